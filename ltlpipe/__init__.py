@@ -1,0 +1,1 @@
+"""LTL formulas and systems in, trustworthy verdicts out."""

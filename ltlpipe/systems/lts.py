@@ -1,0 +1,227 @@
+"""Labelled transition systems and networks of them that synchronise.
+
+An `LTS` is one component: states 0..n-1, an initial state, labels, and
+transitions.  A `Network` composes components by maximal synchronisation: a
+label occurs iff every component that has it in its alphabet takes a transition
+with it, and the others stay where they are.
+
+Sources: S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic,
+Automata, and Reduction", CAV 2020, Def. 7; D. Gnad, J. Eisenhut, A. Lluch
+Lafuente and J. Hoffmann, "Model Checking omega-Regular Properties with
+Decoupled Search", CAV 2021, Def. 2.
+
+Differences from the sources: a component may have *internal* labels (``i`` of
+Aldebaran files), which never synchronise, not even with the same name in
+another component; that of Gnad et al. renames them apart instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True, eq=False)
+class LTS:
+    """One component of a network.
+
+    Two are equal iff they agree in everything but `name`.
+
+    Parameters
+    ----------
+    n_states : int
+        States are 0..n_states-1.
+    initial : int
+        The initial state.
+    labels : tuple of str
+        The alphabet, each label once.  It decides synchronisation, so it also
+        holds the labels of transitions that start in unreachable states.
+    src, label, dst : int32[m]
+        The transitions; `label` indexes `labels`.
+    internal : frozenset of str
+        Labels that never synchronise and that no proposition can name.
+    accepting : bool[n_states], optional
+        The accepting states of a Büchi automaton; None for a component
+        without acceptance (all of its states count as accepting).
+    name : str
+        For messages only.
+    """
+
+    n_states: int
+    initial: int
+    labels: tuple[str, ...]
+    src: np.ndarray
+    label: np.ndarray
+    dst: np.ndarray
+    internal: frozenset[str] = frozenset()
+    accepting: np.ndarray | None = None
+    name: str = ""
+
+    @classmethod
+    def from_transitions(
+        cls,
+        transitions: Iterable[tuple[int, str, int]],
+        *,
+        initial: int = 0,
+        n_states: int | None = None,
+        internal: Iterable[str] = (),
+        accepting: Iterable[int] | None = None,
+        name: str = "",
+    ) -> LTS:
+        """Build a component from (source, label, target) triples.
+
+        The alphabet is the labels in order of first use; `n_states` defaults
+        to the highest state named plus one.
+
+        Examples
+        --------
+        >>> LTS.from_transitions([(0, "a", 1), (1, "b", 0)]).labels
+        ('a', 'b')
+        """
+        index: dict[str, int] = {}
+        rows = [(s, index.setdefault(a, len(index)), d) for s, a, d in transitions]
+        table = np.array(rows, dtype=np.int32).reshape(len(rows), 3)
+        marked = None if accepting is None else sorted(set(accepting))
+        if n_states is None:
+            n_states = 1 + max([initial, *table[:, [0, 2]].ravel(), *(marked or [])])
+        flags = None
+        if marked is not None:
+            flags = np.zeros(n_states, dtype=np.bool_)
+            flags[marked] = True
+        return cls(
+            n_states=int(n_states),
+            initial=initial,
+            labels=tuple(index),
+            src=table[:, 0].copy(),
+            label=table[:, 1].copy(),
+            dst=table[:, 2].copy(),
+            internal=frozenset(internal) & frozenset(index),
+            accepting=flags,
+            name=name,
+        )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.initial < self.n_states:
+            raise ValueError(f"initial state {self.initial} of {self.n_states} states")
+        if len(set(self.labels)) != len(self.labels):
+            raise ValueError("a label stands twice in the alphabet")
+        if len(self.src) and (
+            min(self.src.min(), self.dst.min(), self.label.min()) < 0
+            or max(self.src.max(), self.dst.max()) >= self.n_states
+            or self.label.max() >= len(self.labels)
+        ):
+            raise ValueError("a transition leaves the range of states or labels")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LTS):
+            return NotImplemented
+        if (self.accepting is None) != (other.accepting is None):
+            return False
+        return (
+            (self.n_states, self.initial) == (other.n_states, other.initial)
+            and self.labels == other.labels
+            and self.internal == other.internal
+            and np.array_equal(self.src, other.src)
+            and np.array_equal(self.label, other.label)
+            and np.array_equal(self.dst, other.dst)
+            and (
+                self.accepting is None
+                or other.accepting is None
+                or np.array_equal(self.accepting, other.accepting)
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def n_transitions(self) -> int:
+        """Number of transitions."""
+        return len(self.src)
+
+    def transitions(self) -> list[tuple[int, str, int]]:
+        """Return the transitions as (source, label, target) triples, in order."""
+        names = self.labels
+        return [
+            (s, names[a], d)
+            for s, a, d in zip(
+                self.src.tolist(), self.label.tolist(), self.dst.tolist(), strict=True
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action of a network.
+
+    Parameters
+    ----------
+    name : str
+        The label that the participants share.
+    participants : tuple of int
+        The components that have it in their alphabets, ascending.
+    internal : bool
+        Never synchronises (one participant), and no proposition names it.
+    """
+
+    name: str
+    participants: tuple[int, ...]
+    internal: bool = False
+
+
+@dataclass(frozen=True)
+class Network:
+    """Components that run in parallel and synchronise on shared labels.
+
+    Parameters
+    ----------
+    components : tuple of LTS
+        At least one.
+    name : str
+        For messages and tables only.
+
+    Raises
+    ------
+    ValueError
+        `components` is empty.
+    """
+
+    components: tuple[LTS, ...]
+    name: str = field(default="", compare=False)
+
+    def __init__(self, components: Sequence[LTS], name: str = "") -> None:
+        object.__setattr__(self, "components", tuple(components))
+        object.__setattr__(self, "name", name)
+        if not self.components:
+            raise ValueError("a network has at least one component")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """The actions, in order of first use; internal labels stay apart."""
+        users: dict[tuple[str, int], list[int]] = {}
+        for i, component in enumerate(self.components):
+            for label in component.labels:
+                # -1 is the one key that all synchronising users of a label share
+                owner = i if label in component.internal else -1
+                users.setdefault((label, owner), []).append(i)
+        return tuple(
+            Action(label, tuple(who), internal=owner >= 0)
+            for (label, owner), who in users.items()
+        )
+
+    @cached_property
+    def action_index(self) -> dict[str, int]:
+        """The index in `actions` of every action that a proposition can name."""
+        return {a.name: i for i, a in enumerate(self.actions) if not a.internal}
+
+    @property
+    def has_acceptance(self) -> bool:
+        """Whether some component is a Büchi automaton."""
+        return any(c.accepting is not None for c in self.components)
