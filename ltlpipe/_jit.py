@@ -1,0 +1,159 @@
+"""How kernels are compiled, and where their machine code is kept.
+
+Kernel modules take `njit` from here and nothing else from Numba, so that every
+kernel is cached, releases the interpreter lock and divides like NumPy.
+
+Numba's cache notices a change of the file that holds a kernel, but not of
+another file that the kernel calls into.  Unless ``NUMBA_CACHE_DIR`` is set, the
+cache is therefore a folder named after a hash of all sources of the package:
+changed sources never meet old machine code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UNUSED_DAYS = 30  # a cache folder that nobody opened for so long is removed
+
+
+def source_hash() -> str:
+    """Return a short hash of the package's sources."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
+    """Return a writable folder for this revision's machine code."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    name = f"kernels-{source_hash()}"
+    for base in (Path(home) / "ltlpipe", Path(tempfile.gettempdir()) / _user_folder()):
+        folder = base / name
+        try:
+            fresh = not folder.exists()
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.utime(folder)
+        except OSError:
+            continue
+        # Code is loaded from here: no other user may be able to write to it.
+        if folder.stat().st_uid == os.getuid():
+            if fresh:
+                _remove_unused(base)
+            return folder
+    return Path(tempfile.mkdtemp(prefix="ltlpipe-kernels-"))
+
+
+def _user_folder() -> str:
+    return f"ltlpipe-{os.getuid()}"
+
+
+def _remove_unused(base: Path) -> None:
+    """Remove the caches of revisions that are no longer run."""
+    oldest = time.time() - _UNUSED_DAYS * 86400
+    for folder in base.glob("kernels-*"):
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = str(_cache_folder())
+
+INTERPRETED = bool(numba.config.DISABLE_JIT)
+"""Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""
+
+njit = partial(numba.njit, cache=True, nogil=True, error_model="numpy", _nrt=False)
+inlined = partial(njit, forceinline=True)
+
+EXPAND_SIGNATURE = types.int64(
+    types.int64[::1],  # ints
+    types.uint64[::1],  # words
+    types.uint64[::1],  # row
+    types.int64,  # select
+    types.uint64[:, ::1],  # out_rows
+    types.int32[::1],  # out_letters
+    types.int32[::1],  # out_actions
+    types.uint32[::1],  # out_marks
+)
+"""The one signature of successor functions; see `ltlpipe.systems.packing`."""
+
+
+class _Pointer(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """A compiled successor function as kernels take it: by its address."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled  # keeps the machine code alive
+
+    def __wrapper_address__(self) -> int:
+        return int(self.compiled.address)
+
+    def signature(self) -> Any:
+        return EXPAND_SIGNATURE
+
+
+@cache
+def expand_pointer(function: Callable[..., int]) -> Any:
+    """Return `function` in the form in which every search kernel accepts it.
+
+    Passing an address instead of a dispatcher keeps one compiled version of
+    each kernel for all kinds of systems.
+    """
+    if INTERPRETED:
+        return function
+    return _Pointer(numba.cfunc(EXPAND_SIGNATURE, cache=True)(function))
+
+
+if INTERPRETED:
+
+    def prefetch(array: Any, index: int) -> None:
+        """Do nothing: plain Python has no cache to warm."""
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
+        """Ask for the cache line of ``array[index]`` (first axis) ahead of time."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = signature.args[0]
+            view = context.make_array(kind)(context, builder, args[0])
+            zero = context.get_constant(types.intp, 0)
+            where = cgutils.get_item_pointer2(
+                context,
+                builder,
+                view.data,
+                cgutils.unpack_tuple(builder, view.shape, kind.ndim),
+                cgutils.unpack_tuple(builder, view.strides, kind.ndim),
+                kind.layout,
+                [args[1]] + [zero] * (kind.ndim - 1),
+            )
+            pointer = ir.IntType(8).as_pointer()
+            number = ir.IntType(32)
+            target = builder.module.declare_intrinsic(
+                "llvm.prefetch",
+                [pointer],
+                ir.FunctionType(ir.VoidType(), [pointer, number, number, number]),
+            )
+            read, keep, data = number(0), number(3), number(1)
+            builder.call(target, [builder.bitcast(where, pointer), read, keep, data])
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64), generate

@@ -1,0 +1,61 @@
+"""Property automata as integer tables over letters.
+
+The letters of a property under action semantics are one for each action that
+the formula names and the system has, and letter 0 for all other actions.  A
+`PropertyAutomaton` is a table from (state, letter) to transitions; it holds no
+BDD and needs no Spot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+OTHER = 0
+"""The letter of every action that the property does not name."""
+
+
+@dataclass(frozen=True)
+class PropertyAutomaton:
+    """What runs are searched for, over letters 0..n_letters-1.
+
+    Parameters
+    ----------
+    n_states, initial, n_letters : int
+        States are 0..n_states-1.
+    first_edge : int32[n_states * n_letters + 1]
+        The transitions of state q on letter a are those from
+        ``first_edge[q * n_letters + a]`` up to the next entry.
+    edge_dst : int32[m]
+        Their targets.
+    edge_marks : uint32[m]
+        Their marks, as bits.
+    n_marks : int
+        A run is accepted iff it sees each of these marks infinitely often.
+    state_based : bool
+        Whether the transitions that leave a state all carry the same marks.
+    """
+
+    n_states: int
+    initial: int
+    n_letters: int
+    first_edge: np.ndarray
+    edge_dst: np.ndarray
+    edge_marks: np.ndarray
+    n_marks: int
+    state_based: bool
+
+
+def universal() -> PropertyAutomaton:
+    """Return the automaton that accepts every run, over the letter OTHER."""
+    return PropertyAutomaton(
+        n_states=1,
+        initial=0,
+        n_letters=1,
+        first_edge=np.array([0, 1], dtype=np.int32),
+        edge_dst=np.zeros(1, dtype=np.int32),
+        edge_marks=np.zeros(1, dtype=np.uint32),
+        n_marks=0,
+        state_based=True,
+    )

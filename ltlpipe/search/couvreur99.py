@@ -1,0 +1,254 @@
+"""SCC-based emptiness check with a stack of roots (``--emptiness couvreur99``).
+
+Decides whether a product with marks on transitions has a reachable cycle that
+sees every mark; it stops as soon as the transitions of such a cycle have been
+generated.
+
+Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
+Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Fig. 5, and Sec. 5.2 for more
+than one mark; they follow J.-M. Couvreur, "On-the-fly Verification of Linear
+Temporal Logic", FM 1999, LNCS 1708, pp. 253-271.
+
+Differences from the source:
+
+- Marks lie on transitions, as in Couvreur's own version.  A root carries the
+  marks inside its SCC and those of the tree transition that led to it.
+- ``post(s)`` is computed once per visit; transitions to known states are taken
+  at once and only unknown successors wait on the stack, so that the order of
+  ``post`` is "known states first".
+- `current` is the sign of the DFS number.  When an SCC is removed its numbers
+  are free again, so live states have the numbers 1..COUNT and an SCC of one
+  state is seen as such: it is removed without the second traversal of line 7.
+  Nor is the last SCC traversed, whose root is the initial state.
+
+Cost: four bytes per state for its number; eight bytes of stack per state on the
+path and per waiting successor; twelve per root; at most two looks at every
+transition.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import inlined, njit
+from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.product import Setting, is_full, visit_successors
+from ltlpipe.search.registers import Reg, Status
+
+REMOVED = -1
+"""The number of a state whose SCC is complete and not accepting."""
+
+
+class Arrays(NamedTuple):
+    """The arrays of one search: room for n states, k stack entries, r roots."""
+
+    numbers: np.ndarray  # int32[n], 0 unknown, > 0 DFS number, or REMOVED
+    stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
+    stack_marks: np.ndarray  # uint32[k], marks of the transition to it
+    roots: np.ndarray  # int32[r], DFS number of the root
+    root_marks: np.ndarray  # uint32[r], marks inside its SCC
+    entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
+
+
+@inlined
+def merge(registers, arrays, number, marks, full):
+    """Close a cycle to the live state `number` (lines 16-20); FOUND if accepting."""
+    top = registers[Reg.N_ROOTS] - 1
+    while arrays.roots[top] > number:
+        marks |= arrays.root_marks[top] | arrays.entry_marks[top]
+        top -= 1
+    arrays.root_marks[top] |= marks
+    registers[Reg.N_ROOTS] = top + 1
+    if arrays.root_marks[top] & full == full:
+        return Status.FOUND
+    return Status.RUNNING
+
+
+@inlined
+def enter(expand, product, store, registers, arrays, state, marks):
+    """Enter an unknown state over a transition with `marks` (lines 9-12)."""
+    n = visit_successors(expand, product, store, registers, state)
+    full = np.uint32(product.settings[Setting.FULL])
+    registers[Reg.VISITED] += 1
+    registers[Reg.COUNT] += 1
+    arrays.numbers[state] = registers[Reg.COUNT]
+    root = registers[Reg.N_ROOTS]
+    arrays.roots[root] = registers[Reg.COUNT]
+    arrays.root_marks[root] = 0
+    arrays.entry_marks[root] = marks
+    registers[Reg.N_ROOTS] = root + 1
+    registers[Reg.MAX_ROOTS] = max(registers[Reg.MAX_ROOTS], root + 1)
+    top = registers[Reg.TOP]
+    arrays.stack[top] = ~state
+    top += 1
+    status = Status.RUNNING
+    for i in range(n - 1, -1, -1):  # the first successor ends on top
+        number = arrays.numbers[product.ids[i]]
+        if number == 0:
+            arrays.stack[top] = product.ids[i]
+            arrays.stack_marks[top] = product.marks[i]
+            top += 1
+        elif number > 0:
+            status = merge(registers, arrays, number, product.marks[i], full)
+            if status == Status.FOUND:
+                break
+    registers[Reg.TOP] = top
+    registers[Reg.DEPTH] += 1
+    registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
+    return status
+
+
+@inlined
+def leave(registers, arrays, state):
+    """End the frame of a state whose successors are done (lines 21-23)."""
+    top = registers[Reg.TOP] - 1
+    registers[Reg.TOP] = top
+    registers[Reg.DEPTH] -= 1
+    number = arrays.numbers[state]
+    if arrays.roots[registers[Reg.N_ROOTS] - 1] != number:
+        return
+    registers[Reg.N_ROOTS] -= 1
+    alone = registers[Reg.COUNT] == number
+    registers[Reg.COUNT] = number - 1
+    arrays.numbers[state] = REMOVED
+    if not alone and top > 0:
+        arrays.stack[top] = state
+        registers[Reg.REMOVE_BASE] = top
+        registers[Reg.TOP] = top + 1
+
+
+@inlined
+def remove_one(expand, product, store, registers, arrays):
+    """Remove the live successors of the next state of a removal (line 7)."""
+    top = registers[Reg.TOP] - 1
+    n = visit_successors(expand, product, store, registers, arrays.stack[top])
+    for i in range(n):
+        dst = product.ids[i]
+        if arrays.numbers[dst] > 0:
+            arrays.numbers[dst] = REMOVED
+            arrays.stack[top] = dst
+            top += 1
+    registers[Reg.TOP] = top
+    if top == registers[Reg.REMOVE_BASE]:
+        registers[Reg.REMOVE_BASE] = -1
+
+
+@njit
+def couvreur99_step(expand, product, store, registers, arrays, budget):
+    """Advance the search of Schwoon & Esparza 2005, Fig. 5.
+
+    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
+    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
+    live states whose number is at least that of the last root are strongly
+    connected and their transitions carry every mark.
+    """
+    room = arrays.stack.shape[0] - product.ids.shape[0] - 1
+    full = np.uint32(product.settings[Setting.FULL])
+    while budget > 0:
+        top = registers[Reg.TOP]
+        if top == 0:
+            return Status.EMPTY
+        if (
+            top > room
+            or registers[Reg.N_ROOTS] == arrays.roots.shape[0]
+            or is_full(product, store, registers)
+        ):
+            return Status.GROW  # before any write: the call can be repeated
+        registers[Reg.PEAK_TOP] = max(registers[Reg.PEAK_TOP], top)
+        if registers[Reg.REMOVE_BASE] >= 0:
+            remove_one(expand, product, store, registers, arrays)
+            budget -= 1
+            continue
+        entry = np.int64(arrays.stack[top - 1])
+        if entry < 0:
+            leave(registers, arrays, ~entry)
+            continue
+        marks = arrays.stack_marks[top - 1]
+        registers[Reg.TOP] = top - 1
+        number = arrays.numbers[entry]
+        status = Status.RUNNING
+        if number == 0:
+            status = enter(expand, product, store, registers, arrays, entry, marks)
+            budget -= 1
+        elif number > 0:
+            status = merge(registers, arrays, number, marks, full)
+        if status != Status.RUNNING:
+            return status
+    return Status.RUNNING
+
+
+class Couvreur99(Search):
+    """The search of Schwoon & Esparza 2005, Fig. 5, in progress."""
+
+    name = "couvreur99"
+    generalised = True
+    bytes_per_state = 4.0
+
+    arrays: Arrays
+
+    def _new_arrays(self, n_states: int) -> Arrays:
+        entries = self._stack_room() + FIRST_ENTRIES
+        return Arrays(
+            numbers=np.zeros(n_states, dtype=np.int32),
+            stack=np.zeros(entries, dtype=np.int32),
+            stack_marks=np.zeros(entries, dtype=np.uint32),
+            roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+            root_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
+            entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
+        )
+
+    def _begin(self) -> None:
+        self.arrays.stack[0] = 0
+        self.registers[Reg.TOP] = 1
+        self.registers[Reg.REMOVE_BASE] = -1
+
+    def _room_per_state(self, n_states: int) -> dict[str, int]:
+        return {"numbers": n_states}
+
+    def _room_on_stacks(self) -> dict[str, int]:
+        entries = self._stack_room()
+        roots = int(self.registers[Reg.N_ROOTS]) + 1
+        return {
+            "stack": entries,
+            "stack_marks": entries,
+            "roots": roots,
+            "root_marks": roots,
+            "entry_marks": roots,
+        }
+
+    def step(self, budget: int) -> Status:
+        """Expand at most `budget` states."""
+        return Status(
+            couvreur99_step(
+                self.problem.expand,
+                self.problem.product,
+                self.store,
+                self.registers,
+                self.arrays,
+                budget,
+            )
+        )
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been expanded."""
+        return np.asarray(self.arrays.numbers[: self.n_stored] != 0)
+
+    def accepting_scc(self) -> np.ndarray:
+        """Return bool[n_stored]: the SCC that was found to be accepting."""
+        root = self.arrays.roots[self.registers[Reg.N_ROOTS] - 1]
+        return np.asarray(self.arrays.numbers[: self.n_stored] >= root)
+
+    def statistics(self) -> dict[str, int]:
+        """Return what only this algorithm counts."""
+        return {"max_roots": int(self.registers[Reg.MAX_ROOTS])}
+
+    def assert_consistent(self) -> None:
+        """Check that live states are numbered 1..COUNT and roots ascend."""
+        numbers = self.arrays.numbers[: self.n_stored]
+        if self.registers[Reg.REMOVE_BASE] < 0:
+            live = np.sort(numbers[numbers > 0])
+            assert live.tolist() == list(range(1, int(self.registers[Reg.COUNT]) + 1))
+        roots = self.arrays.roots[: self.registers[Reg.N_ROOTS]]
+        assert (np.diff(roots) > 0).all()

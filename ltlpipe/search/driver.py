@@ -1,0 +1,170 @@
+"""The one loop that runs every search: limits, Ctrl-C, growth, progress."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ltlpipe.search.emptiness import OutOfMemoryError
+from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ltlpipe.search.emptiness import Search
+
+_FIRST_BUDGET = 1 << 10
+_STEP_SECONDS = 0.05  # what one call of a kernel should take
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a search may use; None is no limit.
+
+    Parameters
+    ----------
+    deadline : float, optional
+        Value of `time.monotonic` at which to stop.
+    memory_mib : float, optional
+        Memory of the search's arrays in MiB, all in.
+    max_states : int, optional
+        Product states that may be expanded for the first time.
+    """
+
+    deadline: float | None = None
+    memory_mib: float | None = None
+    max_states: int | None = None
+
+    @classmethod
+    def within(
+        cls,
+        timeout: float | None,
+        memory_mib: float | None = None,
+        max_states: int | None = None,
+    ) -> Limits:
+        """Return limits whose deadline is `timeout` seconds from now."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        return cls(deadline, memory_mib, max_states)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+class Interrupt:
+    """Whether Ctrl-C has been pressed; see `interruptible`."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    """Turn Ctrl-C into a flag while the block runs; a second one raises.
+
+    Outside the main thread, where signals cannot be caught, the flag stays
+    down.
+    """
+    interrupt = Interrupt()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def note(_signal: int, _frame: object) -> None:
+        interrupt.pressed = True
+        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a search ended.
+
+    Parameters
+    ----------
+    status : Status
+        EMPTY, FOUND, or RUNNING if a limit ended it.
+    reason : str or None
+        "timeout", "memory", "max-states" or "interrupted" iff RUNNING.
+    """
+
+    status: Status
+    reason: str | None = None
+
+
+class Progress(Protocol):
+    """Whoever wants to know how a search is getting on."""
+
+    def __call__(self, states: int, depth: int) -> None:
+        """Take the states expanded so far and the depth of the stack."""
+
+
+def drive(
+    search: Search,
+    limits: Limits,
+    *,
+    interrupt: Interrupt | None = None,
+    progress: Progress | None = None,
+    max_budget: int | None = None,
+) -> Outcome:
+    """Run `search` until it ends or a limit is hit.
+
+    Parameters
+    ----------
+    search : Search
+        It is advanced in place and can be driven on after a limit.
+    limits : Limits
+        Checked between two calls of the kernel.
+    interrupt : Interrupt, optional
+        Ends the search when pressed.
+    progress : callable, optional
+        Called after each call of the kernel.
+    max_budget : int, optional
+        Most expansions of one call; for tests.
+    """
+    memory = float("inf") if limits.memory_mib is None else limits.memory_mib * MIB
+    budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
+    if search.memory_bytes > memory:
+        return Outcome(Status.RUNNING, "memory")
+    while True:
+        if interrupt is not None and interrupt.pressed:
+            return Outcome(Status.RUNNING, "interrupted")
+        if limits.expired:
+            return Outcome(Status.RUNNING, "timeout")
+        allowed = _states_left(search, limits)
+        if allowed == 0:
+            return Outcome(Status.RUNNING, "max-states")
+        started = time.monotonic()
+        status = search.step(min(budget, allowed or budget))
+        elapsed = time.monotonic() - started
+        if progress is not None:
+            progress(int(search.registers[Reg.VISITED]), int(search.registers[Reg.DEPTH]))
+        if status == Status.GROW:
+            try:
+                search.grow(memory)
+            except OutOfMemoryError:
+                return Outcome(Status.RUNNING, "memory")
+        elif status != Status.RUNNING:
+            return Outcome(status)
+        elif elapsed < _STEP_SECONDS / 2 and max_budget is None:
+            budget *= 2
+        elif elapsed > _STEP_SECONDS * 2:
+            budget = max(budget // 2, 1)
+
+
+def _states_left(search: Search, limits: Limits) -> int | None:
+    if limits.max_states is None:
+        return None
+    return max(limits.max_states - int(search.registers[Reg.VISITED]), 0)

@@ -1,0 +1,185 @@
+"""What every emptiness check has in common: its arrays, their growth, its result.
+
+An algorithm is a subclass of `Search` that says which arrays it keeps per state
+and on its stacks, and which kernel advances it.  The driver
+(`ltlpipe.search.driver`) sees nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+from ltlpipe.search.store import MAX_LOAD, Store, fill_slots, intern
+
+if TYPE_CHECKING:
+    from ltlpipe.search.product import Problem
+
+_GROWTH = 1.5
+_FIRST_STATES = 1 << 10
+FIRST_ENTRIES = 1 << 10
+"""Entries of a new stack, beside the room that one expansion needs."""
+
+MAX_STATES = 1 << 30
+"""State ids that a stack entry can hold."""
+
+
+class OutOfMemoryError(Exception):
+    """An array would have to grow beyond the limit."""
+
+
+class StateLasso(NamedTuple):
+    """An accepting run as state ids: ``cycle[0] == cycle[-1] == prefix[-1]``."""
+
+    prefix: np.ndarray  # int32[k + 1], from the initial state
+    cycle: np.ndarray  # int32[c + 1], c >= 1
+
+
+class Search(ABC):
+    """One emptiness check in progress.
+
+    Parameters
+    ----------
+    problem : Problem
+        The product to search.
+
+    Attributes
+    ----------
+    registers : int64[N_REGISTERS]
+        See `ltlpipe.search.registers.Reg`.
+    store : Store
+        The states known so far.
+    """
+
+    name: ClassVar[str]
+    generalised: ClassVar[bool]  # takes any number of marks, on transitions
+    bytes_per_state: ClassVar[float]  # beside the state's row and slot
+
+    arrays: Any  # the algorithm's own NamedTuple
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
+        room = problem.product.ids.shape[0] + _FIRST_STATES
+        n_words = problem.initial.shape[0]
+        self.store = Store(
+            rows=np.zeros((room, n_words), dtype=np.uint64),
+            slots=np.zeros(0, dtype=np.uint32),
+        )
+        self.arrays = self._new_arrays(room)
+        self._resize_slots(int(room / MAX_LOAD) + 1)
+        product = problem.product
+        product.rows[0] = problem.initial
+        intern(
+            self.store, self.registers, product.rows, 1, product.ids, product.hashes
+        )
+        self._begin()
+
+    @abstractmethod
+    def _new_arrays(self, n_states: int) -> Any:
+        """Return the algorithm's NamedTuple of arrays."""
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Put the initial state, id 0, on the stack."""
+
+    @abstractmethod
+    def _room_per_state(self, n_states: int) -> dict[str, int]:
+        """Return the length that each per-state array needs for n states."""
+
+    @abstractmethod
+    def _room_on_stacks(self) -> dict[str, int]:
+        """Return the length that each stack needs for one more expansion."""
+
+    @abstractmethod
+    def step(self, budget: int) -> Status:
+        """Expand at most `budget` states."""
+
+    @abstractmethod
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been expanded."""
+
+    @abstractmethod
+    def statistics(self) -> dict[str, int]:
+        """Return what only this algorithm counts."""
+
+    @abstractmethod
+    def assert_consistent(self) -> None:
+        """Check the invariants that the module states; for tests."""
+
+    @property
+    def n_stored(self) -> int:
+        """Number of states in the store."""
+        return int(self.registers[Reg.STORED])
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays of the search, room to grow included."""
+        arrays = (*self.store, *self.arrays, *self.problem.product)
+        return int(sum(a.nbytes for a in arrays))
+
+    def _stack_room(self) -> int:
+        """Return the stack entries that one more expansion can need in all."""
+        return int(self.registers[Reg.TOP]) + self.problem.product.ids.shape[0] + 2
+
+    def grow(self, limit_bytes: float) -> None:
+        """Make room wherever the next expansion may lack it.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The arrays would need more than `limit_bytes`, or the system
+            refuses to give more.
+        """
+        try:
+            self._grow_states(limit_bytes)
+            for name, needed in self._room_on_stacks().items():
+                array = getattr(self.arrays, name)
+                if needed > array.shape[0]:
+                    length = self._new_length(array, needed, limit_bytes)
+                    array.resize(length, refcheck=False)
+        except MemoryError as error:
+            raise OutOfMemoryError from error
+
+    def _grow_states(self, limit_bytes: float) -> None:
+        needed = self.n_stored + self.problem.product.ids.shape[0]
+        if needed > MAX_STATES:
+            raise OutOfMemoryError
+        rows, slots = self.store
+        if needed > rows.shape[0]:
+            row_bytes = 8 * rows.shape[1] + self.bytes_per_state
+            length = self._new_length(rows, needed, limit_bytes, row_bytes)
+            rows.resize((length, rows.shape[1]), refcheck=False)
+            for name, size in self._room_per_state(length).items():
+                getattr(self.arrays, name).resize(size, refcheck=False)
+        if needed > MAX_LOAD * slots.shape[0]:
+            minimum = int(needed / MAX_LOAD) + 1
+            self._resize_slots(self._new_length(slots, minimum, limit_bytes))
+
+    def _new_length(
+        self,
+        array: np.ndarray,
+        needed: int,
+        limit_bytes: float,
+        entry_bytes: float | None = None,
+    ) -> int:
+        """Return how long `array` shall be: generously, but within the limit."""
+        free = min(limit_bytes - self.memory_bytes, 1 << 50)
+        affordable = array.shape[0] + int(free // (entry_bytes or array.itemsize))
+        # Growing by crumbs would take for ever; then the limit is reached.
+        least = max(needed, int(1.05 * array.shape[0]))
+        if affordable < least:
+            raise OutOfMemoryError
+        return min(max(least, int(_GROWTH * array.shape[0])), affordable)
+
+    def _resize_slots(self, n_slots: int) -> None:
+        """Rebuild the hash table with another number of slots."""
+        slots = self.store.slots
+        slots.resize(0, refcheck=False)  # first free, then allocate: no copy
+        slots.resize(n_slots, refcheck=False)
+        slots[:] = 0
+        self.registers[Reg.ID_BITS] = int(n_slots).bit_length()
+        fill_slots(self.store, self.registers)

@@ -1,0 +1,240 @@
+"""The product of a system and a property automaton, generated state by state.
+
+A product state is a row of the system in which the field `extra` holds the
+state of the property automaton.  Each step of the system carries a letter; the
+property automaton is a table from (its state, letter) to its transitions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe._jit import expand_pointer, inlined
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.store import intern
+from ltlpipe.systems.packing_kernels import Select
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.systems.packing import PackedNetwork
+
+MAX_MARKS = 32
+"""Bits of a set of marks; also Spot's limit."""
+
+
+class Setting(IntEnum):
+    """Places in the product's `settings`."""
+
+    N_LETTERS = 0
+    WORD = 1  # the field of the property's state
+    SHIFT = 2
+    MASK = 3
+    STUTTER = 4  # whether a state without successors repeats itself
+    SYSTEM_SHIFT = 5  # the property's marks; the system's follow
+    SYSTEM_MARKS = 6  # number of the system's marks
+    FULL = 7  # the marks that an accepting cycle must have seen
+
+
+class Product(NamedTuple):
+    """Tables and buffers; s and p bound the successors in system and product."""
+
+    ints: np.ndarray  # int64[...], the system's tables
+    words: np.ndarray  # uint64[...], the system's tables
+    settings: np.ndarray  # int64[len(Setting)]
+    first_edge: np.ndarray  # int32[n_states * n_letters + 1]
+    edge_dst: np.ndarray  # int32[n_edges], state of the property
+    edge_marks: np.ndarray  # uint32[n_edges]
+    system_rows: np.ndarray  # uint64[s, n_words]
+    letters: np.ndarray  # int32[s]
+    actions: np.ndarray  # int32[s]
+    system_marks: np.ndarray  # uint32[s]
+    rows: np.ndarray  # uint64[p, n_words]
+    marks: np.ndarray  # uint32[p]
+    row_actions: np.ndarray  # int32[p]
+    ids: np.ndarray  # int32[p]
+    hashes: np.ndarray  # uint64[p]
+
+
+@inlined
+def property_state(product, row):
+    """Return the state of the property automaton in a product row."""
+    word = row[product.settings[Setting.WORD]]
+    shift = np.uint64(product.settings[Setting.SHIFT])
+    return np.int64((word >> shift) & np.uint64(product.settings[Setting.MASK]))
+
+
+@inlined
+def successors(expand, product, row):
+    """Write the successors of a product row to ``product.rows[:n]``; return n.
+
+    Their marks are in ``product.marks[:n]``, the actions that lead to them in
+    ``product.row_actions[:n]``.
+    """
+    n_words = row.shape[0]
+    settings = product.settings
+    n_steps = expand(
+        product.ints,
+        product.words,
+        row,
+        Select.ALL,
+        product.system_rows,
+        product.letters,
+        product.actions,
+        product.system_marks,
+    )
+    if n_steps == 0 and settings[Setting.STUTTER] != 0:
+        n_steps = stutter(expand, product, row)
+    src = property_state(product, row)
+    word = settings[Setting.WORD]
+    shift = np.uint64(settings[Setting.SHIFT])
+    system_shift = np.uint32(settings[Setting.SYSTEM_SHIFT])
+    base = src * settings[Setting.N_LETTERS]
+    # Taking an array out of a tuple costs a reference count: not in a loop.
+    first_edge, edge_dst = product.first_edge, product.edge_dst
+    edge_marks, letters = product.edge_marks, product.letters
+    actions, system_marks = product.actions, product.system_marks
+    system_rows, rows = product.system_rows, product.rows
+    marks, row_actions = product.marks, product.row_actions
+    n = 0
+    for step in range(n_steps):
+        at = base + letters[step]
+        own_marks = system_marks[step] << system_shift
+        for edge in range(first_edge[at], first_edge[at + 1]):
+            for w in range(n_words):
+                rows[n, w] = system_rows[step, w]
+            rows[n, word] ^= np.uint64(src ^ edge_dst[edge]) << shift
+            marks[n] = edge_marks[edge] | own_marks
+            row_actions[n] = actions[step]
+            n += 1
+    return n
+
+
+@inlined
+def stutter(expand, product, row):
+    """Write the step in which the system's state repeats itself; return 1."""
+    return expand(
+        product.ints,
+        product.words,
+        row,
+        Select.STUTTER,
+        product.system_rows,
+        product.letters,
+        product.actions,
+        product.system_marks,
+    )
+
+
+@inlined
+def visit_successors(expand, product, store, registers, state):
+    """Generate, count and store the successors of a stored state.
+
+    Returns n; their ids are in ``product.ids[:n]``, their marks in
+    ``product.marks[:n]``.
+    """
+    n = successors(expand, product, store.rows[state])
+    intern(store, registers, product.rows, n, product.ids, product.hashes)
+    registers[Reg.TRANSITIONS] += n
+    registers[Reg.EXPANSIONS] += 1
+    return n
+
+
+@inlined
+def is_full(product, store, registers):
+    """Whether the store lacks room for the successors of one more state."""
+    needed = registers[Reg.STORED] + product.ids.shape[0]
+    return needed > store.rows.shape[0] or 4 * needed > 3 * store.slots.shape[0]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A product as a search takes it.
+
+    Parameters
+    ----------
+    expand : compiled successor function
+        Of the system; see `ltlpipe.systems.packing`.
+    product : Product
+        Tables and buffers; the buffers serve one search at a time.
+    initial : uint64[n_words]
+        The initial row.
+    n_marks : int
+        Marks of the product: the property's and the system's.
+    state_based : bool
+        Whether all transitions that leave a state carry the same marks.
+    """
+
+    expand: Any
+    product: Product
+    initial: np.ndarray
+    n_marks: int
+    state_based: bool
+
+
+def make_problem(
+    system: PackedNetwork, automaton: PropertyAutomaton, *, stutter: bool = False
+) -> Problem:
+    """Compose a packed system and a property automaton.
+
+    Parameters
+    ----------
+    system : PackedNetwork
+        Packed with ``extra_values=automaton.n_states`` and the letters of
+        `automaton`.
+    automaton : PropertyAutomaton
+        The property that is searched for, that is the negated formula.
+    stutter : bool
+        Whether a state without successors repeats itself for ever.
+
+    Raises
+    ------
+    UnsupportedError
+        The product would have more than 32 marks.
+    """
+    n_marks = automaton.n_marks + system.n_marks
+    if n_marks > MAX_MARKS:
+        raise UnsupportedError(
+            f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
+            "use --acceptance ba"
+        )
+    branching = int(np.diff(automaton.first_edge).max(initial=1))
+    n_words = system.initial.shape[0]
+    s, p = system.max_successors, system.max_successors * branching
+    settings = np.zeros(len(Setting), dtype=np.int64)
+    settings[Setting.N_LETTERS] = automaton.n_letters
+    settings[Setting.WORD] = system.extra.word
+    settings[Setting.SHIFT] = system.extra.shift
+    settings[Setting.MASK] = system.extra.mask
+    settings[Setting.STUTTER] = stutter
+    settings[Setting.SYSTEM_SHIFT] = automaton.n_marks if system.n_marks else 0
+    settings[Setting.SYSTEM_MARKS] = system.n_marks
+    settings[Setting.FULL] = (1 << n_marks) - 1
+    initial = system.initial.copy()
+    initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
+    return Problem(
+        expand=expand_pointer(system.expand),
+        product=Product(
+            ints=system.ints,
+            words=system.words,
+            settings=settings,
+            first_edge=automaton.first_edge,
+            edge_dst=automaton.edge_dst,
+            edge_marks=automaton.edge_marks,
+            system_rows=np.zeros((s, n_words), dtype=np.uint64),
+            letters=np.zeros(s, dtype=np.int32),
+            actions=np.zeros(s, dtype=np.int32),
+            system_marks=np.zeros(s, dtype=np.uint32),
+            rows=np.zeros((p, n_words), dtype=np.uint64),
+            marks=np.zeros(p, dtype=np.uint32),
+            row_actions=np.zeros(p, dtype=np.int32),
+            ids=np.zeros(p, dtype=np.int32),
+            hashes=np.zeros(p, dtype=np.uint64),
+        ),
+        initial=initial,
+        n_marks=n_marks,
+        state_based=automaton.state_based,
+    )
