@@ -21,9 +21,9 @@ Differences from the source:
   state is seen as such: it is removed without the second traversal of line 7.
   Nor is the last SCC traversed, whose root is the initial state.
 
-Cost: four bytes per state for its number; eight bytes of stack per state on the
-path and per waiting successor; twelve per root; at most two looks at every
-transition.
+Cost: four bytes per state for its number; four bytes of stack, and a bit per mark
+(rounded up to a power of two), per state on the path and per waiting successor;
+twelve bytes per root; at most two looks at every transition.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe._jit import inlined, njit, prefetch
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.product import Setting, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
@@ -46,10 +46,27 @@ class Arrays(NamedTuple):
 
     numbers: np.ndarray  # int32[n], 0 unknown, > 0 DFS number, or REMOVED
     stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
-    stack_marks: np.ndarray  # uint32[k], marks of the transition to it
+    stack_marks: np.ndarray  # uint32[...], packed: marks of the transition to it
     roots: np.ndarray  # int32[r], DFS number of the root
     root_marks: np.ndarray  # uint32[r], marks inside its SCC
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
+
+
+@inlined
+def read_marks(packed, bits, entry):
+    """Return the marks of a stack entry, `bits` bits each."""
+    at = entry * bits
+    shifted = packed[at >> 5] >> np.uint32(at & 31)
+    return shifted & np.uint32((1 << bits) - 1)
+
+
+@inlined
+def write_marks(packed, bits, entry, marks):
+    """Set the marks of a stack entry."""
+    at = entry * bits
+    shift = np.uint32(at & 31)
+    hole = np.uint32((1 << bits) - 1) << shift
+    packed[at >> 5] = (packed[at >> 5] & ~hole) | (marks << shift)
 
 
 @inlined
@@ -70,6 +87,8 @@ def merge(registers, arrays, number, marks, full):
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter an unknown state over a transition with `marks` (lines 9-12)."""
     n = visit_successors(expand, product, store, registers, state)
+    for i in range(n):
+        prefetch(arrays.numbers, np.int64(product.ids[i]))
     full = np.uint32(product.settings[Setting.FULL])
     registers[Reg.VISITED] += 1
     registers[Reg.COUNT] += 1
@@ -80,6 +99,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
     arrays.entry_marks[root] = marks
     registers[Reg.N_ROOTS] = root + 1
     registers[Reg.MAX_ROOTS] = max(registers[Reg.MAX_ROOTS], root + 1)
+    bits = registers[Reg.MARK_BITS]
     top = registers[Reg.TOP]
     arrays.stack[top] = ~state
     top += 1
@@ -88,7 +108,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
         number = arrays.numbers[product.ids[i]]
         if number == 0:
             arrays.stack[top] = product.ids[i]
-            arrays.stack_marks[top] = product.marks[i]
+            write_marks(arrays.stack_marks, bits, top, product.marks[i])
             top += 1
         elif number > 0:
             status = merge(registers, arrays, number, product.marks[i], full)
@@ -165,7 +185,8 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
         if entry < 0:
             leave(registers, arrays, ~entry)
             continue
-        marks = arrays.stack_marks[top - 1]
+        bits = registers[Reg.MARK_BITS]
+        marks = read_marks(arrays.stack_marks, bits, top - 1)
         registers[Reg.TOP] = top - 1
         number = arrays.numbers[entry]
         status = Status.RUNNING
@@ -193,7 +214,7 @@ class Couvreur99(Search):
         return Arrays(
             numbers=np.zeros(n_states, dtype=np.int32),
             stack=np.zeros(entries, dtype=np.int32),
-            stack_marks=np.zeros(entries, dtype=np.uint32),
+            stack_marks=np.zeros(self._mark_words(entries), dtype=np.uint32),
             roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             root_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
@@ -203,20 +224,30 @@ class Couvreur99(Search):
         self.arrays.stack[0] = 0
         self.registers[Reg.TOP] = 1
         self.registers[Reg.REMOVE_BASE] = -1
+        self.registers[Reg.MARK_BITS] = self._mark_bits()
 
-    def _room_per_state(self, n_states: int) -> dict[str, int]:
-        return {"numbers": n_states}
+    def _mark_bits(self) -> int:
+        """Return the bits per set of marks, such that none straddles two words."""
+        n_marks = self.problem.n_marks
+        return 0 if n_marks == 0 else 1 << (n_marks - 1).bit_length()
 
-    def _room_on_stacks(self) -> dict[str, int]:
-        entries = self._stack_room()
-        roots = int(self.registers[Reg.N_ROOTS]) + 1
+    def _mark_words(self, entries: int) -> int:
+        """Return the words that hold the marks of so many stack entries."""
+        return entries * self._mark_bits() // 32 + 1
+
+    def _stacks(self) -> dict[str, tuple[int, float]]:
         return {
-            "stack": entries,
-            "stack_marks": entries,
-            "roots": roots,
-            "root_marks": roots,
-            "entry_marks": roots,
+            "stack": (self._stack_room(), 4 + self._mark_bits() / 8),
+            "roots": (int(self.registers[Reg.N_ROOTS]) + 1, 12),
         }
+
+    def _follow(self) -> None:
+        arrays = self.arrays
+        arrays.numbers.resize(self.store.rows.shape[0], refcheck=False)
+        n_words = self._mark_words(arrays.stack.shape[0])
+        arrays.stack_marks.resize(n_words, refcheck=False)
+        arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
+        arrays.entry_marks.resize(arrays.roots.shape[0], refcheck=False)
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states."""

@@ -87,12 +87,16 @@ class Search(ABC):
         """Put the initial state, id 0, on the stack."""
 
     @abstractmethod
-    def _room_per_state(self, n_states: int) -> dict[str, int]:
-        """Return the length that each per-state array needs for n states."""
+    def _stacks(self) -> dict[str, tuple[int, float]]:
+        """Return, per stack, the length one more expansion needs, and bytes per entry.
+
+        The bytes are those of the stack and of the arrays that `_follow` gives
+        its length.
+        """
 
     @abstractmethod
-    def _room_on_stacks(self) -> dict[str, int]:
-        """Return the length that each stack needs for one more expansion."""
+    def _follow(self) -> None:
+        """Resize the arrays whose lengths depend on others'."""
 
     @abstractmethod
     def step(self, budget: int) -> Status:
@@ -136,11 +140,12 @@ class Search(ABC):
         """
         try:
             self._grow_states(limit_bytes)
-            for name, needed in self._room_on_stacks().items():
+            for name, (needed, entry_bytes) in self._stacks().items():
                 array = getattr(self.arrays, name)
                 if needed > array.shape[0]:
-                    length = self._new_length(array, needed, limit_bytes)
+                    length = self._new_length(array, needed, limit_bytes, entry_bytes)
                     array.resize(length, refcheck=False)
+            self._follow()
         except MemoryError as error:
             raise OutOfMemoryError from error
 
@@ -153,22 +158,20 @@ class Search(ABC):
             row_bytes = 8 * rows.shape[1] + self.bytes_per_state
             length = self._new_length(rows, needed, limit_bytes, row_bytes)
             rows.resize((length, rows.shape[1]), refcheck=False)
-            for name, size in self._room_per_state(length).items():
-                getattr(self.arrays, name).resize(size, refcheck=False)
         if needed > MAX_LOAD * slots.shape[0]:
             minimum = int(needed / MAX_LOAD) + 1
-            self._resize_slots(self._new_length(slots, minimum, limit_bytes))
+            self._resize_slots(self._new_length(slots, minimum, limit_bytes, 4))
 
     def _new_length(
         self,
         array: np.ndarray,
         needed: int,
         limit_bytes: float,
-        entry_bytes: float | None = None,
+        entry_bytes: float,
     ) -> int:
         """Return how long `array` shall be: generously, but within the limit."""
         free = min(limit_bytes - self.memory_bytes, 1 << 50)
-        affordable = array.shape[0] + int(free // (entry_bytes or array.itemsize))
+        affordable = array.shape[0] + int(free // entry_bytes)
         # Growing by crumbs would take for ever; then the limit is reached.
         least = max(needed, int(1.05 * array.shape[0]))
         if affordable < least:

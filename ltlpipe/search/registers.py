@@ -37,6 +37,7 @@ class Reg(IntEnum):
     N_ROOTS = 11  # couvreur99: entries of the stack of roots
     MAX_ROOTS = 12  # couvreur99: its largest value
     REMOVE_BASE = 13  # couvreur99: stack entries below a removal, -1 if none runs
+    MARK_BITS = 14  # couvreur99: bits per set of marks on the stack
 
 
 N_REGISTERS = 16

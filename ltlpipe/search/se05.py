@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe._jit import inlined, njit, prefetch
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.product import (
     Setting,
@@ -99,6 +99,8 @@ def is_accepting(expand, product, row):
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a white state (lines 4-9) and stack its white successors."""
     n = visit_successors(expand, product, store, registers, state)
+    for i in range(n):
+        prefetch(arrays.colours, np.int64(product.ids[i] >> 2))
     full = np.uint32(product.settings[Setting.FULL])
     accepting = n > 0 and product.marks[0] & full == full
     registers[Reg.VISITED] += 1
@@ -219,11 +221,12 @@ class SE05(Search):
         self.arrays.stack[0] = 0
         self.registers[Reg.TOP] = 1
 
-    def _room_per_state(self, n_states: int) -> dict[str, int]:
-        return {"colours": n_states // 4 + 1}
+    def _stacks(self) -> dict[str, tuple[int, float]]:
+        return {"stack": (self._stack_room(), 4)}
 
-    def _room_on_stacks(self) -> dict[str, int]:
-        return {"stack": self._stack_room()}
+    def _follow(self) -> None:
+        n_bytes = self.store.rows.shape[0] // 4 + 1
+        self.arrays.colours.resize(n_bytes, refcheck=False)
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states."""
