@@ -1,0 +1,216 @@
+"""Random networks of Büchi automata.
+
+Every component is a random graph in which every state can be reached from the
+initial one if synchronisation is left aside; a given share of its transitions
+is local.  The same arguments give the same network, on any machine, as long as
+NumPy's `default_rng` keeps its stream.
+
+Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model
+Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6
+(components of 15 to 100 states, up to 3 % of them and at least one accepting,
+a ratio of local transitions, no internal accepting cycle).
+
+Differences from the source: it fixes neither the number of transitions nor
+that of labels; here they are parameters.  The ratio of local transitions is met
+in every component, up to rounding and the two exceptions that
+`random_network` names.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.systems.lts import LTS, Network
+
+
+def random_network(
+    n_components: int,
+    *,
+    seed: int,
+    n_states: tuple[int, int] = (15, 100),
+    local_ratio: float = 0.4,
+    accepting_ratio: float = 0.03,
+    out_degree: float = 2.0,
+    n_labels: int = 2,
+    sharing: tuple[int, int] = (2, 2),
+    internal_accepting_cycles: bool = False,
+) -> Network:
+    """Draw a network of Büchi automata.
+
+    Parameters
+    ----------
+    n_components : int
+        At least 2, so that labels can be shared.
+    seed : int
+        Not negative; decides, with the other arguments, the whole network.
+    n_states : tuple of int
+        Least and greatest number of local states of a component.
+    local_ratio : float
+        Local transitions per transition of a component, 0 <= ratio < 1.  A
+        component has fewer where they would close an internal accepting cycle.
+    accepting_ratio : float
+        Upper bound of the accepting states per state; one accepts anyway.
+    out_degree : float
+        Mean number of transitions that leave a local state, at least 1.  A
+        component has a few more where its shared labels need them.
+    n_labels : int
+        Shared labels per component that begin with it; it also takes part in
+        those that begin with others.
+    sharing : tuple of int
+        Least and greatest number of components that share a label, at least
+        2; (2, 2) is what `to_promela` can write.
+    internal_accepting_cycles : bool
+        Whether local transitions alone may lead from an accepting local state
+        back to itself.
+
+    Returns
+    -------
+    Network
+        With acceptance.  The shared labels are ``g0``, ``g1``, ..., the local
+        ones of component i ``t<i>_0``, ``t<i>_1``, ....
+
+    Raises
+    ------
+    UnsupportedError
+        An argument is out of its range.
+
+    Examples
+    --------
+    >>> network = random_network(3, seed=7)
+    >>> network == random_network(3, seed=7)
+    True
+    """
+    _check_counts(n_components, seed, n_labels, out_degree)
+    _check_ranges(n_states, sharing, local_ratio, accepting_ratio)
+    rng = np.random.default_rng(seed)
+    components = []
+    for i, alphabet in enumerate(_share_labels(rng, n_components, n_labels, sharing)):
+        size = int(rng.integers(*n_states, endpoint=True))
+        accepting = _draw_accepting(rng, size, accepting_ratio)
+        avoid = (
+            np.zeros(size, dtype=np.bool_) if internal_accepting_cycles else accepting
+        )
+        pairs = _draw_pairs(rng, size, out_degree)
+        local = _choose_local(rng, pairs, local_ratio, avoid)
+        missing = len(alphabet) + len(local) - len(pairs)
+        pairs += rng.integers(size, size=(max(0, missing), 2)).tolist()
+        components.append(
+            LTS.from_transitions(
+                _label(rng, pairs, local, alphabet, f"t{i}_"),
+                n_states=size,
+                accepting=np.flatnonzero(accepting).tolist(),
+                name=f"random{i}",
+            )
+        )
+    return Network(components, name=f"random-{n_components}-{seed}")
+
+
+def _check_counts(
+    n_components: int, seed: int, n_labels: int, out_degree: float
+) -> None:
+    if n_components < 2:
+        raise UnsupportedError(f"{n_components} components share no label: use >= 2")
+    if seed < 0:
+        raise UnsupportedError(f"seed {seed} is negative: use 0 or more")
+    if n_labels < 1:
+        raise UnsupportedError(f"{n_labels} labels per component: use 1 or more")
+    if out_degree < 1:
+        raise UnsupportedError(f"out-degree {out_degree} leaves gaps: use 1 or more")
+
+
+def _check_ranges(
+    n_states: tuple[int, int],
+    sharing: tuple[int, int],
+    local_ratio: float,
+    accepting_ratio: float,
+) -> None:
+    if not 1 <= n_states[0] <= n_states[1]:
+        raise UnsupportedError(f"{n_states} is no range of 1 or more states")
+    if not 2 <= sharing[0] <= sharing[1]:
+        raise UnsupportedError(f"{sharing} is no range of 2 or more components")
+    if not 0 <= local_ratio < 1:
+        raise UnsupportedError(f"local ratio {local_ratio}: use 0 <= ratio < 1")
+    if not 0 <= accepting_ratio <= 1:
+        raise UnsupportedError(f"accepting ratio {accepting_ratio}: use 0 to 1")
+
+
+def _share_labels(
+    rng: np.random.Generator, n: int, n_labels: int, sharing: tuple[int, int]
+) -> list[list[str]]:
+    """Return the shared labels of each of `n` components, each at least `n_labels`."""
+    alphabets: list[list[str]] = [[] for _ in range(n)]
+    for number in range(n * n_labels):
+        owner = number % n
+        size = int(rng.integers(*sharing, endpoint=True))
+        others = rng.choice(n - 1, min(size, n) - 1, replace=False)
+        for i in [owner, *((owner + 1 + others) % n).tolist()]:
+            alphabets[i].append(f"g{number}")
+    return alphabets
+
+
+def _draw_accepting(rng: np.random.Generator, size: int, ratio: float) -> np.ndarray:
+    """Return bool[size], true for 1 up to ``ratio * size`` random states."""
+    most = max(1, int(ratio * size))
+    accepting = np.zeros(size, dtype=np.bool_)
+    number = int(rng.integers(1, most, endpoint=True))
+    accepting[rng.choice(size, number, replace=False)] = True
+    return accepting
+
+
+def _draw_pairs(
+    rng: np.random.Generator, size: int, out_degree: float
+) -> list[list[int]]:
+    """Return [src, dst] of a random graph whose states all follow from 0.
+
+    A random tree reaches every state, the other pairs are drawn freely.
+    """
+    pairs = [[int(rng.integers(dst)), dst] for dst in range(1, size)]
+    n_free = max(1, round(out_degree * size) - len(pairs))
+    free: list[list[int]] = rng.integers(size, size=(n_free, 2)).tolist()
+    return pairs + free
+
+
+def _choose_local(
+    rng: np.random.Generator, pairs: list[list[int]], ratio: float, avoid: np.ndarray
+) -> set[int]:
+    """Return the indices of random pairs, `ratio` of them if so many can be taken.
+
+    Passed over are those that would close a cycle of taken pairs through a
+    state of `avoid`, bool[size].
+    """
+    quota = round(ratio * len(pairs))
+    closure = np.eye(len(avoid), dtype=np.bool_)  # [a, b]: taken pairs lead a to b
+    chosen: set[int] = set()
+    for k in rng.permutation(len(pairs)).tolist():
+        if len(chosen) == quota:
+            break
+        src, dst = pairs[k]
+        before, after = closure[:, src], closure[dst]
+        if not (before & after & avoid).any():
+            chosen.add(k)
+            closure |= np.outer(before, after)
+    return chosen
+
+
+def _label(
+    rng: np.random.Generator,
+    pairs: list[list[int]],
+    local: set[int],
+    shared: list[str],
+    prefix: str,
+) -> list[tuple[int, str, int]]:
+    """Return transitions: the pairs of `local` get one of four labels of their own.
+
+    The others, at least as many as there are `shared` labels, get each of
+    those once, then any.  What would stand twice stands once.
+    """
+    first = iter(rng.permutation(shared).tolist())
+    transitions = []
+    for k, (src, dst) in enumerate(pairs):
+        if k in local:
+            label = f"{prefix}{rng.integers(4)}"
+        else:
+            label = next(first, "") or shared[int(rng.integers(len(shared)))]
+        transitions.append((src, label, dst))
+    return list(dict.fromkeys(transitions))
