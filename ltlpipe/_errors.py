@@ -74,3 +74,7 @@ class FormulaError(LtlpipeError):
 
 class UnsupportedError(LtlpipeError):
     """The request is clear but cannot be met; says what to use instead."""
+
+
+class LtlpipeWarning(UserWarning):
+    """What is allowed but probably not meant."""

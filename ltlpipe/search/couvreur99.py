@@ -28,14 +28,19 @@ twelve bytes per root; at most two looks at every transition.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe._jit import inlined, njit, prefetch
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.paths import ProductLasso
 
 REMOVED = -1
 """The number of a state whose SCC is complete and not accepting."""
@@ -270,6 +275,18 @@ class Couvreur99(Search):
         """Return bool[n_stored]: the SCC that was found to be accepting."""
         root = self.arrays.roots[self.registers[Reg.N_ROOTS] - 1]
         return np.asarray(self.arrays.numbers[: self.n_stored] >= root)
+
+    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+        """Return a short accepting run; the search must have answered FOUND.
+
+        It enters the SCC by a shortest way and collects the marks from there.
+        """
+        inside = self.accepting_scc()
+        finder = PathFinder(self, interrupt)
+        entry = 0
+        if not inside[0]:
+            entry = int(finder.path(0, self.visited(), inside)[-1])
+        return finder.lasso(*finder.cycle_through(entry, inside))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -8,7 +8,7 @@ and on its stacks, and which kernel advances it.  The driver
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, fill_slots, intern
 
 if TYPE_CHECKING:
+    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.paths import ProductLasso
     from ltlpipe.search.product import Problem
 
 _GROWTH = 1.5
@@ -29,13 +31,6 @@ MAX_STATES = 1 << 30
 
 class OutOfMemoryError(Exception):
     """An array would have to grow beyond the limit."""
-
-
-class StateLasso(NamedTuple):
-    """An accepting run as state ids: ``cycle[0] == cycle[-1] == prefix[-1]``."""
-
-    prefix: np.ndarray  # int32[k + 1], from the initial state
-    cycle: np.ndarray  # int32[c + 1], c >= 1
 
 
 class Search(ABC):
@@ -105,6 +100,16 @@ class Search(ABC):
     @abstractmethod
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
+
+    @abstractmethod
+    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+        """Return a short accepting run; the search must have answered FOUND.
+
+        Raises
+        ------
+        Interrupted
+            `interrupt` was pressed meanwhile.
+        """
 
     @abstractmethod
     def statistics(self) -> dict[str, int]:

@@ -29,12 +29,13 @@ per waiting successor; at most two looks at every transition.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe._jit import inlined, njit, prefetch
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import (
     Setting,
     is_full,
@@ -43,6 +44,10 @@ from ltlpipe.search.product import (
     visit_successors,
 )
 from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.paths import ProductLasso
 
 
 class Colour(IntEnum):
@@ -255,15 +260,22 @@ class SE05(Search):
         stack = self.arrays.stack[: self.registers[Reg.TOP]]
         return np.asarray((-1 - stack[stack < 0]) >> 1)
 
-    def seed_and_path(self) -> np.ndarray:
-        """Return the states of the accepting cycle that was found.
+    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+        """Return a short accepting run; the search must have answered FOUND.
 
-        int32[c + 1] from ``registers[Reg.CLOSING]`` back to itself.
+        The cycle is a shortest one through an accepting state of the cycle on
+        the stack.
         """
         path = self.frames()
-        closing = int(self.registers[Reg.CLOSING])
-        start = int(np.flatnonzero(path == closing)[0])
-        return np.append(path[start:], closing)
+        start = int(np.flatnonzero(path == self.registers[Reg.CLOSING])[0])
+        finder = PathFinder(self, interrupt)
+        problem = self.problem
+        accepting = next(
+            int(state)
+            for state in path[start:]
+            if is_accepting(problem.expand, problem.product, self.store.rows[state])
+        )
+        return finder.lasso(*finder.shortest_cycle(accepting, self.visited()))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -1,0 +1,177 @@
+"""From formulas and HOA automata to property tables, through Spot.
+
+A translation can take minutes and cannot be stopped from within, so it runs in
+a process of its own (`ltlpipe.automata.bounded`) whenever it has to end in time.
+
+Letters say that exactly one action happens at a time.  What no such word can
+take is cut out of the automaton before the table is made, and Spot simplifies
+what is left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.letters import OTHER, PropertyAutomaton
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.logic.formulas import Formula
+
+ACCEPTANCES = {
+    # Without SBAcc, 'Buchi' can put marks on transitions (Spot 2.13).
+    "ba": ("Buchi", "SBAcc"),
+    "tgba": ("GeneralizedBuchi",),
+}
+"""The kinds of property automata, and what Spot is asked for."""
+
+
+def translate(formula: Formula, acceptance: str, *, negate: bool = True) -> Any:
+    """Translate a formula, by default its negation, to a Spot automaton.
+
+    Parameters
+    ----------
+    formula : Formula
+        LTL.
+    acceptance : str
+        A key of `ACCEPTANCES`.
+    negate : bool
+        Whether the automaton accepts the violations.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up, for instance over more than 32 acceptance sets.
+    """
+    import spot
+
+    subject = spot.formula_Not(formula.spot) if negate else formula.spot
+    return _by_spot(lambda: spot.translate(subject, *ACCEPTANCES[acceptance]))
+
+
+def from_formula(
+    formula: Formula, acceptance: str, actions: Sequence[str]
+) -> PropertyAutomaton:
+    """Return the table of the words that violate `formula`.
+
+    Parameters
+    ----------
+    formula : Formula
+        Its propositions name actions.
+    acceptance : str
+        A key of `ACCEPTANCES`.
+    actions : sequence of str
+        The propositions that are actions of the system; letter i + 1 is
+        ``actions[i]``.  The others never hold.
+    """
+    return from_automaton(translate(formula, acceptance), acceptance, actions)
+
+
+def from_automaton(
+    automaton: Any, acceptance: str, actions: Sequence[str]
+) -> PropertyAutomaton:
+    """Return the table of a Spot automaton (see `from_formula`)."""
+    letters = _letter_cubes(automaton, actions)
+    restricted = _by_spot(lambda: _restrict(automaton, letters, acceptance))
+    return _table(restricted, _letter_cubes(restricted, actions), acceptance)
+
+
+def _by_spot(work: Any) -> Any:
+    """Run `work`, with what Spot raises turned into an error of ours."""
+    try:
+        return work()
+    except RuntimeError as error:
+        raise UnsupportedError(
+            f"Spot cannot build the automaton: {error}; try --acceptance ba"
+        ) from error
+
+
+def _letter_cubes(automaton: Any, actions: Sequence[str]) -> list[Any]:
+    """Return for each letter the assignment of all propositions, as a BDD."""
+    import buddy
+
+    variables = {
+        p.ap_name(): automaton.register_ap(p.ap_name()) for p in automaton.ap()
+    }
+    cubes = []
+    for held in (None, *actions):
+        cube = buddy.bddtrue
+        for name, variable in variables.items():
+            literal = buddy.bdd_ithvar if name == held else buddy.bdd_nithvar
+            cube &= literal(variable)
+        cubes.append(cube)
+    return cubes
+
+
+def _restrict(automaton: Any, letters: list[Any], acceptance: str) -> Any:
+    """Cut every label down to the letters, and simplify."""
+    import buddy
+    import spot
+
+    possible = buddy.bddfalse
+    for cube in letters:
+        possible |= cube
+    restricted = spot.make_twa_graph(automaton, spot.twa_prop_set(False, *[True] * 5))
+    for edge in restricted.edges():
+        edge.cond &= possible
+    restricted.merge_edges()
+    restricted.purge_dead_states()
+    return restricted.postprocess(*ACCEPTANCES[acceptance])
+
+
+def _table(automaton: Any, letters: list[Any], acceptance: str) -> PropertyAutomaton:
+    """Evaluate every label at every letter."""
+    import buddy
+
+    condition = automaton.acc()
+    if not condition.is_generalized_buchi() and not condition.is_f():
+        raise AssertionError(f"Spot returned {condition} for {acceptance}")
+    cells: list[list[tuple[int, int]]]
+    cells = [[] for _ in range(automaton.num_states() * len(letters))]
+    for edge in automaton.edges() if not condition.is_f() else ():
+        marks = sum(1 << mark for mark in edge.acc.sets())
+        for i, cube in enumerate(letters):
+            if edge.cond & cube != buddy.bddfalse:
+                cells[edge.src * len(letters) + i].append((edge.dst, marks))
+    cells = [_undominated(cell) for cell in cells]
+    flat = [edge for cell in cells for edge in cell]
+    table = PropertyAutomaton(
+        n_states=automaton.num_states(),
+        initial=automaton.get_init_state_number(),
+        n_letters=len(letters),
+        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        edge_dst=np.array([dst for dst, _ in flat], dtype=np.int32),
+        edge_marks=np.array([marks for _, marks in flat], dtype=np.uint32),
+        n_marks=0 if condition.is_f() else condition.num_sets(),
+        state_based=_is_state_based(cells, len(letters)),
+    )
+    if acceptance == "ba" and not (table.state_based and table.n_marks <= 1):
+        raise AssertionError("Spot returned no state-based Büchi acceptance")
+    return table
+
+
+def _undominated(cell: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Drop transitions that another one to the same state outdoes in marks."""
+    return [
+        (dst, marks)
+        for k, (dst, marks) in enumerate(cell)
+        if not any(
+            dst == other and marks | more == more and (marks != more or j < k)
+            for j, (other, more) in enumerate(cell)
+        )
+    ]
+
+
+def _is_state_based(cells: list[list[tuple[int, int]]], n_letters: int) -> bool:
+    """Whether the transitions that leave a state all carry the same marks."""
+    return all(
+        len({marks for cell in cells[k : k + n_letters] for _, marks in cell}) <= 1
+        for k in range(0, len(cells), n_letters)
+    )
+
+
+assert OTHER == 0  # `_letter_cubes` begins with the letter in which nothing holds

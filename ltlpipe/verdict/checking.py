@@ -1,0 +1,317 @@
+"""From a system and a property to a verdict.
+
+`check` is the whole way: plan, translation, search, lasso, replay.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe._errors import FormulaError, LtlpipeWarning, UnsupportedError
+from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
+from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import MIB, Limits, drive, interruptible
+from ltlpipe.search.memory import default_memory_mib
+from ltlpipe.search.paths import Interrupted
+from ltlpipe.search.product import make_problem
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.plan import Options, make_plan
+from ltlpipe.verdict.replay import replay_run, replay_word, violations_of
+from ltlpipe.verdict.verdict import (
+    HOLDS,
+    UNKNOWN,
+    VIOLATED,
+    Lasso,
+    Plan,
+    Statistics,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from ltlpipe.search.driver import Interrupt, Progress
+    from ltlpipe.search.emptiness import Search
+    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.packing import PackedNetwork
+
+STUTTER_NAME = "<stutter>"
+"""Stands in a lasso for the step in which a deadlocked state repeats itself."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """What is asked of a system: a formula, an automaton, or nothing but a run.
+
+    Parameters
+    ----------
+    formula : Formula, optional
+        Shall hold on every run.
+    violations : spot.twa_graph, optional
+        Accepts the runs that shall not be.
+    """
+
+    formula: Formula | None = None
+    violations: Any = None
+
+    @property
+    def propositions(self) -> tuple[str, ...]:
+        """The propositions that it names, sorted."""
+        if self.formula is not None:
+            return self.formula.propositions
+        if self.violations is not None:
+            return tuple(sorted(p.ap_name() for p in self.violations.ap()))
+        return ()
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether every run that the system accepts is wanted (``--empty``)."""
+        return self.formula is None and self.violations is None
+
+    def automaton(
+        self, acceptance: str, actions: list[str]
+    ) -> tuple[PropertyAutomaton, float]:
+        """Return the property automaton, and the seconds that it took."""
+        started = time.monotonic()
+        if self.is_trivial:
+            return universal(), 0.0
+        from ltlpipe.automata.translation import from_automaton, from_formula
+
+        if self.formula is not None:
+            table = from_formula(self.formula, acceptance, actions)
+        else:
+            table = from_automaton(self.violations, acceptance, actions)
+        return table, time.monotonic() - started
+
+
+def check(
+    system: Network,
+    formula: str | Formula | None = None,
+    *,
+    violations: Any = None,
+    empty: bool = False,
+    timeout: float | None = None,
+    memory: float | None = None,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Verdict:
+    """Decide whether every infinite run of `system` satisfies a property.
+
+    Exactly one of `formula`, `violations` and `empty` says what is asked.
+
+    Parameters
+    ----------
+    system : Network
+        What `ltlpipe.load` returned; it is not changed.
+    formula : str or Formula
+        LTL in Spot's syntax.  An atomic proposition names an action, and
+        exactly one action happens at each step.  If components have accepting
+        states, only runs that visit a state in which all accept infinitely
+        often count.
+    violations : spot.twa_graph
+        An automaton of the runs that shall not be.
+    empty : bool
+        Ask whether the network, with the acceptance of its components, has no
+        accepting run at all.
+    timeout : float, optional
+        Wall-clock limit in seconds for translation and search; None is none.
+        Extracting the lasso of a violation that was found in time is not cut
+        off.
+    memory : float, optional
+        Limit in MiB of the search's arrays; None is nine tenths of what the
+        machine has free.
+    max_states : int, optional
+        Limit of product states.
+    progress : callable, optional
+        Called with the states and the depth of the search, ten times a second
+        or more.
+    **options
+        Fields of `ltlpipe.verdict.plan.Options`: `emptiness`, `acceptance`,
+        `reduce`, `semantics`, `deadlock`, `seed`, `strict`, `lasso`.
+
+    Returns
+    -------
+    Verdict
+        `verdict` is "holds", "violated" or "unknown"; `reason` is the limit
+        that was hit, else None.  `lasso` is set iff violated.
+
+    Raises
+    ------
+    FormulaError
+        `formula` does not parse; or, if strict, names what the system lacks.
+    UnsupportedError
+        The options ask for what cannot be done.
+
+    References
+    ----------
+    .. [1] S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
+       Algorithms", TACAS 2005.
+    """
+    if sum((formula is not None, violations is not None, empty)) != 1:
+        raise UnsupportedError("expected one of a formula, an automaton, or --empty")
+    if isinstance(formula, str):
+        formula = parse(formula)
+    chosen = Options(**options)
+    task = _Task(system, Property(formula, violations), chosen)
+    if memory is None:
+        memory = default_memory_mib()
+    limits = Limits.within(timeout, memory, max_states)
+    with interruptible() as interrupt:
+        return task.run(limits, interrupt, progress)
+
+
+class _Task:
+    """One question on its way to a verdict."""
+
+    def __init__(self, system: Network, asked: Property, options: Options) -> None:
+        self.system = system
+        self.property = asked
+        self.options = options
+        self.plan: Plan = make_plan(
+            options,
+            has_property=not asked.is_trivial,
+            system_accepts=system.has_acceptance,
+        )
+        self.started = time.monotonic()
+        self.stats = Statistics()
+
+    def run(
+        self, limits: Limits, interrupt: Interrupt, progress: Progress | None
+    ) -> Verdict:
+        actions = self._known_actions()
+        try:
+            automaton = self._translate(actions, limits, interrupt)
+        except StoppedError as stopped:
+            return self._verdict(UNKNOWN, stopped.reason)
+        packed = self._pack(automaton, actions)
+        problem = make_problem(packed, automaton, stutter=self.options.stutters)
+        began = time.monotonic()
+        search = SEARCHES[self.plan.emptiness]()(problem)
+        outcome = drive(search, limits, interrupt=interrupt, progress=progress)
+        self._note_search(search, time.monotonic() - began)
+        if outcome.reason is not None:
+            return self._verdict(UNKNOWN, outcome.reason)
+        if outcome.status == Status.EMPTY:
+            return self._verdict(HOLDS)
+        if not self.options.lasso:
+            return self._verdict(VIOLATED)
+        return self._with_lasso(search, packed, interrupt)
+
+    def _known_actions(self) -> list[str]:
+        """Return the propositions that are actions; warn of the others."""
+        index = self.system.action_index
+        names = self.property.propositions
+        unknown = [name for name in names if name not in index]
+        if unknown:
+            listed = ", ".join(repr(name) for name in unknown)
+            message = f"no action of the system is called {listed}"
+            if self.options.strict:
+                formula = self.property.formula
+                raise FormulaError(
+                    message,
+                    formula=formula.text if formula else "(automaton)",
+                    position=formula.text.find(unknown[0]) if formula else None,
+                    file=formula.file if formula else None,
+                    line=formula.line if formula else None,
+                )
+            warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=4)
+        return [name for name in names if name in index]
+
+    def _translate(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> PropertyAutomaton:
+        acceptance = (self.plan.automaton or "").lower()
+        if self.property.is_trivial:
+            automaton, seconds = self.property.automaton(acceptance, actions)
+        else:
+            automaton, seconds = call_bounded(
+                lambda: self.property.automaton(acceptance, actions),
+                deadline=limits.deadline,
+                stopped=lambda: interrupt.pressed,
+            )
+        marks = automaton.n_marks
+        self.stats = replace(
+            self.stats,
+            translation_seconds=seconds,
+            automaton_states=automaton.n_states,
+            acceptance="&".join(f"Inf({m})" for m in range(marks)) or "t",
+        )
+        return automaton
+
+    def _pack(self, automaton: PropertyAutomaton, actions: list[str]) -> PackedNetwork:
+        letters = np.full(len(self.system.actions), OTHER, dtype=np.int32)
+        for letter, name in enumerate(actions, start=OTHER + 1):
+            letters[self.system.action_index[name]] = letter
+        return pack(
+            self.system,
+            letters,
+            extra_values=automaton.n_states,
+            seed=self.options.seed,
+        )
+
+    def _note_search(self, search: Search, seconds: float) -> None:
+        registers = search.registers
+        states = int(registers[Reg.VISITED])
+        self.stats = replace(
+            self.stats,
+            states=states,
+            transitions=int(registers[Reg.TRANSITIONS]),
+            max_depth=int(registers[Reg.MAX_DEPTH]),
+            memory_mib=search.memory_bytes / MIB,
+            bytes_per_state=search.memory_bytes / states if states else None,
+            search_seconds=seconds,
+            details=search.statistics(),
+        )
+
+    def _with_lasso(
+        self, search: Search, packed: PackedNetwork, interrupt: Interrupt
+    ) -> Verdict:
+        began = time.monotonic()
+        try:
+            lasso = self._extract(search, packed, interrupt)
+        except Interrupted:
+            return self._verdict(UNKNOWN, "interrupted")
+        replay_run(self.system, lasso, stutters=self.options.stutters)
+        if not self.property.is_trivial:
+            violations = self.property.violations
+            if self.property.formula is not None:
+                violations = violations_of(self.property.formula)
+            replay_word(violations, lasso, self.system)
+        self.stats = replace(self.stats, lasso_seconds=time.monotonic() - began)
+        return self._verdict(VIOLATED, lasso=lasso)
+
+    def _extract(
+        self, search: Search, packed: PackedNetwork, interrupt: Interrupt
+    ) -> Lasso:
+        found = search.lasso(interrupt)
+        names = [a.name for a in self.system.actions]
+        ids = np.concatenate([found.prefix, found.cycle[1:]])
+        prefix, cycle = found.prefix_actions.tolist(), found.cycle_actions.tolist()
+        return Lasso(
+            prefix=[STUTTER_NAME if a < 0 else names[a] for a in prefix],
+            cycle=[STUTTER_NAME if a < 0 else names[a] for a in cycle],
+            actions=np.array(prefix + cycle, dtype=np.int32),
+            states=packed.unpack(search.store.rows[ids]),
+        )
+
+    def _verdict(
+        self, verdict: str, reason: str | None = None, lasso: Lasso | None = None
+    ) -> Verdict:
+        formula = self.property.formula
+        return Verdict(
+            verdict=verdict,
+            reason=reason,
+            system=self.system.name,
+            formula=None if formula is None else formula.text,
+            formula_id=None if formula is None else formula.identifier,
+            plan=self.plan,
+            stats=replace(self.stats, seconds=time.monotonic() - self.started),
+            lasso=lasso,
+        )

@@ -1,0 +1,162 @@
+"""What `check` returns, and how it reads as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+HOLDS = "holds"
+VIOLATED = "violated"
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a verdict is reached.
+
+    Parameters
+    ----------
+    automaton : str or None
+        "BA" or "TGBA"; None where no formula is checked (``--empty``).
+    emptiness : str
+        Name of the emptiness check.
+    reductions : tuple of str
+        In the order of their application.
+    reasons : tuple of str
+        One sentence per choice.
+    """
+
+    automaton: str | None
+    emptiness: str
+    reductions: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a check has cost; None is unknown.
+
+    Parameters
+    ----------
+    states : int
+        Product states that the search has entered.
+    transitions : int
+        Transitions generated, those generated again counted again.
+    max_depth : int
+        Longest path on the search's stack, in states.
+    seconds : float
+        Wall-clock time of the whole check.
+    memory_mib : float
+        Arrays of the search in MiB, all in.
+    automaton_states : int
+        States of the property automaton.
+    acceptance : str
+        Its acceptance condition.
+    translation_seconds, search_seconds, lasso_seconds : float
+        Parts of `seconds`.
+    bytes_per_state : float
+        `memory_mib` per entered state.
+    details : dict
+        What only this emptiness check counts.
+    """
+
+    states: int | None = None
+    transitions: int | None = None
+    max_depth: int | None = None
+    seconds: float = 0.0
+    memory_mib: float | None = None
+    automaton_states: int | None = None
+    acceptance: str | None = None
+    translation_seconds: float | None = None
+    search_seconds: float | None = None
+    lasso_seconds: float | None = None
+    bytes_per_state: float | None = None
+    details: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Lasso:
+    """A run of the system that violates the property: ``prefix cycle cycle ...``.
+
+    Parameters
+    ----------
+    prefix, cycle : list of str
+        Actions of the whole network, in order; the cycle has at least one.
+    actions : int32[k + c]
+        The same as indices into ``network.actions``; -1 is the step in which a
+        state without successors repeats itself.
+    states : int32[k + c + 1, n_components]
+        Local states before each step, and after the last one.
+    """
+
+    prefix: list[str]
+    cycle: list[str]
+    actions: np.ndarray = field(repr=False)
+    states: np.ndarray = field(repr=False)
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return prefix and cycle as plain lists."""
+        return {"prefix": self.prefix, "cycle": self.cycle}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one question about one system.
+
+    Parameters
+    ----------
+    verdict : str
+        "holds", "violated" or "unknown".
+    reason : str or None
+        The limit that was hit ("timeout", "memory", "max-states",
+        "interrupted") iff unknown.
+    system : str
+        Name of the system.
+    formula : str or None
+        Its text; None for ``--empty`` and ``--automaton``.
+    plan : Plan
+        How the verdict was reached.
+    stats : Statistics
+        What it cost.
+    lasso : Lasso or None
+        A replayed counterexample if violated, unless it was not asked for.
+    formula_id : str or None
+        Where the formula comes from.
+    """
+
+    verdict: str
+    reason: str | None
+    system: str
+    formula: str | None
+    plan: Plan
+    stats: Statistics
+    lasso: Lasso | None = None
+    formula_id: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints for this verdict."""
+        stats = self.stats
+        return {
+            "system": self.system,
+            "formula": self.formula,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "plan": {
+                "automaton": self.plan.automaton,
+                "emptiness": self.plan.emptiness,
+                "reductions": list(self.plan.reductions),
+            },
+            "states": stats.states,
+            "transitions": stats.transitions,
+            "max_depth": stats.max_depth,
+            "seconds": round(stats.seconds, 6),
+            "memory_mib": _rounded(stats.memory_mib),
+            "lasso": None if self.lasso is None else self.lasso.to_dict(),
+        }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
