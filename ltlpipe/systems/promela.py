@@ -11,9 +11,9 @@ Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6.
 G. J. Holzmann, "The SPIN Model Checker", Addison-Wesley 2003 (the language).
 
 Differences from the source: it has a monitor process watch for the states in
-which all accept; the claim here costs no states of its own (below).  One
-channel carries all labels, as numbers: a channel for each label leaves the
-states as they are but takes eight bytes more of the state vector.
+which all accept; the claim here costs few states or none (below).  One channel
+carries all labels, as numbers: a channel for each label gives the same states,
+but each adds nine bytes to the state vector.
 
 How to run Spin on the result::
 
@@ -35,7 +35,7 @@ stored are, if there is no accepting run, the initial state and one state for
 every pair (destination, whether the source accepts) of a reachable transition:
 the reachable states, those twice that follow an accepting state and also follow
 a rejecting one or are the initial state.  For `philosophers` and `ring` that is
-no state more.  "Visited" counts the second search of the nested ones again, and
+no state more.  "Visited" adds the states that the nested searches see again, and
 "depth reached" counts a transition twice, once for the claim.
 """
 
