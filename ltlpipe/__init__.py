@@ -1,1 +1,76 @@
-"""LTL formulas and systems in, trustworthy verdicts out."""
+"""LTL formulas and systems in, trustworthy verdicts out.
+
+The names below are the public interface; each is loaded when it is first used,
+so that ``import ltlpipe`` costs nothing.
+
+Examples
+--------
+>>> import ltlpipe
+>>> ring = ltlpipe.Network([ltlpipe.LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+>>> ltlpipe.check(ring, "G(a -> F b)").verdict
+'holds'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import (
+    FormulaError,
+    InputError,
+    LtlpipeError,
+    LtlpipeWarning,
+    UnsupportedError,
+)
+from ltlpipe._version import __version__
+
+if TYPE_CHECKING:
+    from ltlpipe.batch.solving import solve
+    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.writing import save
+    from ltlpipe.verdict.checking import check
+    from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
+
+_PLACES = {
+    "LTS": "ltlpipe.systems.lts",
+    "Lasso": "ltlpipe.verdict.verdict",
+    "Network": "ltlpipe.systems.lts",
+    "Plan": "ltlpipe.verdict.verdict",
+    "Statistics": "ltlpipe.verdict.verdict",
+    "Verdict": "ltlpipe.verdict.verdict",
+    "check": "ltlpipe.verdict.checking",
+    "load": "ltlpipe.systems.reading",
+    "save": "ltlpipe.systems.writing",
+    "solve": "ltlpipe.batch.solving",
+}
+
+__all__ = [
+    "LTS",
+    "FormulaError",
+    "InputError",
+    "Lasso",
+    "LtlpipeError",
+    "LtlpipeWarning",
+    "Network",
+    "Plan",
+    "Statistics",
+    "UnsupportedError",
+    "Verdict",
+    "__version__",
+    "check",
+    "load",
+    "save",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
+    raise AttributeError(f"module 'ltlpipe' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

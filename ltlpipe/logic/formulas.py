@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ltlpipe._errors import FormulaError, InputError
 from ltlpipe._files import read_text
@@ -121,13 +121,26 @@ def _first_error(report: str, text: str) -> tuple[str, int]:
     return message, position
 
 
-def read_formulas(path: StrPath) -> list[Formula]:
+@overload
+def read_formulas(path: StrPath) -> list[Formula]: ...
+
+
+@overload
+def read_formulas(
+    path: StrPath, *, collect_errors: Literal[True]
+) -> list[Formula | FormulaError]: ...
+
+
+def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
     """Read the formulas of a file.
 
     Parameters
     ----------
     path : path
         One formula per line; ``.gz`` is decompressed.
+    collect_errors : bool
+        Whether a line that does not parse becomes an entry of the list instead
+        of ending the reading.
 
     Raises
     ------
@@ -137,12 +150,17 @@ def read_formulas(path: StrPath) -> list[Formula]:
         The file cannot be read, or holds no formula.
     """
     name = os.fspath(path)
-    formulas = []
+    formulas: list[Formula | FormulaError] = []
     for number, content in enumerate(read_text(path).splitlines(), start=1):
         if not content.strip() or content.lstrip().startswith("#"):
             continue
         text = _NUMBERING.sub("", content, count=1)
-        formulas.append(parse(text.strip(), file=name, line=number))
+        try:
+            formulas.append(parse(text.strip(), file=name, line=number))
+        except FormulaError as error:
+            if not collect_errors:
+                raise
+            formulas.append(error)
     if not formulas:
         raise InputError("no formula found; expected one per line", file=name)
     return formulas

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit, prefetch
+from ltlpipe._jit import inlined, njit
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, is_full, visit_successors
@@ -91,9 +91,9 @@ def merge(registers, arrays, number, marks, full):
 @inlined
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter an unknown state over a transition with `marks` (lines 9-12)."""
-    n = visit_successors(expand, product, store, registers, state)
-    for i in range(n):
-        prefetch(arrays.numbers, np.int64(product.ids[i]))
+    n = visit_successors(
+        expand, product, store, registers, state, arrays.numbers, 0
+    )
     full = np.uint32(product.settings[Setting.FULL])
     registers[Reg.VISITED] += 1
     registers[Reg.COUNT] += 1
@@ -148,7 +148,8 @@ def leave(registers, arrays, state):
 def remove_one(expand, product, store, registers, arrays):
     """Remove the live successors of the next state of a removal (line 7)."""
     top = registers[Reg.TOP] - 1
-    n = visit_successors(expand, product, store, registers, arrays.stack[top])
+    src = arrays.stack[top]
+    n = visit_successors(expand, product, store, registers, src, arrays.numbers, 0)
     for i in range(n):
         dst = product.ids[i]
         if arrays.numbers[dst] > 0:

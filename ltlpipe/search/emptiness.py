@@ -69,7 +69,14 @@ class Search(ABC):
         product = problem.product
         product.rows[0] = problem.initial
         intern(
-            self.store, self.registers, product.rows, 1, product.ids, product.hashes
+            self.store,
+            self.registers,
+            product.rows,
+            1,
+            product.ids,
+            product.hashes,
+            product.ids,
+            0,
         )
         self._begin()
 

@@ -65,7 +65,7 @@ def breadth_step(expand, product, store, registers, breadth, missing, budget):
         budget -= 1
         src = queue[ends[0]]
         ends[0] += 1
-        n = visit_successors(expand, product, store, registers, src)
+        n = visit_successors(expand, product, store, registers, src, flags, 0)
         for i in range(n):
             dst = product.ids[i]
             if flags[dst] & Flag.INSIDE == 0:

@@ -130,14 +130,25 @@ def stutter(expand, product, row):
 
 
 @inlined
-def visit_successors(expand, product, store, registers, state):
+def visit_successors(expand, product, store, registers, state, companion, shift):
     """Generate, count and store the successors of a stored state.
+
+    The caller is going to look at ``companion[id >> shift]`` for each of them.
 
     Returns n; their ids are in ``product.ids[:n]``, their marks in
     ``product.marks[:n]``.
     """
     n = successors(expand, product, store.rows[state])
-    intern(store, registers, product.rows, n, product.ids, product.hashes)
+    intern(
+        store,
+        registers,
+        product.rows,
+        n,
+        product.ids,
+        product.hashes,
+        companion,
+        shift,
+    )
     registers[Reg.TRANSITIONS] += n
     registers[Reg.EXPANSIONS] += 1
     return n

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit, prefetch
+from ltlpipe._jit import inlined, njit
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import (
@@ -103,9 +103,9 @@ def is_accepting(expand, product, row):
 @inlined
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a white state (lines 4-9) and stack its white successors."""
-    n = visit_successors(expand, product, store, registers, state)
-    for i in range(n):
-        prefetch(arrays.colours, np.int64(product.ids[i] >> 2))
+    n = visit_successors(
+        expand, product, store, registers, state, arrays.colours, 2
+    )
     full = np.uint32(product.settings[Setting.FULL])
     accepting = n > 0 and product.marks[0] & full == full
     registers[Reg.VISITED] += 1
@@ -128,7 +128,9 @@ def enter_blue(expand, product, store, registers, arrays, state):
 @inlined
 def enter_red(expand, product, store, registers, arrays, state):
     """Look at the successors of a state in the red search (lines 17-20)."""
-    n = visit_successors(expand, product, store, registers, state)
+    n = visit_successors(
+        expand, product, store, registers, state, arrays.colours, 2
+    )
     for i in range(n - 1, -1, -1):
         dst = product.ids[i]
         colour = colour_of(arrays.colours, dst)

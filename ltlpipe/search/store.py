@@ -56,11 +56,12 @@ def home_slot(mixed, n_slots):
 
 
 @inlined
-def intern(store, registers, rows, n, ids, hashes):
+def intern(store, registers, rows, n, ids, hashes, companion, shift):
     """Find or add the first `n` of `rows`, and write their ids to `ids`.
 
     rows uint64[k, n_words], ids int32[k], hashes uint64[k] with k >= n.  The
-    caller has made sure of room for n more states.
+    caller has made sure of room for n more states, and is going to look at
+    ``companion[id >> shift]``, which is asked for together with the rows.
     """
     # Taking an array out of a tuple costs a reference count: not in a loop.
     slots = store.slots
@@ -76,7 +77,9 @@ def intern(store, registers, rows, n, ids, hashes):
     for i in range(n):
         slot = np.uint64(slots[home_slot(hashes[i], n_slots)])
         if slot != 0:
-            prefetch(known, np.int64(slot & id_mask) - 1)
+            state = np.int64(slot & id_mask) - 1
+            prefetch(known, state)
+            prefetch(companion, state >> shift)
     for i in range(n):
         mixed = hashes[i]
         at, state = find(slots, known, rows, i, mixed, id_bits)

@@ -1,0 +1,91 @@
+"""Finding problems on disk: a system and the formulas beside it.
+
+A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the
+components of one network) and at least one ``*.ltl``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ltlpipe._files import StrPath
+
+_SYSTEM = re.compile(r"system([_-]?\d+)?\.(dot|gv|aut|hoa)(\.gz)?$", re.IGNORECASE)
+_FORMULAS = re.compile(r".*\.ltl(\.gz)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A system and the files of the formulas that are asked of it.
+
+    Parameters
+    ----------
+    system : tuple of str
+        The files of its components, in order.
+    formulas : tuple of str
+        Formula files, sorted.
+    """
+
+    system: tuple[str, ...]
+    formulas: tuple[str, ...]
+
+
+def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
+    """Find the problems in folders, at any depth, in sorted order.
+
+    Raises
+    ------
+    InputError
+        A path is no folder, holds no problem, or a folder holds a system
+        without formulas or two systems.
+    """
+    problems = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            raise InputError("expected a folder of problems", file=str(path))
+        found = []
+        for folder, subfolders, files in os.walk(path):
+            subfolders.sort()
+            problem = _problem_in(Path(folder), files)
+            if problem is not None:
+                found.append(problem)
+        if not found:
+            raise InputError(
+                "no problem found; expected folders with a system.* "
+                "(.dot, .aut, .hoa) and *.ltl",
+                file=str(path),
+            )
+        problems.extend(found)
+    return problems
+
+
+def _problem_in(folder: Path, files: list[str]) -> Problem | None:
+    systems = sorted((f for f in files if _SYSTEM.match(f)), key=_natural)
+    if not systems:
+        return None
+    single = [f for f in systems if _SYSTEM.match(f)[1] is None]  # type: ignore[index]
+    if single and len(systems) > 1:
+        listed = ", ".join(systems)
+        raise InputError(f"two systems in one folder: {listed}", file=str(folder))
+    formulas = sorted(f for f in files if _FORMULAS.match(f))
+    if not formulas:
+        raise InputError("a system without *.ltl beside it", file=str(folder))
+    return Problem(
+        tuple(str(folder / f) for f in systems),
+        tuple(str(folder / f) for f in formulas),
+    )
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Return a sort key in which 10 comes after 9."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(int(p), "") if p.isdigit() else (-1, p) for p in parts]

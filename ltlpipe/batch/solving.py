@@ -1,0 +1,192 @@
+"""Solving many tasks, one after the other."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ltlpipe._errors import FormulaError, LtlpipeError
+from ltlpipe.batch.problems import Problem, find_problems
+from ltlpipe.batch.table import host_columns, row_of, to_frame
+from ltlpipe.logic.formulas import Formula, parse, read_formulas
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.reading import load
+from ltlpipe.verdict.checking import check
+from ltlpipe.verdict.plan import Options
+from ltlpipe.verdict.verdict import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pandas as pd
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.batch.table import Row
+
+INPUT_ERROR = "input-error"
+"""The reason of a task whose system or formula cannot be read."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question about one system.
+
+    Parameters
+    ----------
+    system : Network or tuple of str
+        The system, or the files to load it from.
+    formula : Formula, str, or FormulaError
+        The question; an error if it could not be read.
+    """
+
+    system: Network | tuple[str, ...]
+    formula: Formula | str | FormulaError
+
+
+class Watcher(Protocol):
+    """Whoever wants to see a run over many tasks."""
+
+    def begin(self, task: Task, number: int, total: int) -> None:
+        """Take the task that is solved next, counted from 1."""
+
+    def progress(self, states: int, depth: int) -> None:
+        """Take how far the search of this task has come."""
+
+    def failed(self, task: Task, error: LtlpipeError) -> None:
+        """Take why a task cannot be solved."""
+
+
+def tasks_of(problems: Iterable[Problem]) -> list[Task]:
+    """Return the tasks of problems, formula by formula.
+
+    A formula that does not parse is a task, too: its row says so.
+    """
+    tasks = []
+    for problem in problems:
+        for file in problem.formulas:
+            formulas = read_formulas(file, collect_errors=True)
+            tasks.extend(Task(problem.system, formula) for formula in formulas)
+    return tasks
+
+
+def solve(
+    tasks: StrPath | Iterable[StrPath] | Iterable[tuple[Any, Any]],
+    **options: Any,
+) -> pd.DataFrame:
+    """Solve many tasks and return one row for each.
+
+    Parameters
+    ----------
+    tasks : folder, folders, or pairs
+        Folders of problems (``system.*`` beside ``*.ltl``), or pairs of a
+        system (a `Network` or file names) and a formula.
+    **options
+        As for `check`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the result table, with nullable types.  A task whose
+        input cannot be read is "unknown" for the reason "input-error".
+
+    Raises
+    ------
+    InputError
+        A folder holds no problem.
+    UnsupportedError
+        The options ask for what cannot be done.
+    """
+    return to_frame(solve_rows(_as_tasks(tasks), **options))
+
+
+def _as_tasks(tasks: Any) -> list[Task]:
+    if isinstance(tasks, (str, os.PathLike)):
+        return tasks_of(find_problems([tasks]))
+    items = list(tasks)
+    if all(isinstance(item, (str, os.PathLike)) for item in items):
+        return tasks_of(find_problems(items))
+    return [Task(_as_system(system), formula) for system, formula in items]
+
+
+def _as_system(system: Any) -> Network | tuple[str, ...]:
+    if isinstance(system, Network):
+        return system
+    if isinstance(system, (str, os.PathLike)):
+        return (os.fspath(system),)
+    return tuple(os.fspath(part) for part in system)
+
+
+def solve_rows(
+    tasks: list[Task], *, watcher: Watcher | None = None, **options: Any
+) -> Iterator[Row]:
+    """Solve tasks one after the other and yield a row as soon as it is known.
+
+    After a task that was interrupted no further one is begun.
+    """
+    Options(**{k: v for k, v in options.items() if k not in _LIMITS})
+    host = host_columns()
+    loaded: tuple[Any, Network | LtlpipeError] | None = None
+    for number, task in enumerate(tasks, start=1):
+        if watcher is not None:
+            watcher.begin(task, number, len(tasks))
+        started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        if loaded is None or loaded[0] is not task.system:
+            loaded = (task.system, _load(task.system))
+        try:
+            verdict = _solve_one(task, loaded[1], watcher, options)
+            row = row_of(verdict, seed=options.get("seed"), started_at=started_at)
+        except LtlpipeError as error:
+            if watcher is not None:
+                watcher.failed(task, error)
+            row = _failed_row(task, started_at)
+        yield row | host
+        if row["reason"] == "interrupted":
+            return
+
+
+_LIMITS = ("timeout", "memory", "max_states")
+
+
+def _load(system: Network | tuple[str, ...]) -> Network | LtlpipeError:
+    if isinstance(system, Network):
+        return system
+    try:
+        return load(system)
+    except LtlpipeError as error:
+        return error
+
+
+def _solve_one(
+    task: Task,
+    system: Network | LtlpipeError,
+    watcher: Watcher | None,
+    options: dict[str, Any],
+) -> Any:
+    if isinstance(system, LtlpipeError):
+        raise system
+    if isinstance(task.formula, FormulaError):
+        raise task.formula
+    formula = parse(task.formula) if isinstance(task.formula, str) else task.formula
+    progress = None if watcher is None else watcher.progress
+    return check(system, formula, progress=progress, **options)
+
+
+def _failed_row(task: Task, started_at: str) -> Row:
+    system, formula = task.system, task.formula
+    located = isinstance(formula, (Formula, FormulaError)) and formula.file
+    return {
+        "system": system.name if isinstance(system, Network) else " ".join(system),
+        "formula_id": f"{os.path.basename(formula.file)}:{formula.line}"  # type: ignore[union-attr, type-var]  # noqa: PTH119
+        if located
+        else None,
+        "formula": formula if isinstance(formula, str) else _text(formula),
+        "verdict": UNKNOWN,
+        "reason": INPUT_ERROR,
+        "started_at": started_at,
+    }
+
+
+def _text(formula: Formula | FormulaError) -> str:
+    return formula.text if isinstance(formula, Formula) else formula.formula

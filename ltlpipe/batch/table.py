@@ -1,0 +1,229 @@
+"""The result table: its columns, its rows, and how it reaches the disk.
+
+A table that is being written can be read at any moment, whatever happens: CSV
+grows by whole rows, and a row that the disk had no room for is taken back;
+parquet files are replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import LtlpipeError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.verdict.verdict import Verdict
+
+DTYPES = {
+    "system": "string",
+    "formula_id": "string",
+    "formula": "string",
+    "verdict": "string",
+    "reason": "string",
+    "automaton": "string",
+    "acceptance": "string",
+    "automaton_states": "Int64",
+    "emptiness": "string",
+    "reductions": "string",
+    "states": "Int64",
+    "transitions": "Int64",
+    "max_depth": "Int64",
+    "seconds": "Float64",
+    "memory_mib": "Float64",
+    "lasso_prefix": "string",
+    "lasso_cycle": "string",
+    "seed": "Int64",
+    "ltlpipe_version": "string",
+    "spot_version": "string",
+    "host_cores": "Int64",
+    "started_at": "string",
+}
+"""The columns, in order, and their types; missing values are NA."""
+
+Row = dict[str, Any]
+
+_PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
+
+
+def host_columns() -> Row:
+    """Return the columns that say where and with what a row was made."""
+    import spot
+
+    from ltlpipe._version import __version__
+
+    return {
+        "ltlpipe_version": __version__,
+        "spot_version": spot.version(),
+        "host_cores": os.cpu_count(),
+    }
+
+
+def row_of(verdict: Verdict, *, seed: int | None, started_at: str) -> Row:
+    """Return the row of a verdict, without `host_columns`."""
+    stats, lasso = verdict.stats, verdict.lasso
+    return {
+        "system": verdict.system,
+        "formula_id": verdict.formula_id,
+        "formula": verdict.formula,
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "automaton": verdict.plan.automaton,
+        "acceptance": stats.acceptance,
+        "automaton_states": stats.automaton_states,
+        "emptiness": verdict.plan.emptiness,
+        "reductions": ",".join(verdict.plan.reductions),
+        "states": stats.states,
+        "transitions": stats.transitions,
+        "max_depth": stats.max_depth,
+        "seconds": stats.seconds,
+        "memory_mib": stats.memory_mib,
+        "lasso_prefix": None if lasso is None else _listed(lasso.prefix),
+        "lasso_cycle": None if lasso is None else _listed(lasso.cycle),
+        "seed": seed,
+        "started_at": started_at,
+    }
+
+
+def _listed(actions: list[str]) -> str:
+    return json.dumps(actions, ensure_ascii=False)
+
+
+def to_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return rows as a DataFrame with the types of `DTYPES`."""
+    import pandas as pd
+
+    return pd.DataFrame(list(rows), columns=list(DTYPES)).astype(DTYPES)
+
+
+class TableWriter(ABC):
+    """Writes a growing result table to a file; use it in a with statement."""
+
+    def __init__(self, path: StrPath) -> None:
+        self.path = Path(path)
+        self.n_rows = 0
+
+    @abstractmethod
+    def write(self, row: Row) -> None:
+        """Add one row.
+
+        Raises
+        ------
+        LtlpipeError
+            The file cannot be written; what it held before is still there.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Make sure that every row is in the file."""
+
+    def __enter__(self) -> TableWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _failure(self, error: OSError) -> LtlpipeError:
+        return LtlpipeError(
+            f"{self.path}: cannot be written: {error.strerror or error}; "
+            f"the file holds the first {self.n_rows} rows"
+        )
+
+
+class CsvWriter(TableWriter):
+    """Appends rows to a CSV file, each in one piece."""
+
+    def __init__(self, path: StrPath) -> None:
+        super().__init__(path)
+        try:
+            self._stream = self.path.open("wb", buffering=0)
+            self._put(list(DTYPES))
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def _put(self, cells: list[Any]) -> None:
+        """Write one line, or nothing."""
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(cells)
+        before = self._stream.tell()
+        data = memoryview(line.getvalue().encode())
+        try:
+            while data:  # a disk that is nearly full takes a part
+                data = data[self._stream.write(data) :]
+        except OSError:
+            self._stream.truncate(before)
+            self._stream.seek(before)
+            raise
+
+    def write(self, row: Row) -> None:
+        """Add one row."""
+        try:
+            self._put([row.get(column) for column in DTYPES])
+        except OSError as error:
+            raise self._failure(error) from error
+        self.n_rows += 1
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+class ParquetWriter(TableWriter):
+    """Replaces a parquet file as the table grows."""
+
+    def __init__(self, path: StrPath) -> None:
+        super().__init__(path)
+        self._rows: list[Row] = []
+        self._replace()
+
+    def _replace(self) -> None:
+        """Write all rows beside the file, then put them in its place."""
+        beside = self.path.with_name(f".{self.path.name}.partial")
+        try:
+            to_frame(self._rows).to_parquet(beside, index=False)
+            beside.replace(self.path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise self._failure(error) from error
+        self.n_rows = len(self._rows)
+        self._written_at = time.monotonic()
+
+    def write(self, row: Row) -> None:
+        """Add one row."""
+        self._rows.append(row)
+        if time.monotonic() - self._written_at > _PARQUET_SECONDS:
+            self._replace()
+
+    def close(self) -> None:
+        """Make sure that every row is in the file."""
+        if self.n_rows < len(self._rows):
+            self._replace()
+
+
+def open_table(path: StrPath) -> TableWriter:
+    """Open a result file for writing; the suffix names the format.
+
+    Raises
+    ------
+    UnsupportedError
+        The suffix is neither ``.csv`` nor ``.parquet``.
+    LtlpipeError
+        The file cannot be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".csv":
+        return CsvWriter(path)
+    if suffix == ".parquet":
+        return ParquetWriter(path)
+    raise UnsupportedError(f"{path}: expected a file that ends in .csv or .parquet")

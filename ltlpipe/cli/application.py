@@ -1,0 +1,50 @@
+"""The typer application: which commands there are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ltlpipe._version import __version__
+from ltlpipe.cli.check import check
+from ltlpipe.cli.convert import convert
+from ltlpipe.cli.generate import generate
+from ltlpipe.cli.solve import solve
+from ltlpipe.cli.translate import translate
+
+app = typer.Typer(
+    name="ltlpipe",
+    help="LTL formulas and systems in, trustworthy verdicts out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"ltlpipe {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """LTL formulas and systems in, trustworthy verdicts out."""
+
+
+app.command()(check)
+app.command()(solve)
+app.command()(translate)
+app.command()(convert)
+app.add_typer(generate, name="generate")

@@ -1,0 +1,166 @@
+"""``ltlpipe check``: one system, one or several formulas."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ltlpipe.cli import options as shared
+from ltlpipe.cli.progress import search_progress
+
+if TYPE_CHECKING:
+    from ltlpipe.verdict.verdict import Verdict
+
+_SHOWN_ACTIONS = 60  # of a lasso's part, when people read it
+
+
+def check(
+    system: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SYSTEM...", help="Files (.dot .aut .hoa, .gz) of one network."
+        ),
+    ],
+    formula: Annotated[
+        list[str] | None,
+        typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
+    ] = None,
+    formula_file: Annotated[
+        str | None,
+        typer.Option("-F", "--formulas", metavar="FILE", help="One formula per line."),
+    ] = None,
+    automaton: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="HOA automaton of the NEGATED property."),
+    ] = None,
+    empty: Annotated[
+        bool,
+        typer.Option("--empty", help="Ask whether the network has no accepting run."),
+    ] = False,
+    emptiness: shared.Emptiness = "auto",
+    acceptance: shared.Acceptance = "auto",
+    reduce: shared.Reduce = "auto",
+    semantics: shared.Semantics = None,
+    deadlock: shared.Deadlock = None,
+    timeout: shared.Timeout = None,
+    memory: shared.Memory = None,
+    max_states: shared.MaxStates = None,
+    seed: shared.Seed = None,
+    strict: shared.Strict = False,
+    no_lasso: Annotated[
+        bool, typer.Option("--no-lasso", help="Neither compute nor print lassos.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One object per formula and line.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the plan and its reasons.")
+    ] = False,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Check whether every infinite run of a system satisfies formulas.
+
+    Exit code: 0 every formula holds, 1 some formula is violated, 2 bad input
+    or usage, 3 some verdict is unknown and none is violated.
+    """
+    from ltlpipe.systems.reading import load
+    from ltlpipe.verdict.checking import check as check_one
+
+    chosen = shared.given(
+        emptiness=emptiness,
+        acceptance=acceptance,
+        reduce=reduce,
+        semantics=semantics,
+        deadlock=deadlock,
+        timeout=timeout,
+        memory=memory,
+        max_states=max_states,
+        seed=seed,
+        strict=strict,
+        lasso=not no_lasso,
+    )
+    questions = _questions(formula or [], formula_file, automaton, empty)
+    network = load(system)
+    verdicts: list[Verdict] = []
+    with search_progress(quiet=quiet) as progress:
+        for question in questions:
+            progress.begin(_label(question))
+            verdict = check_one(network, progress=progress, **question, **chosen)
+            _report(verdict, as_json=as_json, explain=explain, first=not verdicts)
+            verdicts.append(verdict)
+            if verdict.reason == "interrupted":
+                break
+    left = len(questions) - len(verdicts)
+    if left:
+        print(f"interrupted: {left} more formulas not checked", file=sys.stderr)
+    raise typer.Exit(exit_code([v.verdict for v in verdicts]))
+
+
+def exit_code(verdicts: list[str]) -> int:
+    """Return the exit code that says what all verdicts come to."""
+    if "violated" in verdicts:
+        return 1
+    return 3 if "unknown" in verdicts else 0
+
+
+def _questions(
+    texts: list[str], file: str | None, automaton: str | None, empty: bool
+) -> list[dict[str, Any]]:
+    """Return the keywords of one call of `ltlpipe.check` per question."""
+    ways = sum((bool(texts or file), automaton is not None, empty))
+    if ways != 1:
+        raise typer.BadParameter(
+            "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
+        )
+    if empty:
+        return [{"empty": True}]
+    if automaton is not None:
+        from ltlpipe.automata.hoa import read_automaton
+
+        return [{"violations": read_automaton(automaton)}]
+    from ltlpipe.logic.formulas import parse, read_formulas
+
+    formulas = [parse(text) for text in texts]
+    if file is not None:
+        formulas.extend(read_formulas(file))
+    return [{"formula": formula} for formula in formulas]
+
+
+def _label(question: dict[str, Any]) -> str:
+    formula = question.get("formula")
+    return "accepting run" if formula is None else str(formula.text)[:60]
+
+
+def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> None:
+    """Print one verdict to standard output."""
+    if explain and first:
+        stream = sys.stderr if as_json else sys.stdout
+        print("plan:", file=stream)
+        for reason in verdict.plan.reasons:
+            print(f"  {reason}", file=stream)
+    if as_json:
+        text = json.dumps(verdict.to_dict(), ensure_ascii=False)
+        print(text, flush=True)
+        return
+    stats = verdict.stats
+    about = verdict.formula or (
+        "no accepting run" if verdict.plan.automaton is None else "automaton"
+    )
+    why = f" ({verdict.reason})" if verdict.reason else ""
+    states = "" if stats.states is None else f"{stats.states:,} states, "
+    print(f"{verdict.verdict}{why}: {about}   [{states}{stats.seconds:.2f} s]")
+    if verdict.lasso is not None:
+        print(f"  prefix: {_shown(verdict.lasso.prefix)}")
+        print(f"  cycle:  {_shown(verdict.lasso.cycle)}", flush=True)
+
+
+def _shown(actions: list[str]) -> str:
+    """Return actions for people: quoted where needed, cut where long."""
+    quoted = [a if a and " " not in a else json.dumps(a, ensure_ascii=False) for a in
+              actions[:_SHOWN_ACTIONS]]
+    left = len(actions) - len(quoted)
+    more = f" ... ({left} more; --json prints all)" if left else ""
+    return (" ".join(quoted) or "(empty)") + more

@@ -1,0 +1,32 @@
+"""``ltlpipe convert``: systems from one format to another."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+
+def convert(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="IN... OUT",
+            help="Files of one network, then the file to write "
+            "(.dot .aut .hoa, .gz of each; .pml).",
+        ),
+    ],
+) -> None:
+    """Convert a system between formats.
+
+    Several input files are the components of one network.  An .aut file holds
+    one component: a network of several is written to numbered files.
+    """
+    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.writing import save
+
+    if len(paths) < 2:  # noqa: PLR2004
+        raise typer.BadParameter("expected at least one file to read and one to write")
+    for written in save(load(paths[:-1]), paths[-1]):
+        print(f"wrote {written}", file=sys.stderr)

@@ -1,0 +1,71 @@
+"""``ltlpipe generate``: scaling and random systems."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.lts import Network
+
+generate = typer.Typer(help="Generate a system of a family.", no_args_is_help=True)
+
+_Size = Annotated[int, typer.Argument(metavar="N", help="How many.")]
+_Out = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="Where to (.hoa, .pml, .gz); HOA on standard output by default.",
+    ),
+]
+
+
+@generate.command()
+def philosophers(n: _Size, out: _Out = None) -> None:
+    """N dining philosophers and N forks; no run is accepting."""
+    from ltlpipe.systems.philosophers import philosophers as family
+
+    _write(family(n), out)
+
+
+@generate.command()
+def ring(n: _Size, out: _Out = None) -> None:
+    """N components with diamonds, synchronised with their neighbours."""
+    from ltlpipe.systems.ring import ring as family
+
+    _write(family(n), out)
+
+
+@generate.command()
+def random(
+    n: _Size,
+    seed: Annotated[int, typer.Option(metavar="N", help="Reproduces the system.")] = 0,
+    min_states: Annotated[int, typer.Option(min=1, help="Per component.")] = 15,
+    max_states: Annotated[int, typer.Option(min=1, help="Per component.")] = 100,
+    local_ratio: Annotated[
+        float, typer.Option(min=0, max=1, help="Transitions with local labels.")
+    ] = 0.4,
+    out: _Out = None,
+) -> None:
+    """N random Büchi automata that synchronise in pairs."""
+    from ltlpipe.systems.random_networks import random_network
+
+    network = random_network(
+        n, seed=seed, n_states=(min_states, max_states), local_ratio=local_ratio
+    )
+    _write(network, out)
+
+
+def _write(network: Network, out: str | None) -> None:
+    from ltlpipe.systems.hoa import write_hoa
+    from ltlpipe.systems.writing import save
+
+    if out is None:
+        print(write_hoa(network.components), end="")
+        return
+    for written in save(network, out):
+        print(f"wrote {written}", file=sys.stderr)

@@ -1,0 +1,61 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+Emptiness = Annotated[
+    str, typer.Option(metavar="NAME", help="Emptiness check: auto, se05, couvreur99.")
+]
+Acceptance = Annotated[
+    str, typer.Option(metavar="KIND", help="Property automaton: auto, ba, tgba.")
+]
+Reduce = Annotated[
+    str, typer.Option(metavar="LIST", help="Reductions: auto, none, or a list.")
+]
+Semantics = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="Propositions name actions or states."),
+]
+Deadlock = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND",
+        help="A finite maximal run says nothing (ignore, the default for networks) "
+        "or repeats its last state for ever (stutter).",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", min=0, help="Time for each formula."),
+]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        metavar="MIB",
+        min=0,
+        help="Memory of each search; nine tenths of what is free by default.",
+    ),
+]
+MaxStates = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Product states for each formula."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, help="Shuffle the order of transitions."),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="A proposition that is no action of the system is an error."
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options of `ltlpipe.check` by name."""
+    return options

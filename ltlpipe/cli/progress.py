@@ -1,0 +1,78 @@
+"""Progress bars: on standard error, and only if that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_REFRESH_SECONDS = 0.2
+
+
+class SearchProgress:
+    """Shows how a search is getting on: states, rate, depth.
+
+    Parameters
+    ----------
+    bar : rich.progress.Progress or None
+        Where; None shows nothing.
+    """
+
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+        self._task: Any = None
+        self._started = self._shown = time.monotonic()
+
+    def begin(self, label: str, total: int | None = None, done: int = 0) -> None:
+        """Start to show another search."""
+        self._started = self._shown = time.monotonic()
+        if self._bar is None:
+            return
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(label, total=total, completed=done, rate="")
+        self._bar.refresh()
+
+    def __call__(self, states: int, depth: int) -> None:
+        """Take the states expanded so far and the depth of the stack."""
+        now = time.monotonic()
+        if self._bar is None or now - self._shown < _REFRESH_SECONDS:
+            return
+        self._shown = now
+        rate = states / max(now - self._started, 1e-9)
+        text = f"{states:,} states, {rate:,.0f} per second, depth {depth:,}"
+        self._bar.update(self._task, rate=text)
+        self._bar.refresh()
+
+
+@contextmanager
+def search_progress(*, quiet: bool) -> Iterator[SearchProgress]:
+    """Show progress while the block runs, if there is somebody to see it."""
+    if quiet or not sys.stderr.isatty():
+        yield SearchProgress(None)
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+    )
+    # Refreshed by the search itself: a thread would be one more to fork around.
+    with Progress(
+        *columns, console=Console(stderr=True), auto_refresh=False, transient=True
+    ) as bar:
+        yield SearchProgress(bar)

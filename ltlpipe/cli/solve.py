@@ -1,0 +1,111 @@
+"""``ltlpipe solve``: folders of problems to a result table."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ltlpipe.cli import options as shared
+from ltlpipe.cli.check import exit_code
+from ltlpipe.cli.progress import SearchProgress, search_progress
+
+if TYPE_CHECKING:
+    from ltlpipe._errors import LtlpipeError
+    from ltlpipe.batch.solving import Task
+    from ltlpipe.batch.table import Row
+
+
+def solve(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...", help="Folders with system.* beside *.ltl, at any depth."
+        ),
+    ],
+    out: Annotated[
+        str, typer.Option(metavar="FILE", help="Result table, .csv or .parquet.")
+    ],
+    emptiness: shared.Emptiness = "auto",
+    acceptance: shared.Acceptance = "auto",
+    reduce: shared.Reduce = "auto",
+    semantics: shared.Semantics = None,
+    deadlock: shared.Deadlock = None,
+    timeout: shared.Timeout = None,
+    memory: shared.Memory = None,
+    max_states: shared.MaxStates = None,
+    seed: shared.Seed = None,
+    strict: shared.Strict = False,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Solve folders of problems and write one row per formula.
+
+    A task whose system or formula cannot be read is unknown for the reason
+    "input-error"; the others go on, and the exit code is 2.  Otherwise the
+    exit code is that of `check`.
+    """
+    from ltlpipe.batch.problems import find_problems
+    from ltlpipe.batch.solving import INPUT_ERROR, solve_rows, tasks_of
+    from ltlpipe.batch.table import open_table
+
+    chosen = shared.given(
+        emptiness=emptiness,
+        acceptance=acceptance,
+        reduce=reduce,
+        semantics=semantics,
+        deadlock=deadlock,
+        timeout=timeout,
+        memory=memory,
+        max_states=max_states,
+        seed=seed,
+        strict=strict,
+    )
+    tasks = tasks_of(find_problems(paths))
+    started = time.monotonic()
+    counts: Counter[tuple[str, str | None]] = Counter()
+    with search_progress(quiet=quiet) as progress, open_table(out) as table:
+        for row in solve_rows(tasks, watcher=_Watcher(progress), **chosen):
+            table.write(row)
+            counts[row["verdict"], row["reason"]] += 1
+    if not quiet:
+        _summarise(counts, len(tasks), time.monotonic() - started, out)
+    if any(reason == INPUT_ERROR for _, reason in counts):
+        raise typer.Exit(2)
+    raise typer.Exit(exit_code([verdict for verdict, _ in counts]))
+
+
+class _Watcher:
+    """Shows tasks and searches on one progress bar."""
+
+    def __init__(self, progress: SearchProgress) -> None:
+        self.progress: SearchProgress = progress
+
+    def begin(self, task: Task, number: int, total: int) -> None:
+        system = task.system if isinstance(task.system, tuple) else (task.system.name,)
+        label = f"{number}/{total} {system[0]}"
+        self.progress.begin(label, total=total, done=number - 1)
+
+    def failed(self, task: Task, error: LtlpipeError) -> None:  # noqa: ARG002
+        print(f"error: {error}", file=sys.stderr)
+
+
+def _summarise(
+    counts: Counter[tuple[str, str | None]], n_tasks: int, seconds: float, out: str
+) -> None:
+    """Print how many tasks came to which end."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{n_tasks} tasks in {seconds:.1f} s, written to {out}")
+    table.add_column("verdict")
+    table.add_column("reason")
+    table.add_column("tasks", justify="right")
+    for (verdict, reason), count in sorted(counts.items(), key=str):
+        table.add_row(verdict, reason or "", str(count))
+    left = n_tasks - counts.total()
+    if left:
+        table.add_row("(not begun)", "interrupted", str(left))
+    Console().print(table)

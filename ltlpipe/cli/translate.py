@@ -1,0 +1,32 @@
+"""``ltlpipe translate``: a formula to an automaton in HOA."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ltlpipe._errors import UnsupportedError
+
+
+def translate(
+    formula: Annotated[str, typer.Argument(metavar="FORMULA", help="LTL formula.")],
+    acceptance: Annotated[
+        str, typer.Option(metavar="KIND", help="Acceptance: ba or tgba.")
+    ] = "ba",
+    negate: Annotated[
+        bool,
+        typer.Option("--negate", help="Of the violations, for check --automaton."),
+    ] = False,
+) -> None:
+    """Print an automaton of a formula in HOA."""
+    from ltlpipe.automata.translation import ACCEPTANCES
+    from ltlpipe.automata.translation import translate as translate_formula
+    from ltlpipe.logic.formulas import parse
+
+    if acceptance not in ACCEPTANCES:
+        raise UnsupportedError(
+            f"--acceptance {acceptance}: expected one of {', '.join(ACCEPTANCES)}"
+        )
+    automaton = translate_formula(parse(formula), acceptance, negate=negate)
+    print(automaton.to_str("hoa"))
