@@ -1,0 +1,177 @@
+"""Components in Aldebaran files (``.aut``), as CADP and mCRL2 write them.
+
+The first line is ``des (INITIAL, TRANSITIONS, STATES)``, each further line a
+transition ``(SOURCE, LABEL, TARGET)``.  A label runs from the first comma of
+its line to the last one, so it may hold commas, parentheses and quotes; it may
+stand in double quotes, and nothing in it is an escape.  ``i`` and ``tau`` are
+the internal labels, quoted or not.
+
+Source: the manual page "aut" of CADP (version of 2014) and the page
+"Aldebaran file format" of mCRL2.
+
+Differences from the source: labels are Unicode, of any length; the initial
+state may be any, as in CADP; blank lines are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.systems.lts import LTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERNAL = frozenset({"i", "tau"})
+
+# Numbers of more than ten digits are out of range in any case.
+_HEADER = re.compile(
+    r"\s*des[ \t]*\([ \t]*([0-9]{1,10})[ \t]*,[ \t]*([0-9]{1,10})[ \t]*,"
+    r"[ \t]*([0-9]{1,10})[ \t]*\)[ \t\r]*(?:\n|\Z)"
+)
+_TRANSITION = re.compile(
+    r"^[ \t]*\([ \t]*([0-9]{1,10})[ \t]*,(.*\S)[ \t]*,"
+    r"[ \t]*([0-9]{1,10})[ \t]*\)[ \t\r]*$",
+    re.MULTILINE,
+)
+_FILLED_LINE = re.compile(r"^[^\S\n]*\S", re.MULTILINE)
+_MAX_STATES = np.iinfo(np.int32).max
+
+
+def read_aut(text: str, file: str) -> list[LTS]:
+    """Read the one component that an Aldebaran file holds.
+
+    Parameters
+    ----------
+    text : str
+        What the file holds.
+    file : str
+        Its name, for messages and as the component's name.
+
+    Returns
+    -------
+    list of LTS
+        One component; its alphabet is in order of first use.
+
+    Raises
+    ------
+    InputError
+        A line is no transition, a state is outside the announced range, or the
+        file has fewer or more transitions than announced; names file and line.
+    """
+    header = _HEADER.match(text)
+    if header is None:
+        line = 1 + text[: len(text) - len(text.lstrip())].count("\n")
+        message = "expected 'des (INITIAL, TRANSITIONS, STATES)'"
+        raise InputError(message, file=file, line=line)
+    initial, n_transitions, n_states = map(int, header.groups())
+    rows = _TRANSITION.findall(text, header.end())
+    n_lines = len(_FILLED_LINE.findall(text, header.end()))
+    if not len(rows) == n_lines == n_transitions:
+        raise _what_is_wrong(text, header, file)
+    if not initial < n_states <= _MAX_STATES:
+        raise _what_is_wrong(text, header, file)
+    sources, raw, targets = zip(*rows, strict=True) if rows else ((), (), ())
+    labels, label = _labels(raw, n_transitions)
+    src, dst = _states(sources), _states(targets)
+    if n_transitions and max(src.max(), dst.max()) >= n_states:
+        raise _what_is_wrong(text, header, file)
+    return [
+        LTS(
+            n_states=n_states,
+            initial=initial,
+            labels=labels,
+            src=src.astype(np.int32),
+            label=label,
+            dst=dst.astype(np.int32),
+            internal=INTERNAL & frozenset(labels),
+            name=PurePath(file).name,
+        )
+    ]
+
+
+def _states(numbers: Sequence[str]) -> np.ndarray:
+    return np.fromiter(map(int, numbers), dtype=np.int64, count=len(numbers))
+
+
+def _labels(raw: Sequence[str], count: int) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the alphabet in order of first use, and the indices int32[count]."""
+    index: dict[str, int] = {}
+    index_of_raw: dict[str, int] = {}
+    for text in dict.fromkeys(raw):
+        label = text.strip()
+        if len(label) > 1 and label[0] == label[-1] == '"':
+            label = label[1:-1]
+        index_of_raw[text] = index.setdefault(label, len(index))
+    column = np.fromiter(
+        map(index_of_raw.__getitem__, raw), dtype=np.int32, count=count
+    )
+    return tuple(index), column
+
+
+def _what_is_wrong(text: str, header: re.Match[str], file: str) -> InputError:
+    """Find the first line at fault, slowly."""
+    initial, n_transitions, n_states = map(int, header.groups())
+    line = 1 + text.count("\n", 0, header.start(1))
+    if not 0 < n_states <= _MAX_STATES:
+        message = f"{n_states} states announced, expected 1 to {_MAX_STATES}"
+        return InputError(message, file=file, line=line)
+    if initial >= n_states:
+        message = f"initial state {initial}, expected one of 0 to {n_states - 1}"
+        return InputError(message, file=file, line=line)
+    found = 0
+    body = text[header.end() :].split("\n")
+    for line, content in enumerate(body, start=1 + text.count("\n", 0, header.end())):
+        transition = _TRANSITION.match(content)
+        if transition is None and content.strip():
+            message = "expected a transition '(SOURCE, LABEL, TARGET)'"
+            return InputError(message, file=file, line=line)
+        if transition is None:
+            continue
+        found += 1
+        if found > n_transitions:
+            message = f"expected the end of the file after {n_transitions} transitions"
+            return InputError(message, file=file, line=line)
+        for state in transition.group(1, 3):
+            if int(state) >= n_states:
+                message = f"state {state}, expected one of 0 to {n_states - 1}"
+                return InputError(message, file=file, line=line)
+    message = (
+        f"unexpected end of file after {found} transitions, expected {n_transitions}"
+    )
+    return InputError(message, file=file, line=1 + text.rstrip().count("\n"))
+
+
+def write_aut(lts: LTS) -> str:
+    """Write one component as an Aldebaran file, its labels in quotes.
+
+    Every internal label is written as ``i`` unless it is called ``tau``.
+
+    Raises
+    ------
+    UnsupportedError
+        Accepting states, an ordinary label that would be internal when read
+        again, or a label with a line break.
+    """
+    if lts.accepting is not None:
+        raise UnsupportedError("an .aut file cannot hold accepting states; write .hoa")
+    for label in lts.labels:
+        if label in INTERNAL - lts.internal:
+            raise UnsupportedError(
+                f"the label {label!r} is internal in an .aut file; write .dot or .hoa"
+            )
+        if "\n" in label:
+            raise UnsupportedError(
+                f"the label {label!r} has a line break; write .dot or .hoa"
+            )
+    hidden = lts.internal - INTERNAL
+    names = [f'"{"i" if label in hidden else label}"' for label in lts.labels]
+    columns = (lts.src.tolist(), lts.label.tolist(), lts.dst.tolist())
+    lines = [f"des ({lts.initial}, {lts.n_transitions}, {lts.n_states})"]
+    lines += [f"({s}, {names[a]}, {d})" for s, a, d in zip(*columns, strict=True)]
+    return "\n".join(lines) + "\n"

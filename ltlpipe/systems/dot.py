@@ -1,0 +1,366 @@
+r"""Networks in Graphviz files (``.dot``), as the RERS challenges publish them.
+
+A ``digraph`` with one ``subgraph`` per component, or a plain ``digraph`` as a
+single one.  Every edge has a label, the action.  One edge per component has an
+empty label: it is no transition, its target is the initial state, and the
+artificial node that it leaves is no state, so no other edge may touch it.
+
+States are numbered by their names if these are all integers, else in order of
+first appearance; a state without edges needs a node statement.  The alphabet
+of a component is its labels in order of first use.  What else Graphviz allows
+(attributes, ports, chains of edges, nested groups, comments, ``strict``) is
+read and has no meaning here; a default like ``edge [label="a"]`` has none
+either, and text in HTML is refused.
+
+Source: "DOT Language" in Graphviz's documentation; the parallel problems of the
+RERS challenges for what labels mean.
+
+Differences from the source: two subgraphs are two components even where they
+name the same node; ``#`` begins a comment anywhere in a line; in a string
+``\\`` is one backslash.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.systems.lts import LTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lark import Lark, UnexpectedInput
+
+# At most 9,999 escapes in a string: each costs the expression 800 bytes while it
+# looks for the end, and in a file of garbage there may be none.
+_GRAMMAR = r"""
+start: STRICT? DIGRAPH id? body
+body: "{" (chain | defaults | setting | ";")* "}"
+chain: _end (ARROW _end)* attributes*
+_end: node | group
+node: id (":" id (":" id)?)?
+group: body | SUBGRAPH id? body
+defaults: (GRAPH | NODE | EDGE) attributes+
+setting: id "=" id
+attributes: "[" (id "=" id ("," | ";")?)* "]"
+id: NAME | NUMERAL | STRING ("+" STRING)*
+
+STRICT.2: /strict\b/i
+DIGRAPH.2: /digraph\b/i
+GRAPH.2: /graph\b/i
+SUBGRAPH.2: /subgraph\b/i
+NODE.2: /node\b/i
+EDGE.2: /edge\b/i
+ARROW: "->"
+NAME: /[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*/
+NUMERAL: /-?(\.[0-9]+|[0-9]+(\.[0-9]*)?)/
+STRING: /"[^"\\]*(\\(.|\n)[^"\\]*){0,9999}"/
+BLANK: /\s+/
+COMMENT: /\/\/[^\n]*|#[^\n]*|\/\*(?s:.*?)\*\//
+%ignore BLANK
+%ignore COMMENT
+"""
+
+_MAX_NESTING = 10_000  # of braces, for the same reason
+
+# How messages name the terminals, in the order in which they list them.
+_TERMINALS = {
+    "DIGRAPH": "'digraph'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "ARROW": "'->'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "EQUAL": "'='",
+    "NAME": "a name",
+    "$END": "the end of the file",
+}
+# What no terminal matches, as messages show it, and what was expected.
+_UNFINISHED = [
+    ("--", "undirected edge '--'", "'->'"),
+    ("/*", "end of file in a comment", "'*/'"),
+    ('"', "end of file in a string", "a closing quote"),
+    ("<", "text in HTML", "a name"),
+]
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_ESCAPE = re.compile(r'\\(?:(["\\])|\r?\n)')
+
+
+class _Edge(NamedTuple):
+    src: str
+    dst: str
+    label: str | None
+    line: int
+
+
+class _Group(NamedTuple):
+    """What stands between braces: names of nodes, edges, groups, in order."""
+
+    items: list[str | _Edge | _Group]
+    name: str = ""
+    line: int | None = None  # of ``subgraph`` or ``digraph``; None for bare braces
+
+
+def read_dot(text: str, file: str) -> list[LTS]:
+    """Read the components of a network from a Graphviz file.
+
+    Parameters
+    ----------
+    text : str
+        What the file holds.
+    file : str
+        Its name, for messages.
+
+    Returns
+    -------
+    list of LTS
+        At least one, in the order of their subgraphs.
+
+    Raises
+    ------
+    InputError
+        `text` is no directed graph or ends early, an edge has no label, or a
+        component has no start edge or several; names file and line.
+    """
+    from lark import UnexpectedInput
+
+    try:
+        graph = cast("_Group", _parser().parse(text))
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text, file) from None
+    return [
+        _component(group, group.name or f"component {number}", file)
+        for number, group in enumerate(_groups(graph, file), start=1)
+    ]
+
+
+def _groups(graph: _Group, file: str) -> list[_Group]:
+    """Return the groups that are components: subgraphs, or the graph itself."""
+    subgraphs = [g for g in graph.items if isinstance(g, _Group) and g.line]
+    if not any(_edges(g) for g in subgraphs):
+        return [graph]
+    outside = [i for i in graph.items if not (isinstance(i, _Group) and i.line)]
+    for edge in _edges(_Group(outside)):
+        message = "an edge outside of the subgraphs, expected it inside of one"
+        raise InputError(message, file=file, line=edge.line)
+    return subgraphs
+
+
+def _component(group: _Group, name: str, file: str) -> LTS:
+    edges = _edges(group)
+    starts = [e for e in edges if e.label == ""]
+    if not starts:
+        message = f"{name} has no start edge (one with an empty label)"
+        raise InputError(message, file=file, line=group.line)
+    if len(starts) > 1:
+        message = f"{name} has a second start edge (one with an empty label)"
+        raise InputError(message, file=file, line=starts[1].line)
+    start = starts[0]
+    steps: list[tuple[str, str, str]] = []
+    for edge in edges:
+        if edge.label is None:
+            message = f"the edge {edge.src} -> {edge.dst} of {name} has no label"
+            raise InputError(message, file=file, line=edge.line)
+        if edge is not start:
+            steps.append((edge.src, edge.label, edge.dst))
+        if start.src == edge.dst or (edge is not start and start.src == edge.src):
+            message = f"{name} uses {start.src}, where its start edge begins, again"
+            raise InputError(message, file=file, line=edge.line)
+    index = _numbering(n for n in _nodes(group) if n != start.src)
+    return LTS.from_transitions(
+        [(index[src], label, index[dst]) for src, label, dst in steps],
+        initial=index[start.dst],
+        n_states=len(index),
+        name=name,
+    )
+
+
+def _numbering(nodes: Iterable[str]) -> dict[str, int]:
+    names = list(nodes)
+    if all(_INTEGER.fullmatch(n) for n in names):
+        names.sort(key=int)
+    return {name: i for i, name in enumerate(names)}
+
+
+def _flat(group: _Group) -> Iterator[str | _Edge]:
+    """Yield nodes and edges in order, those of groups inside included."""
+    stack: list[Iterator[str | _Edge | _Group]] = [iter(group.items)]
+    while stack:
+        for item in stack[-1]:
+            if isinstance(item, _Group):
+                stack.append(iter(item.items))
+                break
+            yield item
+        else:
+            stack.pop()
+
+
+def _edges(group: _Group) -> list[_Edge]:
+    return [item for item in _flat(group) if isinstance(item, _Edge)]
+
+
+def _nodes(group: _Group) -> list[str]:
+    return list(dict.fromkeys(item for item in _flat(group) if isinstance(item, str)))
+
+
+@cache
+def _parser() -> Lark:
+    """Build the parser once; its callbacks reduce a graph to a `_Group`."""
+    from lark import Lark, Token, Transformer, UnexpectedToken
+
+    class Reduce(Transformer[Token, _Group]):
+        def start(self, children: list[Any]) -> _Group:
+            line = next(c.line for c in children if getattr(c, "type", "") == "DIGRAPH")
+            name = "" if isinstance(children[-2], Token) else children[-2]
+            return _Group(children[-1], name, line)
+
+        def body(self, children: list[Any]) -> list[str | _Edge | _Group]:
+            return [item for items in children if items for item in items]
+
+        def chain(self, children: list[Any]) -> list[str | _Edge | _Group]:
+            return _chain(children)
+
+        def node(self, children: list[str]) -> str:
+            return children[0]
+
+        def group(self, children: list[Any]) -> _Group:
+            line = children[0].line if len(children) > 1 else None
+            name = children[1] if len(children) > 2 else ""
+            return _Group(children[-1], name, line)
+
+        def defaults(self, _: list[Any]) -> None:
+            """Drop what has no meaning here."""
+
+        setting = defaults
+
+        def attributes(self, children: list[str]) -> dict[str, str]:
+            return dict(zip(children[::2], children[1::2], strict=True))
+
+        def id(self, children: list[Token]) -> str:
+            if children[0].type == "STRING":
+                return "".join(_unescaped(c[1:-1]) for c in children)
+            return str(children[0])
+
+    class LimitNesting:
+        always_accept = ()
+
+        def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+            depth = 0
+            for token in stream:
+                depth += (token.type == "LBRACE") - (token.type == "RBRACE")
+                if depth > _MAX_NESTING:
+                    raise UnexpectedToken(token, {"RBRACE"})  # type: ignore[no-untyped-call]
+                yield token
+
+    return Lark(
+        _GRAMMAR,
+        parser="lalr",
+        lexer="contextual",
+        postlex=LimitNesting(),
+        transformer=Reduce(),
+    )
+
+
+def _chain(children: list[Any]) -> list[str | _Edge | _Group]:
+    """Reduce nodes or groups, arrows, and attributes to nodes and edges."""
+    ends: list[str | _Group] = []
+    lines: list[int] = []
+    attributes: dict[str, str] = {}
+    for child in children:
+        if isinstance(child, dict):
+            attributes.update(child)
+        elif type(child) is str or isinstance(child, _Group):
+            ends.append(child)
+        else:
+            lines.append(child.line)
+    if not lines:
+        return list(ends)
+    items: list[str | _Edge | _Group] = [
+        end._replace(line=None) if isinstance(end, _Group) else end for end in ends
+    ]
+    label = attributes.get("label")
+    for (left, right), line in zip(pairwise(ends), lines, strict=True):
+        for src in _nodes(left) if isinstance(left, _Group) else [left]:
+            for dst in _nodes(right) if isinstance(right, _Group) else [right]:
+                items.append(_Edge(src, dst, label, line))
+    return items
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
+
+
+def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
+    """Say in the words of a dot file what lark did not expect."""
+    from lark import UnexpectedToken
+
+    if isinstance(error, UnexpectedToken):
+        line, found = error.line, repr(str(error.token)[:40])
+        expected = _expected(error.accepts or error.expected)
+        if error.token.type == "$END":
+            line, found = 1 + text.rstrip().count("\n"), "end of file"
+    else:
+        position = error.pos_in_stream or 0
+        line, found = error.line, repr(text[position])
+        expected = _expected(getattr(error, "allowed", ()))
+        for beginning, what, missing in _UNFINISHED:
+            if text.startswith(beginning, position):
+                found, expected = what, missing
+    message = f"unexpected {found}, expected {expected}"
+    return InputError(message, file=file, line=line)
+
+
+def _expected(terminals: Iterable[str]) -> str:
+    names = set(terminals)
+    if "NAME" in names:
+        names -= {"LBRACE"}  # of a nested group: possible, but hardly what is missing
+    known = [text for name, text in _TERMINALS.items() if name in names]
+    if len(known) < 2:
+        return "".join(known) or "something else"
+    return f"{', '.join(known[:-1])} or {known[-1]}"
+
+
+def write_dot(components: Sequence[LTS]) -> str:
+    """Write components as a Graphviz file that `read_dot` reads back equal.
+
+    Nodes are integers, consecutive over the file, those of a component behind
+    its artificial node.  Internal labels become ordinary ones
+    (`ltlpipe.systems.writing` renames them apart before).
+
+    Raises
+    ------
+    UnsupportedError
+        Accepting states, or an empty label.
+    """
+    lines = ["digraph G {"]
+    artificial = 0
+    for number, lts in enumerate(components):
+        lines.append(f"  subgraph cluster_{number} {{")
+        lines += _lines(lts, artificial)
+        lines.append("  }")
+        artificial += 1 + lts.n_states
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _lines(lts: LTS, artificial: int) -> Iterator[str]:
+    if lts.accepting is not None:
+        raise UnsupportedError("a .dot file cannot hold accepting states; write .hoa")
+    if "" in lts.labels:
+        raise UnsupportedError("a .dot file cannot hold an empty label; write .aut")
+    base = artificial + 1
+    yield f'    {artificial} -> {base + lts.initial} [label=""];'
+    src, dst = lts.src.tolist(), lts.dst.tolist()
+    for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
+        yield f"    {base + state};"
+    names = [_quoted(label) for label in lts.labels]
+    for s, a, d in zip(src, lts.label.tolist(), dst, strict=True):
+        yield f"    {base + s} -> {base + d} [label={names[a]}];"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

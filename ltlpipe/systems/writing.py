@@ -1,0 +1,166 @@
+"""Writing networks to files, in the format that the suffix names.
+
+========  =======================================  ===========================
+suffix    holds                                    does not hold
+========  =======================================  ===========================
+``.dot``  any number of components                 acceptance, internal labels
+``.aut``  one component, internal labels           acceptance
+``.hoa``  any number of components, acceptance     internal labels
+``.pml``  a model for Spin, not to be read again   see `ltlpipe.systems.promela`
+========  =======================================  ===========================
+
+Each may be followed by ``.gz``.  What a format does not hold is refused, apart
+from internal labels: they become ordinary labels that one component has for
+itself, under a fresh name (``i_2`` in the second component) where the old one
+occurs elsewhere too.
+
+A label of the alphabet that no transition has would be lost, and with it the
+synchronisation that it blocks: such labels are written as self-loops of one
+more state, which is not reachable.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.systems.aut import write_aut
+from ltlpipe.systems.dot import write_dot
+from ltlpipe.systems.hoa import write_hoa
+from ltlpipe.systems.promela import to_promela
+from ltlpipe.systems.reading import StrPath, split_suffix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.systems.lts import LTS, Network
+
+
+def save(network: Network, path: StrPath) -> list[Path]:
+    """Write a network; `load` on the paths returned gives it back.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    path : path
+        Its suffix is ``.dot``, ``.gv``, ``.aut``, ``.hoa`` or ``.pml``, maybe
+        with ``.gz`` behind it.  Existing files are overwritten.
+
+    Returns
+    -------
+    list of Path
+        The files written: `path`, or ``m_1.aut``, ``m_2.aut``, ... where
+        `path` is ``m.aut`` and the network has several components.
+
+    Raises
+    ------
+    UnsupportedError
+        The format cannot hold the network, or the suffix is none of the above;
+        nothing has been written.
+    InputError
+        A file cannot be written; names it.
+    """
+    target = Path(path)
+    stem, suffix = split_suffix(target)
+    texts = _texts(network, suffix, target)
+    paths = [target]
+    if len(texts) > 1:
+        end = target.name[len(stem) :]
+        paths = [target.with_name(f"{stem}_{k}{end}") for k in range(1, len(texts) + 1)]
+    for file, text in zip(paths, texts, strict=True):
+        _write(file, text)
+    return paths
+
+
+def _texts(network: Network, suffix: str, target: Path) -> list[str]:
+    """Return what the files are to hold."""
+    for component in network.components:
+        _refuse_unwritable(component, suffix)
+    if suffix == ".pml":
+        return [to_promela(network)]
+    components = [_with_all_labels_used(c) for c in network.components]
+    if suffix in {".dot", ".gv"}:
+        return [write_dot(separate_internal(components))]
+    if suffix == ".aut":
+        return [write_aut(c) for c in components]
+    if suffix == ".hoa":
+        return [write_hoa(separate_internal(components))]
+    raise UnsupportedError(
+        f"{target}: cannot write {suffix or 'a file without suffix'},"
+        " expected .dot, .aut, .hoa or .pml (or one of these with .gz)"
+    )
+
+
+def separate_internal(components: Sequence[LTS]) -> list[LTS]:
+    """Make internal labels ordinary ones that no other component has."""
+    users = Counter(label for lts in components for label in lts.labels)
+    names = set(users)
+    separated = []
+    for number, lts in enumerate(components, start=1):
+        labels = list(lts.labels)
+        for k, label in enumerate(labels):
+            if label in lts.internal and users[label] > 1:
+                labels[k] = next(
+                    n for n in _candidates(label, number) if n not in names
+                )
+                names.add(labels[k])
+        separated.append(replace(lts, labels=tuple(labels), internal=frozenset()))
+    return separated
+
+
+def _candidates(label: str, number: int) -> Iterator[str]:
+    yield f"{label}_{number}"
+    yield from (f"{label}_{number}_{k}" for k in count(2))
+
+
+def _with_all_labels_used(lts: LTS) -> LTS:
+    """Give labels without transitions self-loops at one more state."""
+    unused = np.setdiff1d(np.arange(len(lts.labels), dtype=np.int32), lts.label)
+    if not len(unused):
+        return lts
+    loops = np.full(len(unused), lts.n_states, dtype=np.int32)
+    flags = lts.accepting
+    return replace(
+        lts,
+        n_states=lts.n_states + 1,
+        src=np.concatenate([lts.src, loops]),
+        label=np.concatenate([lts.label, unused]),
+        dst=np.concatenate([lts.dst, loops]),
+        accepting=None if flags is None else np.append(flags, False),
+    )
+
+
+def _refuse_unwritable(lts: LTS, suffix: str) -> None:
+    for label in lts.labels:
+        if "\0" in label or not _encodes(label):
+            raise UnsupportedError(
+                f"the label {label!r} cannot be written to a {suffix} file,"
+                " expected Unicode text without NUL"
+            )
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    data = text.encode(errors="replace")  # only a component's name can need it
+    if path.name.lower().endswith(".gz"):
+        data = gzip.compress(data, mtime=0)  # the same bytes at any time
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror}"
+        raise InputError(message, file=str(path)) from None

@@ -1,0 +1,212 @@
+"""Graphviz files of networks."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.systems.dot import read_dot, write_dot
+from ltlpipe.systems.lts import LTS
+from tests.strategies import AWKWARD_LABELS, networks
+
+BENCHMARKS = Path(
+    os.environ.get(
+        "LTLPIPE_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"
+    )
+)
+PROBLEMS = sorted(BENCHMARKS.glob("rers-like/problems/*/system.dot"))
+
+TWO_COMPONENTS = """\
+digraph G {
+  subgraph cluster_0 {
+    0 -> 2 [label=""];
+    1 -> 2 [label="a"];
+    2 -> 1 [label="b"];
+  }
+  subgraph cluster_1 {
+    3 -> 4 [label=""];
+    4 -> 4 [label="b"];
+  }
+}
+"""
+
+
+def read(text):
+    return read_dot(text, "m.dot")
+
+
+def refusal(text):
+    with pytest.raises(InputError) as caught:
+        read(text)
+    return str(caught.value)
+
+
+def test_one_component_per_subgraph():
+    """The node that the start edge leaves is no state; the others keep their order."""
+    first, second = read(TWO_COMPONENTS)
+
+    assert first == LTS.from_transitions([(0, "a", 1), (1, "b", 0)], initial=1)
+    assert second == LTS.from_transitions([(0, "b", 0)])
+    assert (first.name, second.name) == ("cluster_0", "cluster_1")
+
+
+def test_plain_digraph_is_one_component():
+    (component,) = read('digraph { s -> p [label=""] p -> q [label=go] }')
+
+    assert component.transitions() == [(0, "go", 1)]
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        'x -> "1" [label="a"]',
+        'x:port:ne -> "1":sw [label=a]',
+        'x -> "1" [color=red, label="b"; label="a"] [style="dotted"]',
+        'x -> "" + "1" [label="" + "a"]',
+        "edge [color=red] node [shape=box][width=.5] graph [rankdir=LR] x->1[label=a]",
+        "rankdir = LR; ; x -> 1 [label=a];",
+        "x /* -> 7 */ -> // -> 8\n# x -> 9\n 1 [label=a]",
+        "{rank=same; x; 1} x -> {1} [label=a]",
+        "subgraph inner { x -> 1 [label=a] }",
+        "x [label=initial] 1 [label=final] x -> 1 [label=a]",
+    ],
+)
+def test_what_graphviz_allows(edges):
+    """All of these are one transition from x to 1."""
+    text = f'strict DiGraph "n" {{ subgraph c {{ 0 -> x [label=""] {edges} }} }}'
+    (component,) = read(text)
+
+    assert component == LTS.from_transitions([(0, "a", 1)])
+
+
+def test_chain_labels_each_of_its_edges():
+    (component,) = read('digraph { 0 -> 1 [label=""] 1 -> 2 -> 3 [label=a] }')
+
+    assert component.transitions() == [(0, "a", 1), (1, "a", 2)]
+
+
+def test_integers_are_ordered_by_value_and_names_by_appearance():
+    (numbers,) = read('digraph { 0 -> 10 [label=""] 10 -> 9 [label=a] }')
+    (names,) = read('digraph { 0 -> 10 [label=""] 10 -> x [label=a] 10 -> 9 [label=b]}')
+
+    assert numbers.transitions() == [(1, "a", 0)]
+    assert names.transitions() == [(0, "a", 1), (0, "b", 2)]
+
+
+def test_escapes_in_strings():
+    (component,) = read(r'digraph { 0 -> 1 [label=""] 1 -> 1 [label="a\"b\\c\nd"] }')
+
+    assert component.labels == ('a"b\\c\\nd',)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "m.dot:1: unexpected end of file, expected 'digraph'"),
+        ("graph {}", "m.dot:1: unexpected 'graph', expected 'digraph'"),
+        ("digraph {\n 1 -- 2 }", "m.dot:2: unexpected undirected edge '--'"),
+        ('digraph {\n 0 -> 1 [label=""', "m.dot:2: unexpected end of file, expected"),
+        ('digraph {\n 0 -> 1 [label="x', "m.dot:2: unexpected end of file in a str"),
+        ("digraph {\n /* 0 ->", "m.dot:2: unexpected end of file in a comment"),
+        ("digraph {\n 0 -> 1 [label=<b>] }", "m.dot:2: unexpected text in HTML"),
+        ("digraph {\n 0 -> 1 }", "m.dot:1: component 1 has no start edge"),
+        ('digraph {\n 0 -> 1 [label=""] } 2', "m.dot:2: unexpected '2'"),
+    ],
+)
+def test_refused_with_file_and_line(text, expected):
+    assert refusal(text).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('4 -> 4 [label="b"]', "4 -> 4", "m.dot:9: the edge 4 -> 4 of cluster_1"),
+        ('3 -> 4 [label=""];', "", "m.dot:7: cluster_1 has no start edge"),
+        ('"a"', '""', "m.dot:4: cluster_0 has a second start edge"),
+        ("4 -> 4", "4 -> 3", "m.dot:9: cluster_1 uses 3, where its start edge begins"),
+        ("4 -> 4", "3 -> 4", "m.dot:9: cluster_1 uses 3, where its start edge begins"),
+        ("3 -> 4", "3 -> 3", "m.dot:8: cluster_1 uses 3, where its start edge begins"),
+        ("  }\n}", "  }\n 5->6 [label=a]}", "m.dot:11: an edge outside of the subgr"),
+    ],
+)
+def test_components_are_checked(old, new, expected):
+    assert refusal(TWO_COMPONENTS.replace(old, new)).startswith(expected)
+
+
+def test_start_state_without_transitions_is_valid():
+    (component,) = read('digraph { subgraph c { 0 -> 1 [label=""] } }')
+
+    assert component == LTS.from_transitions([])
+
+
+def test_nesting_deeper_than_any_call_stack():
+    text = "digraph " + "{" * 9_999 + '0 -> 1 [label=""]' + "}" * 9_999
+
+    assert read(text) == [LTS.from_transitions([])]
+    assert "unexpected '{'" in refusal(text.replace("0 ->", "{{ 0 ->"))
+
+
+def test_integers_too_long_for_int_are_names():
+    digits = "1" * 5000
+    (component,) = read(f'digraph {{ 0 -> {digits} [label=""] }}')
+
+    assert component == LTS.from_transitions([])
+
+
+@given(networks(labels=AWKWARD_LABELS))
+def test_round_trip(network):
+    assert read(write_dot(network.components)) == list(network.components)
+
+
+def test_written_as_in_rers():
+    assert write_dot(read(TWO_COMPONENTS)) == TWO_COMPONENTS
+
+
+@pytest.mark.parametrize(
+    ("component", "reason"),
+    [
+        (LTS.from_transitions([], accepting=[0]), "accepting states; write .hoa"),
+        (LTS.from_transitions([(0, "", 0)]), "an empty label"),
+    ],
+)
+def test_what_the_format_cannot_hold(component, reason):
+    with pytest.raises(UnsupportedError, match=reason):
+        write_dot([component])
+
+
+@given(networks(), st.data())
+def test_cut_files_are_refused(network, data):
+    """Only line breaks at the end can go missing unnoticed."""
+    text = write_dot(network.components)
+    cut = text[: data.draw(st.integers(0, len(text)))]
+
+    if cut.rstrip() == text.rstrip():
+        assert read(cut) == list(network.components)
+    else:
+        assert refusal(cut).startswith("m.dot:")
+
+
+@given(st.text('digraph{} "a->[label=];/*#\n'))
+def test_any_text_is_read_or_refused(text):
+    for candidate in (text, f'digraph {{ 0 -> 1 [label=""] {text} }}'):
+        try:
+            read(candidate)
+        except InputError:
+            continue
+
+
+@pytest.mark.skipif(not PROBLEMS, reason="LTLPIPE_BENCHMARKS has no RERS problems")
+def test_rers_problems():
+    """As many components as subgraphs, as many transitions as labelled edges."""
+    for problem in PROBLEMS:
+        text = problem.read_text()
+        components = read_dot(text, str(problem))
+
+        assert len(components) == text.count("subgraph")
+        assert sum(c.n_transitions for c in components) == text.count("->") - len(
+            components
+        )
+        assert read(write_dot(components)) == components

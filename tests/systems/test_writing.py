@@ -1,0 +1,144 @@
+"""Saving networks, and reading them back."""
+
+import gzip
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.promela import to_promela
+from ltlpipe.systems.reading import load
+from ltlpipe.systems.writing import save, separate_internal
+from tests.strategies import AWKWARD_LABELS, networks
+
+RING = Network(
+    [
+        LTS.from_transitions([(0, "a", 1), (1, "b", 0)], initial=1),
+        LTS.from_transitions([(0, "b", 0)], n_states=2),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    return tmp_path_factory.mktemp("saved")
+
+
+@pytest.mark.parametrize("suffix", [".dot", ".gv", ".aut", ".hoa"])
+@pytest.mark.parametrize("end", ["", ".gz"])
+def test_round_trip(suffix, end, tmp_path):
+    paths = save(RING, str(tmp_path / f"m{suffix}{end}"))
+
+    assert load(paths) == RING
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+    assert all((p.read_bytes()[:2] == b"\x1f\x8b") == bool(end) for p in paths)
+
+
+@given(networks(labels=AWKWARD_LABELS, acceptance=True))
+def test_all_formats_tell_of_the_same_network(directory, network):
+    """What dot and aut can hold of it, they hold like HOA."""
+    expected = load(save(network, directory / "m.hoa"))
+    for name in ("m.dot", "m.aut"):
+        try:
+            found = load(save(network, directory / name))
+        except UnsupportedError:
+            continue
+        assert [c.labels for c in found.components] == [
+            c.labels for c in expected.components
+        ]
+        assert [sorted(c.transitions()) for c in found.components] == [
+            sorted(c.transitions()) for c in expected.components
+        ]
+
+
+def test_several_components_are_several_aut_files(tmp_path):
+    paths = save(RING, tmp_path / "m.x.aut.gz")
+
+    assert [p.name for p in paths] == ["m.x_1.aut.gz", "m.x_2.aut.gz"]
+    assert gzip.decompress(paths[1].read_bytes()) == b'des (0, 1, 2)\n(0, "b", 0)\n'
+
+
+def test_promela(tmp_path):
+    (path,) = save(RING, tmp_path / "m.pml")
+
+    assert path.read_text() == to_promela(RING)
+
+
+def test_the_same_bytes_at_any_time(tmp_path):
+    (first,) = save(RING, tmp_path / "a.dot.gz")
+    (second,) = save(RING, tmp_path / "b.dot.gz")
+
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".dot", ".aut", ".hoa"])
+def test_labels_without_transitions_stay_in_the_alphabet(suffix, tmp_path):
+    """They block other components; self-loops of an unreachable state keep them."""
+    component = replace(LTS.from_transitions([(0, "a", 0)]), labels=("a", "b"))
+
+    (found,) = load(save(Network([component]), tmp_path / f"m{suffix}")).components
+
+    assert found.labels == ("a", "b")
+    assert found.transitions() == [(0, "a", 0), (1, "b", 1)]
+
+
+@pytest.mark.parametrize("suffix", [".dot", ".hoa"])
+def test_internal_labels_become_local(suffix, tmp_path):
+    """Both components have an i of their own, and i_2 is taken."""
+    steps = [(0, "i", 0), (0, "i_2", 0), (0, "tau", 0)]
+    network = Network(
+        [
+            LTS.from_transitions(steps, internal=["i"]),
+            LTS.from_transitions([(0, "i", 0)], internal=["i"]),
+            LTS.from_transitions([(0, "hidden", 0)], internal=["hidden"]),
+        ]
+    )
+
+    found = load(save(network, tmp_path / f"m{suffix}"))
+
+    assert [c.labels for c in found.components] == [
+        ("i_1", "i_2", "tau"),
+        ("i_2_2",),
+        ("hidden",),
+    ]
+    assert all(len(action.participants) == 1 for action in found.actions)
+
+
+def test_an_internal_label_steps_aside_for_an_ordinary_one():
+    ordinary = LTS.from_transitions([(0, "i", 0)])
+    internal = LTS.from_transitions([(0, "i", 0)], internal=["i"])
+
+    found = separate_internal([ordinary, internal])
+
+    assert [c.labels for c in found] == [("i",), ("i_2",)]
+
+
+@pytest.mark.parametrize(
+    ("label", "suffix", "reason"),
+    [
+        ("\0", ".dot", "cannot be written to a .dot file"),
+        ("\ud800", ".aut", "cannot be written to a .aut file"),
+        ("a", ".pnml", "cannot write .pnml, expected .dot, .aut, .hoa or .pml"),
+        ("a", "", "cannot write a file without suffix"),
+        ("i", ".aut", "internal in an .aut file"),
+    ],
+)
+def test_refusals_write_nothing(label, suffix, reason, tmp_path):
+    network = Network([RING.components[0], LTS.from_transitions([(0, label, 0)])])
+
+    with pytest.raises(UnsupportedError, match=reason):
+        save(network, tmp_path / f"m{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(InputError, match=r"m\.dot: cannot be written: No such file"):
+        save(RING, tmp_path / "missing" / "m.dot")
+
+
+def test_saving_keeps_odd_names_of_components(tmp_path):
+    component = LTS.from_transitions([], name="\udcff")
+
+    assert load(save(Network([component]), tmp_path / "m.hoa")) == Network([component])
