@@ -8,7 +8,7 @@ Properties with Decoupled Search", CAV 2021, Def. 2, word for word.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
@@ -91,3 +91,98 @@ def _successors(network, moves, state):
             for i, target in zip(who, targets, strict=True):
                 successor[i] = target
             yield number, tuple(successor)
+
+
+def satisfies(formula: Any, prefix: list[str], cycle: list[str]) -> bool:
+    """Whether the word ``prefix cycle cycle ...`` of actions satisfies a formula.
+
+    `formula` is Spot's tree; it is evaluated position by position, by the
+    definition of LTL and fixpoints, without any automaton.
+    """
+    word = [*prefix, *cycle]
+    following = [*range(1, len(word)), len(prefix)]
+
+    def fixpoint(start: bool, step: Any) -> list[bool]:
+        values = [start] * len(word)
+        while True:
+            new = [step(i, values[following[i]]) for i in range(len(word))]
+            if new == values:
+                return values
+            values = new
+
+    def evaluate(node: Any) -> list[bool]:
+        kind = node.kindstr()
+        if kind == "ap":
+            return [action == node.ap_name() for action in word]
+        parts = [evaluate(child) for child in node]
+        if kind in ("tt", "ff"):
+            return [kind == "tt"] * len(word)
+        if kind in ("Not", "X"):
+            (a,) = parts
+            if kind == "Not":
+                return [not value for value in a]
+            return [a[following[i]] for i in range(len(word))]
+        if kind in ("And", "Or"):
+            joined = all if kind == "And" else any
+            return [joined(column) for column in zip(*parts, strict=True)]
+        if kind in ("F", "G"):
+            (a,) = parts
+            if kind == "F":
+                return fixpoint(False, lambda i, later: a[i] or later)
+            return fixpoint(True, lambda i, later: a[i] and later)
+        a, b = parts
+        return {
+            "Implies": lambda: [not x or y for x, y in zip(a, b, strict=True)],
+            "Equiv": lambda: [x == y for x, y in zip(a, b, strict=True)],
+            "Xor": lambda: [x != y for x, y in zip(a, b, strict=True)],
+            "U": lambda: fixpoint(False, lambda i, n: b[i] or (a[i] and n)),
+            "W": lambda: fixpoint(True, lambda i, n: b[i] or (a[i] and n)),
+            "R": lambda: fixpoint(True, lambda i, n: b[i] and (a[i] or n)),
+            "M": lambda: fixpoint(False, lambda i, n: b[i] and (a[i] or n)),
+        }[kind]()
+
+    return evaluate(formula)[0]
+
+
+def spot_verdict(network: Network, formula: Any, *, stutter: bool = False) -> str:
+    """Return the verdict by Spot on the explicit composition.
+
+    `formula` is Spot's tree.  The automaton of its negation is made without
+    simplification, and the product is Spot's.
+    """
+    import spot
+
+    violations = spot.translate(spot.formula_Not(formula), "any", "low")
+    return intersection_verdict(network, violations, stutter=stutter)
+
+
+def intersection_verdict(network: Network, violations: Any, *, stutter: bool) -> str:
+    """Return whether no accepted run of `network` is one of the violations."""
+    import buddy
+    import spot
+
+    states, edges = compose(network)
+    graph = spot.make_twa_graph(violations.get_dict())
+    graph.copy_ap_of(violations)
+    variables = {p.ap_name(): graph.register_ap(p) for p in violations.ap()}
+
+    def label(held: str | None) -> Any:
+        letter = buddy.bddtrue
+        for name, variable in variables.items():
+            literal = buddy.bdd_ithvar if name == held else buddy.bdd_nithvar
+            letter &= literal(variable)
+        return letter
+
+    graph.set_buchi()
+    graph.prop_state_acc(True)
+    graph.new_states(len(states))
+    graph.set_init_state(0)
+    marks = [[0] if is_accepting(network, state) else [] for state in states]
+    for src, action, dst in edges:
+        known = network.actions[action]
+        letter = label(None if known.internal else known.name)
+        graph.new_edge(src, dst, letter, marks[src])
+    if stutter:
+        for src in set(range(len(states))) - {src for src, _, _ in edges}:
+            graph.new_edge(src, src, label(None), marks[src])
+    return "violated" if violations.intersects(graph) else "holds"

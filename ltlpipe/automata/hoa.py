@@ -23,14 +23,20 @@ with a line break at its end, under a name of our own.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe._files import Opening, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ltlpipe._files import StrPath
+
+HOA_OPENING = Opening(re.compile("HOA:"), "an automaton in HOA ('HOA: v1')")
 
 # What ends the present kind of text, and what opens another: by its opener.
 _BOUNDARIES = {
@@ -121,6 +127,28 @@ def parse_automata(text: str, file: str) -> list[Any]:
         An automaton has several initial states, or alternation.
     """
     return [automaton for automaton, _ in _parse(text, file)]
+
+
+def read_automaton(path: StrPath) -> Any:
+    """Read the one automaton, of any acceptance, that a HOA file holds.
+
+    Returns
+    -------
+    spot.twa_graph
+        Its states numbered as in the file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not HOA, or holds several automata.
+    UnsupportedError
+        As `parse_automata`.
+    """
+    file = os.fspath(path)
+    automata = parse_automata(read_text(path, opening=HOA_OPENING), file)
+    if len(automata) > 1:
+        raise InputError(f"expected one automaton, found {len(automata)}", file=file)
+    return automata[0]
 
 
 def read_buchi(text: str, file: str) -> list[BuchiAutomaton]:

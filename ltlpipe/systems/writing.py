@@ -35,11 +35,12 @@ from ltlpipe.systems.aut import write_aut
 from ltlpipe.systems.dot import write_dot
 from ltlpipe.systems.hoa import write_hoa
 from ltlpipe.systems.promela import to_promela
-from ltlpipe.systems.reading import StrPath, split_suffix
+from ltlpipe.systems.reading import split_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ltlpipe._files import StrPath
     from ltlpipe.systems.lts import LTS, Network
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from ltlpipe._errors import InputError, UnsupportedError
 from ltlpipe.systems.lts import LTS
-from ltlpipe.systems.reading import load, read_text, split_suffix
+from ltlpipe._files import read_text
+from ltlpipe.systems.reading import load, split_suffix
 
 DOT = 'digraph { 0 -> 1 [label=""] 1 -> 1 [label="é"] }\n'
 AUT = 'des (0, 1, 1)\n(0, "é", 0)\n'

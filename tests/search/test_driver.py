@@ -1,0 +1,119 @@
+"""Limits, growth and interruption."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ltlpipe.automata.letters import universal
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import MIB, Interrupt, Limits, drive, interruptible
+from ltlpipe.search.product import make_problem
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.systems.packing import pack
+from ltlpipe.systems.philosophers import philosophers
+from tests.search.machinery import NAMES
+
+
+def search_of(name, n):
+    network = philosophers(n)
+    packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
+    return SEARCHES[name]()(make_problem(packed, universal()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_search_goes_on_after_a_limit(name):
+    """After max-states the same search can be driven to its end."""
+    search = search_of(name, 6)
+    outcome = drive(search, Limits(max_states=1000))
+    assert (outcome.status, outcome.reason) == (Status.RUNNING, "max-states")
+    assert search.registers[Reg.VISITED] == 1000
+
+    assert drive(search, Limits()).status == Status.EMPTY
+    assert search.registers[Reg.VISITED] == 10_053
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("memory_mib", [0.5, 2, 7])
+def test_memory_stays_below_the_limit(name, memory_mib):
+    """The search ends before its arrays exceed the limit, and near it."""
+    search = search_of(name, 9)
+    outcome = drive(search, Limits(memory_mib=memory_mib))
+
+    assert outcome.reason == "memory"
+    assert memory_mib / 2 < search.memory_bytes / MIB <= memory_mib
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_limit_below_the_first_arrays(name):
+    """No memory at all is a limit like any other."""
+    assert drive(search_of(name, 3), Limits(memory_mib=0.001)).reason == "memory"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_timeout_is_kept(name):
+    """A search of millions of states ends soon after its deadline."""
+    search = search_of(name, 3)
+    drive(search, Limits())  # compiled now
+    search = search_of(name, 11)
+    started = time.monotonic()
+    outcome = drive(search, Limits.within(0.3))
+
+    assert outcome.reason == "timeout"
+    assert 0.3 <= time.monotonic() - started < 1.5
+
+
+def test_a_pressed_interrupt_ends_the_search():
+    """Nothing is expanded once it is pressed."""
+    interrupt = Interrupt()
+    interrupt.pressed = True
+    search = search_of("se05", 5)
+
+    assert drive(search, Limits(), interrupt=interrupt).reason == "interrupted"
+    assert search.registers[Reg.EXPANSIONS] == 0
+
+
+def test_ctrl_c_is_a_flag_once_and_an_exception_twice():
+    """The handler of before is back after the block."""
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible() as interrupt:
+        assert not interrupt.pressed
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupt.pressed
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_other_threads_leave_signals_alone():
+    """Python allows signal handlers in the main thread only."""
+    seen = []
+
+    def work():
+        with interruptible() as interrupt:
+            seen.append(interrupt.pressed)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [False]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bytes_per_state_are_as_stated(name):
+    """All arrays, room to grow included, stay below 40 bytes per state.
+
+    Twenty components: ten philosophers and ten forks, 4.7 million states.
+    """
+    search = search_of(name, 10)
+    drive(search, Limits())
+
+    assert search.registers[Reg.VISITED] == 4_683_381
+    assert search.registers[Reg.TRANSITIONS] == 37_983_050
+    assert search.memory_bytes / 4_683_381 < 40

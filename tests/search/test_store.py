@@ -1,0 +1,81 @@
+"""The state store against a dictionary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltlpipe._jit import njit
+from ltlpipe.search.registers import N_REGISTERS, Reg
+from ltlpipe.search.store import Store, fill_slots, intern
+
+
+@njit
+def call_intern(store, registers, rows, n, ids, hashes):
+    """Look a batch of rows up as searches do."""
+    intern(store, registers, rows, n, ids, hashes, ids, 0)
+
+
+def empty_store(n_rows, n_words, n_slots):
+    registers = np.zeros(N_REGISTERS, dtype=np.int64)
+    registers[Reg.ID_BITS] = int(n_slots).bit_length()
+    store = Store(
+        rows=np.zeros((n_rows, n_words), dtype=np.uint64),
+        slots=np.zeros(n_slots, dtype=np.uint32),
+    )
+    return store, registers
+
+
+def look_up(store, registers, rows):
+    n = len(rows)
+    ids, hashes = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.uint64)
+    call_intern(store, registers, rows, n, ids, hashes)
+    return ids.tolist()
+
+
+@given(
+    st.integers(1, 3),
+    st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=12), max_size=20),
+    st.integers(100, 200),
+)
+def test_ids_are_those_of_a_dictionary(n_words, batches, n_slots):
+    """Ids count up in order of first appearance, within batches too."""
+    store, registers = empty_store(64, n_words, n_slots)
+    known = {}
+    for batch in batches:
+        # Words that differ in one bit only, anywhere in the row.
+        rows = np.array(
+            [[1 << ((v + w) % 64) for w in range(n_words)] for v in batch],
+            dtype=np.uint64,
+        )
+        expected = [known.setdefault(v, len(known)) for v in batch]
+        assert look_up(store, registers, rows) == expected
+    assert registers[Reg.STORED] == len(known)
+
+
+@given(st.integers(0, 300), st.integers(410, 5000))
+def test_rebuilt_slots_find_the_same_states(n_states, n_slots):
+    """After a change of the table's size every row keeps its id."""
+    store, registers = empty_store(310, 2, 420)
+    rng = np.random.default_rng(n_states)
+    rows = rng.integers(0, 2**63, size=(n_states, 2)).astype(np.uint64)
+    before = look_up(store, registers, rows)
+    bigger = Store(store.rows, np.zeros(n_slots, dtype=np.uint32))
+    registers[Reg.ID_BITS] = n_slots.bit_length()
+    fill_slots(bigger, registers)
+
+    assert look_up(bigger, registers, rows) == before
+    assert np.count_nonzero(bigger.slots) == registers[Reg.STORED]
+
+
+@pytest.mark.parametrize("n_slots", [1 << 20, (1 << 20) + 7])
+def test_rows_that_count_up_spread(n_slots):
+    """Runs of occupied slots stay short for the rows that real systems have."""
+    n = n_slots // 2
+    store, registers = empty_store(n, 1, n_slots)
+    look_up(store, registers, np.arange(n, dtype=np.uint64)[:, None] << np.uint64(3))
+    empty = np.flatnonzero(store.slots == 0)
+
+    assert np.diff(empty).max() < 100
