@@ -74,14 +74,22 @@ def _remove_unused(base: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-if not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(_cache_folder())
+_config: Any = numba.config
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    _config.CACHE_DIR = str(_cache_folder())
+
+INTERPRETED = bool(_config.DISABLE_JIT)
 """Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""
 
-njit = partial(numba.njit, cache=True, nogil=True, error_model="numpy", _nrt=False)
-inlined = partial(njit, forceinline=True)
+# Reference counts of the arrays in a tuple cost more than the work on them, and
+# kernels own none: without Numba's runtime (`_nrt`) they are not counted, and a
+# kernel that tried to allocate would not compile.
+njit: Any = partial(numba.njit, cache=True, nogil=True, error_model="numpy", _nrt=False)
+"""Compiles a kernel that Python calls."""
+
+inlined: Any = partial(njit, forceinline=True)
+"""Compiles a part of a kernel: a call with tuples of arrays would copy them."""
 
 EXPAND_SIGNATURE = types.int64(
     types.int64[::1],  # ints
@@ -96,7 +104,7 @@ EXPAND_SIGNATURE = types.int64(
 """The one signature of successor functions; see `ltlpipe.systems.packing`."""
 
 
-class _Pointer(types.WrapperAddressProtocol):  # type: ignore[misc]
+class _Pointer(types.WrapperAddressProtocol):
     """A compiled successor function as kernels take it: by its address."""
 
     def __init__(self, compiled: Any) -> None:
@@ -123,12 +131,12 @@ def expand_pointer(function: Callable[..., int]) -> Any:
 
 if INTERPRETED:
 
-    def prefetch(array: Any, index: int) -> None:
+    def prefetch(array: Any, index: Any) -> None:
         """Do nothing: plain Python has no cache to warm."""
 
 else:
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
         """Ask for the cache line of ``array[index]`` (first axis) ahead of time."""
 
@@ -136,12 +144,13 @@ else:
             kind = signature.args[0]
             view = context.make_array(kind)(context, builder, args[0])
             zero = context.get_constant(types.intp, 0)
-            where = cgutils.get_item_pointer2(
+            tools: Any = cgutils
+            where = tools.get_item_pointer2(
                 context,
                 builder,
                 view.data,
-                cgutils.unpack_tuple(builder, view.shape, kind.ndim),
-                cgutils.unpack_tuple(builder, view.strides, kind.ndim),
+                tools.unpack_tuple(builder, view.shape, kind.ndim),
+                tools.unpack_tuple(builder, view.strides, kind.ndim),
                 kind.layout,
                 [args[1]] + [zero] * (kind.ndim - 1),
             )

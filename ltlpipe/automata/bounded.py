@@ -100,11 +100,9 @@ def _answer(function: Callable[[], Any], writer: int) -> None:
         os._exit(0)
 
 
-def _collect(
-    reader: int, deadline: float | None, stopped: Callable[[], bool]
-) -> bytes:
+def _collect(reader: int, deadline: float | None, stopped: Callable[[], bool]) -> bytes:
     """Return all that comes through the pipe until its end."""
-    chunks = []
+    chunks: list[bytes] = []
     while True:
         if stopped():
             raise StoppedError("interrupted")

@@ -35,6 +35,13 @@ ACCEPTANCES = {
 _SAFE = "ba-simul=1"
 
 
+def spot_version() -> str:
+    """Return the version of Spot that translates."""
+    import spot
+
+    return str(spot.version())
+
+
 def translate(formula: Formula, acceptance: str, *, negate: bool = True) -> Any:
     """Translate a formula, by default its negation, to a Spot automaton.
 
@@ -55,7 +62,9 @@ def translate(formula: Formula, acceptance: str, *, negate: bool = True) -> Any:
     import spot
 
     subject = spot.formula_Not(formula.spot) if negate else formula.spot
-    return _by_spot(lambda: spot.translate(subject, *ACCEPTANCES[acceptance], xargs=_SAFE))
+    return _by_spot(
+        lambda: spot.translate(subject, *ACCEPTANCES[acceptance], xargs=_SAFE)
+    )
 
 
 def from_formula(

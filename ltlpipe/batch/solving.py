@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ltlpipe._errors import FormulaError, LtlpipeError
 from ltlpipe.batch.problems import Problem, find_problems
 from ltlpipe.batch.table import host_columns, row_of, to_frame
-from ltlpipe.logic.formulas import Formula, parse, read_formulas
+from ltlpipe.logic.formulas import (
+    Formula,
+    formula_text,
+    identifier,
+    parse,
+    read_formulas,
+)
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
@@ -63,7 +69,7 @@ def tasks_of(problems: Iterable[Problem]) -> list[Task]:
 
     A formula that does not parse is a task, too: its row says so.
     """
-    tasks = []
+    tasks: list[Task] = []
     for problem in problems:
         for file in problem.formulas:
             formulas = read_formulas(file, collect_errors=True)
@@ -175,18 +181,11 @@ def _solve_one(
 
 def _failed_row(task: Task, started_at: str) -> Row:
     system, formula = task.system, task.formula
-    located = isinstance(formula, (Formula, FormulaError)) and formula.file
     return {
         "system": system.name if isinstance(system, Network) else " ".join(system),
-        "formula_id": f"{os.path.basename(formula.file)}:{formula.line}"  # type: ignore[union-attr, type-var]  # noqa: PTH119
-        if located
-        else None,
-        "formula": formula if isinstance(formula, str) else _text(formula),
+        "formula_id": formula if isinstance(formula, str) else identifier(formula),
+        "formula": formula if isinstance(formula, str) else formula_text(formula),
         "verdict": UNKNOWN,
         "reason": INPUT_ERROR,
         "started_at": started_at,
     }
-
-
-def _text(formula: Formula | FormulaError) -> str:
-    return formula.text if isinstance(formula, Formula) else formula.formula

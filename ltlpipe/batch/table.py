@@ -59,13 +59,12 @@ _PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
 
 def host_columns() -> Row:
     """Return the columns that say where and with what a row was made."""
-    import spot
-
     from ltlpipe._version import __version__
+    from ltlpipe.automata.translation import spot_version
 
     return {
         "ltlpipe_version": __version__,
-        "spot_version": spot.version(),
+        "spot_version": spot_version(),
         "host_cores": os.cpu_count(),
     }
 

@@ -159,8 +159,10 @@ def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> N
 
 def _shown(actions: list[str]) -> str:
     """Return actions for people: quoted where needed, cut where long."""
-    quoted = [a if a and " " not in a else json.dumps(a, ensure_ascii=False) for a in
-              actions[:_SHOWN_ACTIONS]]
+    quoted = [
+        a if a and " " not in a else json.dumps(a, ensure_ascii=False)
+        for a in actions[:_SHOWN_ACTIONS]
+    ]
     left = len(actions) - len(quoted)
     more = f" ... ({left} more; --json prints all)" if left else ""
     return (" ".join(quoted) or "(empty)") + more

@@ -26,7 +26,7 @@ def convert(
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
 
-    if len(paths) < 2:  # noqa: PLR2004
+    if len(paths) < 2:
         raise typer.BadParameter("expected at least one file to read and one to write")
     for written in save(load(paths[:-1]), paths[-1]):
         print(f"wrote {written}", file=sys.stderr)

@@ -16,7 +16,6 @@ from ltlpipe.cli.progress import SearchProgress, search_progress
 if TYPE_CHECKING:
     from ltlpipe._errors import LtlpipeError
     from ltlpipe.batch.solving import Task
-    from ltlpipe.batch.table import Row
 
 
 def solve(

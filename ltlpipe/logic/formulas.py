@@ -8,9 +8,11 @@ with a colon before a formula (``0: G a``) is no part of it.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ltlpipe._errors import FormulaError, InputError
@@ -54,9 +56,19 @@ class Formula:
     @property
     def identifier(self) -> str:
         """The place in a file (``name.ltl:3``), or the formula itself."""
-        if self.file is None:
-            return self.text
-        return f"{self.file.rsplit('/', 1)[-1]}:{self.line}"
+        return identifier(self)
+
+
+def formula_text(formula: Formula | FormulaError) -> str:
+    """Return the text of a formula, be it well formed or not."""
+    return formula.text if isinstance(formula, Formula) else formula.formula
+
+
+def identifier(formula: Formula | FormulaError) -> str:
+    """Return the place of a formula in its file, or the formula itself."""
+    if formula.file is None:
+        return formula_text(formula)
+    return f"{PurePath(formula.file).name}:{formula.line}"
 
 
 def parse(text: str, *, file: str | None = None, line: int | None = None) -> Formula:
@@ -111,7 +123,7 @@ def _first_error(report: str, text: str) -> tuple[str, int]:
     """
     lines = report.splitlines()
     position, message = 0, "syntax error"
-    for above, below in zip(lines, lines[1:], strict=False):
+    for above, below in itertools.pairwise(lines):
         if above.strip() and set(above.strip()) <= {"^", "~"}:
             column = above.index("^") - len(">>> ")
             # Spot counts bytes, the reader sees characters.

@@ -91,9 +91,7 @@ def merge(registers, arrays, number, marks, full):
 @inlined
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter an unknown state over a transition with `marks` (lines 9-12)."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.numbers, 0
-    )
+    n = visit_successors(expand, product, store, registers, state, arrays.numbers, 0)
     full = np.uint32(product.settings[Setting.FULL])
     registers[Reg.VISITED] += 1
     registers[Reg.COUNT] += 1

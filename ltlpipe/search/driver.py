@@ -13,7 +13,7 @@ from ltlpipe.search.emptiness import OutOfMemoryError
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ltlpipe.search.emptiness import Search
 
@@ -150,7 +150,9 @@ def drive(
         status = search.step(min(budget, allowed or budget))
         elapsed = time.monotonic() - started
         if progress is not None:
-            progress(int(search.registers[Reg.VISITED]), int(search.registers[Reg.DEPTH]))
+            progress(
+                int(search.registers[Reg.VISITED]), int(search.registers[Reg.DEPTH])
+            )
         if status == Status.GROW:
             try:
                 search.grow(memory)

@@ -139,7 +139,7 @@ class Search(ABC):
 
     def _stack_room(self) -> int:
         """Return the stack entries that one more expansion can need in all."""
-        return int(self.registers[Reg.TOP]) + self.problem.product.ids.shape[0] + 2
+        return int(self.registers[Reg.TOP] + self.problem.product.ids.shape[0] + 2)
 
     def grow(self, limit_bytes: float) -> None:
         """Make room wherever the next expansion may lack it.
@@ -188,7 +188,7 @@ class Search(ABC):
         least = max(needed, int(1.05 * array.shape[0]))
         if affordable < least:
             raise OutOfMemoryError
-        return min(max(least, int(_GROWTH * array.shape[0])), affordable)
+        return int(min(max(least, _GROWTH * array.shape[0]), affordable))
 
     def _resize_slots(self, n_slots: int) -> None:
         """Rebuild the hash table with another number of slots."""

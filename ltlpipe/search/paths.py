@@ -21,7 +21,7 @@ import numpy as np
 
 from ltlpipe._jit import inlined, njit
 from ltlpipe.search.product import successors, visit_successors
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import Status
 
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
@@ -115,8 +115,7 @@ def label_path(expand, product, store, path, seen, actions):
                     same = False
                     break
             if same and (
-                best < 0
-                or popcount(marks[i] & ~seen) > popcount(marks[best] & ~seen)
+                best < 0 or popcount(marks[i] & ~seen) > popcount(marks[best] & ~seen)
             ):
                 best = i
         if best < 0:

@@ -103,9 +103,7 @@ def is_accepting(expand, product, row):
 @inlined
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a white state (lines 4-9) and stack its white successors."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, 2
-    )
+    n = visit_successors(expand, product, store, registers, state, arrays.colours, 2)
     full = np.uint32(product.settings[Setting.FULL])
     accepting = n > 0 and product.marks[0] & full == full
     registers[Reg.VISITED] += 1
@@ -118,19 +116,20 @@ def enter_blue(expand, product, store, registers, arrays, state):
         if colour == Colour.WHITE:
             arrays.stack[registers[Reg.TOP]] = dst
             registers[Reg.TOP] += 1
-        elif colour == Colour.CYAN and registers[Reg.ACCEPTING] > 0:  # lines 6-8
-            if accepting or is_accepting(expand, product, store.rows[dst]):
-                registers[Reg.CLOSING] = dst
-                return Status.FOUND
+        elif (
+            colour == Colour.CYAN
+            and registers[Reg.ACCEPTING] > 0
+            and (accepting or is_accepting(expand, product, store.rows[dst]))
+        ):  # lines 6-8
+            registers[Reg.CLOSING] = dst
+            return Status.FOUND
     return Status.RUNNING
 
 
 @inlined
 def enter_red(expand, product, store, registers, arrays, state):
     """Look at the successors of a state in the red search (lines 17-20)."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, 2
-    )
+    n = visit_successors(expand, product, store, registers, state, arrays.colours, 2)
     for i in range(n - 1, -1, -1):
         dst = product.ids[i]
         colour = colour_of(arrays.colours, dst)

@@ -273,12 +273,11 @@ def _allocate(sizes: list[int]) -> list[Field]:
     bits = [max(size - 1, 0).bit_length() for size in sizes]
     # Large fields first need fewer words; equal ones keep neighbours together.
     for i in sorted(range(len(sizes)), key=lambda i: -bits[i]):
-        for word, taken in enumerate(used):
-            if taken + bits[i] <= _WORD_BITS:
-                break
-        else:
-            word, taken = len(used), 0
+        fitting = (w for w, taken in enumerate(used) if taken + bits[i] <= _WORD_BITS)
+        word = next(fitting, len(used))
+        if word == len(used):
             used.append(0)
+        taken = used[word]
         fields[i] = Field(word, min(taken, _WORD_BITS - 1), bits[i])
         used[word] = taken + bits[i]
     return [fields[i] for i in range(len(sizes))]
@@ -391,4 +390,3 @@ class _TableBuilder:
                 ints[offsets + state] = len(ints)
                 ints.extend(src ^ dst for src, dst in steps if src == state)
             ints[offsets + sizes[component]] = len(ints)
-

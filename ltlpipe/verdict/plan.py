@@ -10,12 +10,25 @@ from ltlpipe.verdict.verdict import Plan
 
 AUTO = "auto"
 
-EMPTINESS_NAMES = (
-    "cvwy92 hpy96 gmz04 se05 tarjan72 gv04 couvreur99 dfs-weak reach-terminal "
-    "tauriainen03 rabin decoupled-ndfs iec nsiec aec"
-).split()
-ACCEPTANCE_NAMES = "ba tgba tgra tfla tela".split()
-REDUCTION_NAMES = "alphabet components ample decoupled symmetry".split()
+EMPTINESS_NAMES = [
+    "cvwy92",
+    "hpy96",
+    "gmz04",
+    "se05",
+    "tarjan72",
+    "gv04",
+    "couvreur99",
+    "dfs-weak",
+    "reach-terminal",
+    "tauriainen03",
+    "rabin",
+    "decoupled-ndfs",
+    "iec",
+    "nsiec",
+    "aec",
+]
+ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
+REDUCTION_NAMES = ["alphabet", "components", "ample", "decoupled", "symmetry"]
 
 _READY_ACCEPTANCES = ("ba", "tgba")
 
@@ -75,9 +88,7 @@ def _one_of(option: str, value: str | None, allowed: object) -> None:
         raise UnsupportedError(f"--{option} {value}: expected one of {listed}")
 
 
-def make_plan(
-    options: Options, *, has_property: bool, system_accepts: bool
-) -> Plan:
+def make_plan(options: Options, *, has_property: bool, system_accepts: bool) -> Plan:
     """Choose automaton and search.
 
     Parameters

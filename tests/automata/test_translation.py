@@ -45,16 +45,12 @@ def assert_same_language(text, acceptance):
 
     formula = parse(text)
     table = from_formula(formula, acceptance, ACTIONS)
-    at_most_one = "&".join(
-        f"!({x} & {y})" for x in ACTIONS for y in ACTIONS if x < y
-    )
+    at_most_one = "&".join(f"!({x} & {y})" for x in ACTIONS for y in ACTIONS if x < y)
     possible = spot.formula(f"G({at_most_one} & !nowhere)")
     words = spot.translate(
         spot.formula_And([spot.formula_Not(formula.spot), possible]), "any", "low"
     )
-    others = spot.translate(
-        spot.formula_And([formula.spot, possible]), "any", "low"
-    )
+    others = spot.translate(spot.formula_And([formula.spot, possible]), "any", "low")
     for name in (*ACTIONS, "d", "nowhere"):
         words.register_ap(name)
         others.register_ap(name)
@@ -129,7 +125,7 @@ def test_what_spot_refuses_is_an_error_of_ours():
     def refuse():
         raise RuntimeError("Too many acceptance sets used.  The limit is 32.")
 
-    with pytest.raises(UnsupportedError, match="limit is 32.*--acceptance ba"):
+    with pytest.raises(UnsupportedError, match=r"limit is 32.*--acceptance ba"):
         _by_spot(refuse)
 
 

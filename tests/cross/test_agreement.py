@@ -53,9 +53,10 @@ def assert_agreement(network, text, *, seed=None, deadlock="ignore"):
             assert verdict.verdict == expected, (name, acceptance)
             if expected == "violated":
                 lasso = verdict.lasso
-                assert not satisfies(
-                    formula.spot, *visible_word(network, lasso)
-                ), (name, acceptance)
+                assert not satisfies(formula.spot, *visible_word(network, lasso)), (
+                    name,
+                    acceptance,
+                )
 
 
 def visible_word(network, lasso):

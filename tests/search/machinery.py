@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,7 +151,9 @@ def outcome_of(search: Any, max_budget: int | None = None) -> Run:
     )
 
 
-def replay(automaton: Explicit, prefix: tuple[int, ...], cycle: tuple[int, ...]) -> None:
+def replay(
+    automaton: Explicit, prefix: tuple[int, ...], cycle: tuple[int, ...]
+) -> None:
     """Assert that a lasso is an accepting run."""
     between: dict[tuple[int, int], int] = {}
     for src, marks, dst in automaton.transitions:
@@ -160,8 +163,8 @@ def replay(automaton: Explicit, prefix: tuple[int, ...], cycle: tuple[int, ...])
     assert len(cycle) > 1
     seen = 0
     for path in (prefix, cycle):
-        for step in zip(path, path[1:], strict=False):
+        for step in itertools.pairwise(path):
             assert step in between
-    for step in zip(cycle, cycle[1:], strict=False):
+    for step in itertools.pairwise(cycle):
         seen |= between[step]
     assert seen == (1 << automaton.n_marks) - 1

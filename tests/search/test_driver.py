@@ -86,8 +86,7 @@ def test_ctrl_c_is_a_flag_once_and_an_exception_twice():
         os.kill(os.getpid(), signal.SIGINT)
         assert interrupt.pressed
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1)
+            signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -131,16 +131,18 @@ def test_wide_labels_give_the_cartesian_product():
     fan = LTS.from_transitions([(0, "go", d) for d in range(20)])
     network = Network([fan, fan, fan])
     packed = pack(network, np.zeros(1, dtype=np.int32))
-    targets = {tuple(packed.unpack(t[None])[0]) for _, _, t, _ in
-               steps(packed, packed.initial)}
-    assert targets == {(x, y, z) for x in range(20) for y in range(20)
-                       for z in range(20)}
+    targets = {
+        tuple(packed.unpack(t[None])[0]) for _, _, t, _ in steps(packed, packed.initial)
+    }
+    assert targets == {
+        (x, y, z) for x in range(20) for y in range(20) for z in range(20)
+    }
 
 
 def test_too_many_successors_are_refused_by_name():
     """A label with 30**5 joint steps cannot be searched; the error names it."""
     fan = LTS.from_transitions([(0, "burst", d) for d in range(30)])
-    with pytest.raises(UnsupportedError, match="24300000 .* 'burst' of 5 components"):
+    with pytest.raises(UnsupportedError, match=r"24300000 .* 'burst' of 5 components"):
         pack(Network([fan] * 5), np.zeros(1, dtype=np.int32))
 
 

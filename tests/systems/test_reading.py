@@ -10,8 +10,8 @@ import tracemalloc
 import pytest
 
 from ltlpipe._errors import InputError, UnsupportedError
-from ltlpipe.systems.lts import LTS
 from ltlpipe._files import read_text
+from ltlpipe.systems.lts import LTS
 from ltlpipe.systems.reading import load, split_suffix
 
 DOT = 'digraph { 0 -> 1 [label=""] 1 -> 1 [label="é"] }\n'
