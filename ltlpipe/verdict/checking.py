@@ -23,6 +23,7 @@ from ltlpipe.search.paths import Interrupted
 from ltlpipe.search.product import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.plan import Options, make_plan
 from ltlpipe.verdict.replay import replay_run, replay_word, violations_of
 from ltlpipe.verdict.verdict import (
@@ -291,14 +292,17 @@ class _Task:
         self, search: Search, packed: PackedNetwork, interrupt: Interrupt
     ) -> Lasso:
         found = search.lasso(interrupt)
-        names = [a.name for a in self.system.actions]
         ids = np.concatenate([found.prefix, found.cycle[1:]])
-        prefix, cycle = found.prefix_actions.tolist(), found.cycle_actions.tolist()
+        states = packed.unpack(search.store.rows[ids])
+        actions = np.concatenate([found.prefix_actions, found.cycle_actions])
+        k, c = shortest_form(actions, states, len(found.prefix_actions))
+        known = [a.name for a in self.system.actions]
+        names = [STUTTER_NAME if a < 0 else known[a] for a in actions[: k + c]]
         return Lasso(
-            prefix=[STUTTER_NAME if a < 0 else names[a] for a in prefix],
-            cycle=[STUTTER_NAME if a < 0 else names[a] for a in cycle],
-            actions=np.array(prefix + cycle, dtype=np.int32),
-            states=packed.unpack(search.store.rows[ids]),
+            prefix=names[:k],
+            cycle=names[k:],
+            actions=actions[: k + c],
+            states=states[: k + c + 1],
         )
 
     def _verdict(

@@ -1,0 +1,267 @@
+"""The tables of a packed network (layout: `ltlpipe.systems.packing_kernels.Header`).
+
+Joint moves are built action by action as whole arrays: a component may have
+millions of transitions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.systems.packing_kernels import COMPONENT_STRIDE, Header
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.systems.lts import LTS, Action, Network
+
+MAX_MOVES = 1 << 12
+"""Joint moves of one action beyond which it may be multiplied out on the fly."""
+
+_BLOW_UP = 4  # joint moves per local transition that are never worth a table
+
+
+class Field(NamedTuple):
+    """Where a number lies in a row: `bits` bits at `shift` in word `word`."""
+
+    word: int
+    shift: int
+    bits: int
+
+    @property
+    def mask(self) -> int:
+        """The field's bits, moved to bit 0."""
+        return (1 << self.bits) - 1
+
+
+class _Steps(NamedTuple):
+    """The transitions of one component with one label, in packed local states."""
+
+    src: np.ndarray  # int64[m]
+    dst: np.ndarray  # int64[m]
+
+    def most_from_one_state(self) -> int:
+        """Return the largest number of them that leave one state."""
+        return int(np.bincount(self.src).max(initial=0))
+
+
+class _Moves(NamedTuple):
+    """Joint moves, listed under the local states of one component."""
+
+    state: np.ndarray  # int64[m], of the owner
+    action: np.ndarray  # int64[m]
+    words: np.ndarray  # uint64[m, n_words, 3]: mask, required value, xor
+
+    def take(self, order: np.ndarray) -> _Moves:
+        return _Moves(self.state[order], self.action[order], self.words[order])
+
+
+class _Wide(NamedTuple):
+    """An action that is multiplied out when a state is expanded."""
+
+    action: int
+    participants: tuple[int, ...]
+    steps: list[_Steps]
+
+    def bound(self) -> int:
+        """Return the largest number of joint steps that one state can have."""
+        return math.prod(part.most_from_one_state() for part in self.steps)
+
+
+class TableBuilder:
+    """Collects the moves of a network and lays out its tables.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    fields : sequence of Field
+        One per component.
+    local : list of int32[k]
+        The local states that get values, per component, ascending.
+    n_words : int
+        Words of a row.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        fields: Sequence[Field],
+        local: list[np.ndarray],
+        n_words: int,
+    ) -> None:
+        self.network = network
+        self.fields = fields
+        self.local = local
+        self.n_words = n_words
+        self._wide: list[_Wide] = []
+        listed: list[list[_Moves]] = [[] for _ in fields]
+        by_label = [
+            _steps_by_label(component, states)
+            for component, states in zip(network.components, local, strict=True)
+        ]
+        for number, action in enumerate(network.actions):
+            steps = [by_label[p][action.name] for p in action.participants]
+            joint = math.prod(len(part.src) for part in steps)
+            if joint > max(MAX_MOVES, _BLOW_UP * sum(len(p.src) for p in steps)):
+                self._wide.append(_Wide(number, action.participants, steps))
+                continue
+            # The more states the owner has, the fewer moves are tried in vain.
+            owner = max(action.participants, key=lambda p: len(local[p]))
+            listed[owner].append(self._joint_moves(number, action, steps, owner))
+        self._moves = [self._concatenated(parts) for parts in listed]
+
+    @property
+    def bound(self) -> int:
+        """An upper bound of the number of successors of a state."""
+        own = sum(int(np.bincount(m.state).max(initial=0)) for m in self._moves)
+        return own + sum(wide.bound() for wide in self._wide)
+
+    def widest(self) -> tuple[Action, int]:
+        """Return the action with most joint steps from one state, and how many."""
+        most = {wide.action: wide.bound() for wide in self._wide}
+        for moves in self._moves:
+            for number in np.unique(moves.action).tolist():
+                states = moves.state[moves.action == number]
+                most[number] = int(np.bincount(states).max())
+        number = max(most, key=lambda n: most[n])
+        return self.network.actions[number], most[number]
+
+    def _joint_moves(
+        self, number: int, action: Action, steps: list[_Steps], owner: int
+    ) -> _Moves:
+        """Return all combinations of the participants' steps."""
+        shape = [len(part.src) for part in steps]
+        choices = [c.ravel() for c in np.indices(shape)]
+        words = np.zeros((math.prod(shape), self.n_words, 3), dtype=np.uint64)
+        for p, part, choice in zip(action.participants, steps, choices, strict=True):
+            field = self.fields[p]
+            shift = np.uint64(field.shift)
+            src = part.src[choice].astype(np.uint64)
+            dst = part.dst[choice].astype(np.uint64)
+            words[:, field.word, 0] |= np.uint64(field.mask << field.shift)
+            words[:, field.word, 1] |= src << shift
+            words[:, field.word, 2] |= (src ^ dst) << shift
+        at = action.participants.index(owner)
+        state = steps[at].src[choices[at]]
+        return _Moves(state, np.full(len(state), number), words)
+
+    def _concatenated(self, parts: list[_Moves]) -> _Moves:
+        """Return the moves of one owner, by its states, in order of their actions."""
+        if not parts:
+            none = np.zeros(0, dtype=np.int64)
+            return _Moves(none, none, np.zeros((0, self.n_words, 3), dtype=np.uint64))
+        every = _Moves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return every.take(np.argsort(every.state, kind="stable"))
+
+    def build(
+        self, letters: np.ndarray, rng: np.random.Generator | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return `ints` and `words`.
+
+        Parameters
+        ----------
+        letters : int32[n_actions]
+            The letter of each action.
+        rng : Generator or None
+            Shuffles components and moves.
+        """
+        n = len(self.fields)
+        order = np.arange(n) if rng is None else rng.permutation(n)
+        ints = _Section()
+        header = np.zeros(len(Header), dtype=np.int64)
+        header[Header.N_COMPONENTS] = n
+        header[Header.HAS_MARKS] = int(self.network.has_acceptance)
+        ints.append(header)
+        header[Header.COMPONENTS] = ints.length
+        cells = np.zeros((n, COMPONENT_STRIDE), dtype=np.int64)
+        ints.append(cells)
+        listed: list[_Moves] = []
+        first = 0
+        for cell, i in zip(cells, order.tolist(), strict=True):
+            moves = self._moves[i] if rng is None else _shuffled(self._moves[i], rng)
+            field = self.fields[i]
+            cell[:] = field.word, field.shift, field.mask, ints.length
+            ints.append(self._state_entries(i, moves, first))
+            listed.append(moves)
+            first += len(moves.state)
+        header[Header.MOVES] = ints.length
+        actions = np.concatenate([moves.action for moves in listed])
+        ints.append(np.stack([actions, letters[actions]], axis=1))
+        header[Header.N_WIDE] = len(self._wide)
+        header[Header.WIDE] = ints.length
+        places = np.zeros(len(self._wide), dtype=np.int64)
+        ints.append(places)
+        for k, wide in enumerate(self._wide):
+            places[k] = ints.length
+            self._append_wide(ints, wide, int(letters[wide.action]))
+        words = np.concatenate([moves.words.ravel() for moves in listed])
+        return ints.joined(), words
+
+    def _state_entries(self, i: int, moves: _Moves, first: int) -> np.ndarray:
+        """Return (first move, accepting) per local state, and where the last ends."""
+        states = self.local[i]
+        accepting = self.network.components[i].accepting
+        entries = np.ones((len(states) + 1, 2), dtype=np.int64)
+        entries[:, 0] = first + np.searchsorted(moves.state, np.arange(len(states) + 1))
+        if accepting is not None:
+            entries[:-1, 1] = accepting[states]
+        return entries
+
+    def _append_wide(self, ints: _Section, wide: _Wide, letter: int) -> None:
+        """Append action, letter, participants; each with its steps by state."""
+        ints.append(np.array([wide.action, letter, len(wide.participants)]))
+        cells = np.zeros((len(wide.participants), COMPONENT_STRIDE), dtype=np.int64)
+        ints.append(cells)
+        for cell, p, steps in zip(cells, wide.participants, wide.steps, strict=True):
+            field = self.fields[p]
+            cell[:] = field.word, field.shift, field.mask, ints.length
+            by_state = np.argsort(steps.src, kind="stable")
+            n_states = len(self.local[p])
+            offsets = np.searchsorted(steps.src[by_state], np.arange(n_states + 1))
+            ints.append(offsets + ints.length + n_states + 1)
+            ints.append((steps.src ^ steps.dst)[by_state])
+
+
+class _Section:
+    """An array that grows by pieces, which may still be filled in later."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._pieces: list[np.ndarray] = []
+
+    def append(self, piece: np.ndarray) -> None:
+        self._pieces.append(piece)
+        self.length += piece.size
+
+    def joined(self) -> np.ndarray:
+        return np.concatenate([piece.ravel() for piece in self._pieces]).astype(
+            np.int64
+        )
+
+
+def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
+    """Return the transitions between `states` by label, each once, in order."""
+    index = np.full(component.n_states, -1, dtype=np.int64)
+    index[states] = np.arange(len(states))
+    inside = index[component.src] >= 0
+    src, dst = index[component.src[inside]], index[component.dst[inside]]
+    label = component.label[inside].astype(np.int64)
+    key = (label * len(states) + src) * len(states) + dst
+    kept = np.sort(np.unique(key, return_index=True)[1])
+    kept = kept[np.argsort(label[kept], kind="stable")]
+    ends = np.searchsorted(label[kept], np.arange(len(component.labels) + 1))
+    return {
+        name: _Steps(src[kept[first:last]], dst[kept[first:last]])
+        for name, first, last in zip(
+            component.labels, ends[:-1].tolist(), ends[1:].tolist(), strict=True
+        )
+    }
+
+
+def _shuffled(moves: _Moves, rng: np.random.Generator) -> _Moves:
+    """Return the moves in random order within each state of the owner."""
+    return moves.take(np.lexsort((rng.random(len(moves.state)), moves.state)))

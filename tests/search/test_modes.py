@@ -1,0 +1,68 @@
+"""Kernels run interpreted, and with checked bounds, as they run compiled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+PROGRAM = """
+import warnings
+warnings.filterwarnings("ignore", message="overflow encountered")
+from ltlpipe import LTS, Network, check
+from ltlpipe.systems import packing_tables
+from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.systems.ring import ring
+
+for wide in (4096, 1):
+    packing_tables.MAX_MOVES = wide
+    packing_tables._BLOW_UP = 4 * (wide > 1)
+    for name in ("se05", "couvreur99"):
+        for network in (philosophers(4), ring(3)):
+            stats = check(network, empty=True, emptiness=name).stats
+            print(name, stats.states, stats.transitions, stats.max_depth)
+many = Network([
+    LTS.from_transitions([(s, f"x{s}.{i // 2}", (s + 1) % 3) for s in range(3)])
+    for i in range(70)
+])
+print(check(many, empty=True, max_states=30).stats.states)
+meet = Network([
+    LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "c", 1)]),
+    LTS.from_transitions([(0, "b", 1), (1, "d", 0), (1, "a", 1)]),
+])
+for name in ("se05", "couvreur99"):
+    for deadlock in ("ignore", "stutter"):
+        for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
+            v = check(meet, text, emptiness=name, deadlock=deadlock)
+            print(name, text, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)
+"""
+
+
+def output(**environment):
+    """What the program prints under these settings."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM],
+        env=os.environ | environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_interpreted_kernels_do_the_same():
+    """`NUMBA_DISABLE_JIT=1` is the copy of the kernels for debuggers."""
+    assert output(NUMBA_DISABLE_JIT="1") == output()
+
+
+def test_no_kernel_leaves_its_arrays(tmp_path):
+    """With checked bounds, and code compiled anew, nothing is different."""
+    checked = output(NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+    assert checked == output()

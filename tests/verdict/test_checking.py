@@ -1,0 +1,179 @@
+"""From a system and a property to a verdict: what `check` promises."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ltlpipe import (
+    LTS,
+    FormulaError,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    check,
+)
+from ltlpipe.automata.translation import translate
+from ltlpipe.logic.formulas import parse
+from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.systems.ring import ring
+
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
+
+
+def test_a_verdict_says_all_about_itself():
+    """The contract of `--json` and of the result table is met from here."""
+    verdict = check(RING, "G(a -> X a)")
+    assert verdict.verdict == "violated"
+    assert verdict.lasso.prefix == []
+    assert verdict.lasso.cycle == ["a", "b"]
+    as_json = verdict.to_dict()
+    assert list(as_json) == [
+        "system",
+        "formula",
+        "verdict",
+        "reason",
+        "plan",
+        "states",
+        "transitions",
+        "max_depth",
+        "seconds",
+        "memory_mib",
+        "lasso",
+    ]
+    assert as_json["plan"] == {
+        "automaton": "TGBA",
+        "emptiness": "couvreur99",
+        "reductions": [],
+    }
+    assert as_json["lasso"] == {"prefix": [], "cycle": ["a", "b"]}
+
+
+def test_without_lasso():
+    """`lasso=False` only skips computing it."""
+    verdict = check(RING, "G a", lasso=False)
+    assert (verdict.verdict, verdict.lasso) == ("violated", None)
+
+
+def test_exactly_one_question():
+    """Nothing, or two things at once, is no question."""
+    with pytest.raises(UnsupportedError, match="expected one of"):
+        check(RING)
+    with pytest.raises(UnsupportedError, match="expected one of"):
+        check(RING, "G a", empty=True)
+
+
+def test_an_automaton_of_the_violations():
+    """It gives the verdict of its formula."""
+    for text in ("G(a -> F b)", "G(a -> X a)"):
+        violations = translate(parse(text), "tgba")
+        expected = check(RING, text).verdict
+        for name in ("se05", "couvreur99"):
+            verdict = check(RING, violations=violations, emptiness=name)
+            assert verdict.verdict == expected
+            assert verdict.formula is None
+
+
+def test_unknown_propositions():
+    """A warning by default, an error if strict, and false in either case."""
+    with pytest.warns(LtlpipeWarning, match="'c', 'zz'"):
+        assert check(RING, "G !(c | zz)").verdict == "holds"
+    with pytest.raises(FormulaError, match="'zz'") as error:
+        check(RING, "G(a -> !zz)", strict=True)
+    assert error.value.position == 8
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        ({"max_states": 500}, "max-states"),
+        ({"memory": 1}, "memory"),
+        ({"timeout": 0.2}, "timeout"),
+    ],
+)
+def test_limits(limit, reason):
+    """A limit that is hit is the reason, and the statistics are there."""
+    check(philosophers(2), empty=True)  # compiled now
+    verdict = check(philosophers(12), empty=True, **limit)
+    assert (verdict.verdict, verdict.reason) == ("unknown", reason)
+    assert verdict.stats.states > 0
+    assert verdict.lasso is None
+
+
+def test_translation_ends_in_time():
+    """Spot cannot be stopped from within: 2**20 states and more."""
+    text = " & ".join(f"GF(p{i} & F q{i})" for i in range(20))
+    actions = [(0, f"{x}{i}", 0) for i in range(20) for x in "pq"]
+    network = Network([LTS.from_transitions(actions)])
+    started = time.monotonic()
+    verdict = check(network, f"!({text})", emptiness="se05", timeout=1)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
+    assert verdict.stats.states is None
+    assert time.monotonic() - started < 3
+
+
+def test_forty_actions_in_one_formula():
+    """They are 41 letters."""
+    actions = [(i, f"p{i}", (i + 1) % 40) for i in range(40)]
+    network = Network([LTS.from_transitions(actions)])
+    all_of_them = " | ".join(f"p{i}" for i in range(40))
+    assert check(network, f"G({all_of_them})").verdict == "holds"
+    assert check(network, "F(p39 & X(p0 U p1))").verdict == "holds"
+    assert check(
+        network, f"G(p3 -> X({all_of_them.replace('p4 ', 'p5 ')}))"
+    ).verdict == ("violated")
+
+
+def test_one_mark_is_all_that_se05_takes():
+    """The message says what to use instead."""
+    with pytest.raises(UnsupportedError, match="--emptiness couvreur99"):
+        check(ring(3), "G !l0", emptiness="se05")
+    with pytest.raises(UnsupportedError, match="--emptiness couvreur99"):
+        check(RING, "G a", emptiness="se05", acceptance="tgba")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
+        ({"emptiness": "rabin"}, "not in this version; use se05, couvreur99"),
+        ({"acceptance": "tela"}, "not in this version; use ba or tgba"),
+        ({"reduce": "ample"}, "not in this version; use none"),
+        ({"reduce": "magic"}, "expected one of alphabet"),
+        ({"semantics": "state"}, "use action"),
+        ({"deadlock": "maybe"}, "expected one of ignore, stutter"),
+    ],
+)
+def test_options_that_cannot_be_met(options, message):
+    """What the contract names but is not there yet is said to be so."""
+    with pytest.raises(UnsupportedError, match=message):
+        check(RING, "G a", **options)
+
+
+def test_a_seed_changes_the_order_only():
+    """Another order of transitions, the same verdicts and state counts."""
+    plain = check(philosophers(5), empty=True).stats
+    depths = set()
+    for seed in range(5):
+        stats = check(philosophers(5), empty=True, seed=seed).stats
+        assert stats.states == plain.states
+        depths.add(stats.max_depth)
+    assert len(depths) > 1
+
+
+def test_scaling_families_have_no_accepting_run():
+    """With the numbers of states that are known for them."""
+    for name in ("se05", "couvreur99"):
+        verdict = check(philosophers(8), empty=True, emptiness=name)
+        assert (verdict.verdict, verdict.stats.states) == ("holds", 216_993)
+        verdict = check(ring(7), empty=True, emptiness=name)
+        assert (verdict.verdict, verdict.stats.states) == ("holds", 78_125)
+
+
+def test_networks_without_transitions():
+    """No run, so every formula holds; stuttering makes one run."""
+    still = Network([LTS.from_transitions([], n_states=1)])
+    assert check(still, "0").verdict == "holds"
+    assert check(still, "0", deadlock="stutter").verdict == "violated"
+    assert check(still, empty=True).verdict == "holds"

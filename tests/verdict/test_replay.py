@@ -1,0 +1,140 @@
+"""The replay accepts true lassos and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, Network, check
+from ltlpipe.logic.formulas import parse
+from ltlpipe.verdict.replay import (
+    ReplayError,
+    replay_run,
+    replay_word,
+    violations_of,
+)
+from ltlpipe.verdict.verdict import Lasso
+from tests.oracles import compose
+from tests.strategies import networks
+
+
+def a_network():
+    """Two components that meet in `b` and one that idles."""
+    return Network(
+        [
+            LTS.from_transitions([(0, "a", 1), (1, "b", 0)]),
+            LTS.from_transitions([(0, "b", 1), (1, "c", 0)]),
+            LTS.from_transitions([(0, "idle", 0)]),
+        ]
+    )
+
+
+def a_lasso():
+    """A b c and round again."""
+    return Lasso(
+        prefix=[],
+        cycle=["a", "b", "c"],
+        actions=np.array([0, 1, 2], dtype=np.int32),
+        states=np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0]]),
+    )
+
+
+def test_a_true_run_is_accepted():
+    """Nothing is raised."""
+    replay_run(a_network(), a_lasso())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cycle": []}, "do not fit"),
+        ({"cycle": ["a", "b"]}, "do not fit"),
+        ({"states": [[1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0]]}, "initial state"),
+        ({"states": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]}, "does not close"),
+        ({"cycle": ["a", "c", "b"]}, "is called"),
+        ({"states": [[0, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0]]}, "has no 0 -a-> 0"),
+        ({"actions": [0, 3, 2], "cycle": ["a", "idle", "c"]}, "moves without"),
+        ({"actions": [-1, 1, 2]}, "repeats a state but may not"),
+    ],
+)
+def test_false_runs_are_refused(change, message):
+    """One change anywhere makes a true run false."""
+    arrays = {k: np.array(v) for k, v in change.items() if k != "cycle"}
+    lists = {k: v for k, v in change.items() if k == "cycle"}
+    with pytest.raises(ReplayError, match=message):
+        replay_run(a_network(), replace(a_lasso(), **lists, **arrays))
+
+
+def test_a_state_with_successors_does_not_stutter():
+    """Only a deadlock repeats itself."""
+    lasso = Lasso(["a"], ["<stutter>"], np.array([0, -1]), np.array([[0], [1], [1]]))
+    stuck = Network([LTS.from_transitions([(0, "a", 1)])])
+    free = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 1)])])
+    replay_run(stuck, lasso, stutters=True)
+    with pytest.raises(ReplayError, match="'b' leaves"):
+        replay_run(free, lasso, stutters=True)
+
+
+def test_the_cycle_must_accept_everywhere_at_once():
+    """Two components that accept in turn never accept together."""
+
+    def switch(label, accepting):
+        return LTS.from_transitions(
+            [(0, label, 1), (1, label, 0)], accepting=[accepting]
+        )
+
+    lasso = Lasso([], ["x", "x"], np.array([0, 0]), np.array([[0, 0], [1, 1], [0, 0]]))
+    replay_run(Network([switch("x", 0), switch("x", 0)]), lasso)
+    with pytest.raises(ReplayError, match="accepting in all"):
+        replay_run(Network([switch("x", 0), switch("x", 1)]), lasso)
+
+
+@given(networks(max_components=2), st.data())
+def test_random_walks_are_runs(network, data):
+    """A walk through the naive composition that closes is accepted."""
+    states, edges = compose(network)
+    path, actions = [0], []
+    for _ in range(12):
+        leaving = [e for e in edges if e[0] == path[-1]]
+        if not leaving:
+            break
+        _, action, dst = data.draw(st.sampled_from(leaving))
+        path.append(dst)
+        actions.append(action)
+    start = path.index(path[-1])
+    assume(start < len(path) - 1)
+    names = [network.actions[a].name for a in actions]
+    lasso = Lasso(
+        names[:start],
+        names[start:],
+        np.array(actions),
+        np.array([states[s] for s in path]),
+    )
+    replay_run(network, lasso)
+
+
+def test_spot_judges_the_word():
+    """The word of the run violates G !c but not G !idle."""
+    network, lasso = a_network(), a_lasso()
+    replay_word(violations_of(parse("G !c")), lasso, network)
+    with pytest.raises(ReplayError, match="no violation"):
+        replay_word(violations_of(parse("G !idle")), lasso, network)
+
+
+def test_internal_actions_satisfy_no_proposition():
+    """Even if a proposition has their name."""
+    inner = LTS.from_transitions([(0, "i", 0)], internal=["i"])
+    lasso = Lasso([], ["i"], np.array([0]), np.array([[0], [0]]))
+    replay_word(violations_of(parse("F i")), lasso, Network([inner]))
+
+
+def test_long_lassos_are_replayed():
+    """A hundred thousand steps take seconds, not minutes."""
+    n = 100_000
+    ring = LTS.from_transitions([(s, "a" if s else "b", (s + 1) % n) for s in range(n)])
+    verdict = check(Network([ring]), "G(b -> X G !b)")
+    assert len(verdict.lasso.cycle) == n
