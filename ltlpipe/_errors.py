@@ -10,9 +10,25 @@ Nothing else escapes for bad input.
 
 from __future__ import annotations
 
+import unicodedata
+from typing import Any
+
+_SHOWN = 200  # characters of a formula in a message
+
 
 class LtlpipeError(Exception):
     """Whatever goes wrong by the caller's input or request."""
+
+    def __reduce__(self) -> Any:  # pickled without calling __init__ again
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: type[LtlpipeError], args: tuple[Any, ...], attributes: dict[str, Any]
+) -> LtlpipeError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class InputError(LtlpipeError):
@@ -66,10 +82,35 @@ class FormulaError(LtlpipeError):
         self.file = file
         self.line = line
         place = "formula" if file is None else f"{file}:{line}"
-        text = f"{place}: {message}\n  {formula}"
-        if position is not None:
-            text += "\n  " + " " * position + "^"
-        super().__init__(text)
+        super().__init__(f"{place}: {message}\n" + _pointed_at(formula, position))
+
+
+def _pointed_at(formula: str, position: int | None) -> str:
+    """Return a formula, or the part around `position`, with a caret below it."""
+    begin = max((position or 0) - _SHOWN // 2, 0)
+    end = begin + _SHOWN
+    before = "... " if begin else ""
+    after = " ..." if end < len(formula) else ""
+    part = "".join(map(_visible, formula[begin:end]))
+    text = f"  {before}{part}{after}"
+    if position is not None:
+        width = len(before) + sum(map(_columns, part[: position - begin]))
+        text += "\n  " + " " * width + "^"
+    return text
+
+
+def _visible(character: str) -> str:
+    """Return what stands for a character in a message of one line."""
+    if character in "\t\r\n":
+        return " "
+    return character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
+
+
+def _columns(character: str) -> int:
+    """Return how many columns of a terminal a character takes."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 class UnsupportedError(LtlpipeError):

@@ -8,7 +8,6 @@ with a colon before a formula (``0: G a``) is no part of it.
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from dataclasses import dataclass
@@ -19,11 +18,27 @@ from ltlpipe._errors import FormulaError, InputError
 from ltlpipe._files import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe._files import StrPath
 
 # Quoted propositions are matched first so that nothing inside them is touched.
-_WEAK_UNTIL = re.compile(r'"(?:[^"\\]|\\.)*"|\bWU\b')
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_WEAK_UNTIL = re.compile(_QUOTED + r"|(?<![\w.])WU(?![\w.])", re.DOTALL)
+# Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
+# opens a comment; behind a backslash they are what they are.
+_MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
+_NESTING = re.compile(_QUOTED + r"|([({!XFGUWRM]|->)", re.DOTALL)
 _NUMBERING = re.compile(r"\s*\d+\s*:")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+# The formula in one line behind `>>> `, a caret under the place, the message.
+_REPORT = re.compile(r"^>>> .*\n    ( *)\^.*\n(.*)$", re.MULTILINE)
+
+MAX_NESTING = 10_000
+"""Operators and parentheses that a formula may have, conjunctions and
+disjunctions apart: Spot recurses, and its stack must hold any nesting of them.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,44 +108,74 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
     """
     import spot
 
-    if not text.strip():
-        raise FormulaError(
-            "an empty formula; expected LTL in Spot's syntax",
-            formula=text,
-            position=0,
-            file=file,
-            line=line,
-        )
-    # "W " keeps every later position where the user sees it.
-    plain = _WEAK_UNTIL.sub(
-        lambda m: "W " if m.group() == "WU" else m.group(), text
-    ).replace("\n", " ")
-    parsed = spot.parse_infix_psl(plain)
-    stream = spot.ostringstream()
-    if parsed.format_errors(stream):
-        message, position = _first_error(stream.str(), plain)
-        raise FormulaError(
+    def refusal(message: str, position: int | None) -> FormulaError:
+        return FormulaError(
             message, formula=text, position=position, file=file, line=line
         )
+
+    _refuse_unparsable(text, refusal)
+    try:
+        parsed = spot.parse_infix_psl(_WEAK_UNTIL.sub(_spelled, text))
+    except RuntimeError as error:  # too many operands
+        raise refusal(f"Spot cannot hold the formula: {error}", None) from None
+    if parsed.format_errors(spot.ostringstream()):
+        raise refusal(*_first_error(text))
     return Formula(text.strip(), parsed.f, file, line)
 
 
-def _first_error(report: str, text: str) -> tuple[str, int]:
-    """Return message and position of the first error of Spot's report.
+def _refuse_unparsable(
+    text: str, refusal: Callable[[str, int | None], FormulaError]
+) -> None:
+    """Refuse what Spot would not survive, or would not answer with an error."""
+    if not text.strip():
+        raise refusal("an empty formula; expected LTL in Spot's syntax", 0)
+    if found := _NO_TEXT.search(text):
+        raise refusal(f"{found[0]!r}, expected text", found.start())
+    for quoted in re.finditer(_QUOTED, text, re.DOTALL):
+        if inside := re.search(r"[\r\n]", quoted[0]):  # Spot would drop it
+            position = quoted.start() + inside.start()
+            raise refusal("a line break within quotes", position)
+    nesting = sum(1 for match in _NESTING.finditer(text) if match[1])
+    if nesting > MAX_NESTING:
+        raise refusal(
+            f"{nesting:,} operators and parentheses, expected at most {MAX_NESTING:,}",
+            None,
+        )
 
-    The report repeats, for each error, the formula after ``>>> ``, a line with
-    a caret below the place, and the message.
-    """
-    lines = report.splitlines()
-    position, message = 0, "syntax error"
-    for above, below in itertools.pairwise(lines):
-        if above.strip() and set(above.strip()) <= {"^", "~"}:
-            column = above.index("^") - len(">>> ")
-            # Spot counts bytes, the reader sees characters.
-            head = text.encode()[: max(column, 0)]
-            position, message = len(head.decode(errors="ignore")), below
-            break
-    return message, position
+
+def _spelled(match: re.Match[str]) -> str:
+    """Return WU or a quoted name as Spot reads it right."""
+    found = match[0]
+    if found == "WU":
+        return "W"
+    return _MISREAD.sub(lambda m: m[0] if m[0][0] == "\\" else "\\" + m[0], found)
+
+
+def _masked(match: re.Match[str]) -> str:
+    """Return WU or a quoted name without a change of its length."""
+    found = match[0]
+    return "W " if found == "WU" else '"' + "_" * (len(found) - 2) + '"'
+
+
+def _first_error(text: str) -> tuple[str, int]:
+    """Return message and position of the first error that Spot finds."""
+    import spot
+
+    report = spot.ostringstream()
+    line = _WEAK_UNTIL.sub(_masked, text).replace("\r", " ").replace("\n", " ")
+    spot.parse_infix_psl(line).format_errors(report)
+    found = _REPORT.search(report.str())
+    if found is None:
+        return "syntax error", 0
+    position = min(len(found[1]), len(text))
+    return _readable(found[2], text[position : position + 1]), position
+
+
+def _readable(message: str, found: str) -> str:
+    """Name the character at which Spot says that the text ends."""
+    if found and message.endswith("unexpected end of file"):
+        return f"unexpected character {found!r}; quote what is no plain name"
+    return message
 
 
 @overload
@@ -163,10 +208,11 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
     """
     name = os.fspath(path)
     formulas: list[Formula | FormulaError] = []
-    for number, content in enumerate(read_text(path).splitlines(), start=1):
+    for number, content in enumerate(_LINE_BREAK.split(read_text(path)), start=1):
         if not content.strip() or content.lstrip().startswith("#"):
             continue
-        text = _NUMBERING.sub("", content, count=1)
+        numbering = _NUMBERING.match(content)
+        text = content if numbering is None else content[numbering.end() :]
         try:
             formulas.append(parse(text.strip(), file=name, line=number))
         except FormulaError as error:
