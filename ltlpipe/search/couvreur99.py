@@ -16,14 +16,21 @@ Differences from the source:
 - ``post(s)`` is computed once per visit; transitions to known states are taken
   at once and only unknown successors wait on the stack, so that the order of
   ``post`` is "known states first".
-- `current` is the sign of the DFS number.  When an SCC is removed its numbers
-  are free again, so live states have the numbers 1..COUNT and an SCC of one
-  state is seen as such: it is removed without the second traversal of line 7.
-  Nor is the last SCC traversed, whose root is the initial state.
+- Nothing is traversed a second time to remove an SCC (line 7), nor is there a
+  stack of its states.  When a root with number r is done, the states that are
+  removed are those with a number of at least r: so the numbers from r to COUNT
+  are noted as dead.  Dead intervals that touch or contain one another are made
+  one, hence between two of them lies the number of a state that is still live.
+- A root with the highest number is an SCC of one state.  It becomes REMOVED and
+  its number is free again, so trivial SCCs leave no interval.
+
+Invariants, asserted by `assert_consistent`: each number from 1 to COUNT is either
+dead or that of exactly one live state; roots and dead intervals ascend.
 
 Cost: four bytes per state for its number; four bytes of stack, and a bit per mark
 (rounded up to a power of two), per state on the path and per waiting successor;
-twelve bytes per root; at most two looks at every transition.
+twelve bytes per root and eight per dead interval; one look at every transition,
+and a search among the dead intervals for those that lead to a known state.
 """
 
 from __future__ import annotations
@@ -43,18 +50,20 @@ if TYPE_CHECKING:
     from ltlpipe.search.paths import ProductLasso
 
 REMOVED = -1
-"""The number of a state whose SCC is complete and not accepting."""
+"""The number of a state that was an SCC of its own."""
 
 
 class Arrays(NamedTuple):
-    """The arrays of one search: room for n states, k stack entries, r roots."""
+    """The arrays of one search: n states, k stack entries, r roots, d intervals."""
 
-    numbers: np.ndarray  # int32[n], 0 unknown, > 0 DFS number, or REMOVED
+    numbers: np.ndarray  # int32[n], 0 unknown, > 0 live or dead, or REMOVED
     stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
     stack_marks: np.ndarray  # uint32[...], packed: marks of the transition to it
     roots: np.ndarray  # int32[r], DFS number of the root
     root_marks: np.ndarray  # uint32[r], marks inside its SCC
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
+    dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
+    dead_last: np.ndarray  # int32[d]
 
 
 @inlined
@@ -72,6 +81,36 @@ def write_marks(packed, bits, entry, marks):
     shift = np.uint32(at & 31)
     hole = np.uint32((1 << bits) - 1) << shift
     packed[at >> 5] = (packed[at >> 5] & ~hole) | (marks << shift)
+
+
+@inlined
+def is_live(registers, arrays, number):
+    """Whether a DFS number belongs to a state of an SCC that is not complete."""
+    dead_first, dead_last = arrays.dead_first, arrays.dead_last
+    high = registers[Reg.N_DEAD]
+    if high == 0 or number > dead_last[high - 1]:
+        return True
+    low = 0  # the interval that begins last at or before the number is in low..high
+    while low < high:
+        middle = (low + high) >> 1
+        if dead_first[middle] <= number:
+            low = middle + 1
+        else:
+            high = middle
+    return low == 0 or number > dead_last[low - 1]
+
+
+@inlined
+def bury(registers, arrays, number):
+    """Note that all numbers from `number` to COUNT are dead."""
+    dead_first, dead_last = arrays.dead_first, arrays.dead_last
+    n_dead = registers[Reg.N_DEAD]
+    while n_dead > 0 and dead_last[n_dead - 1] >= number - 1:
+        n_dead -= 1
+        number = min(number, np.int64(dead_first[n_dead]))
+    dead_first[n_dead] = number
+    dead_last[n_dead] = registers[Reg.COUNT]
+    registers[Reg.N_DEAD] = n_dead + 1
 
 
 @inlined
@@ -113,7 +152,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
             arrays.stack[top] = product.ids[i]
             write_marks(arrays.stack_marks, bits, top, product.marks[i])
             top += 1
-        elif number > 0:
+        elif number > 0 and is_live(registers, arrays, number):
             status = merge(registers, arrays, number, product.marks[i], full)
             if status == Status.FOUND:
                 break
@@ -133,30 +172,11 @@ def leave(registers, arrays, state):
     if arrays.roots[registers[Reg.N_ROOTS] - 1] != number:
         return
     registers[Reg.N_ROOTS] -= 1
-    alone = registers[Reg.COUNT] == number
-    registers[Reg.COUNT] = number - 1
-    arrays.numbers[state] = REMOVED
-    if not alone and top > 0:
-        arrays.stack[top] = state
-        registers[Reg.REMOVE_BASE] = top
-        registers[Reg.TOP] = top + 1
-
-
-@inlined
-def remove_one(expand, product, store, registers, arrays):
-    """Remove the live successors of the next state of a removal (line 7)."""
-    top = registers[Reg.TOP] - 1
-    src = arrays.stack[top]
-    n = visit_successors(expand, product, store, registers, src, arrays.numbers, 0)
-    for i in range(n):
-        dst = product.ids[i]
-        if arrays.numbers[dst] > 0:
-            arrays.numbers[dst] = REMOVED
-            arrays.stack[top] = dst
-            top += 1
-    registers[Reg.TOP] = top
-    if top == registers[Reg.REMOVE_BASE]:
-        registers[Reg.REMOVE_BASE] = -1
+    if registers[Reg.COUNT] == number:  # it is alone
+        arrays.numbers[state] = REMOVED
+        registers[Reg.COUNT] = number - 1
+    else:
+        bury(registers, arrays, number)
 
 
 @njit
@@ -177,27 +197,24 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
         if (
             top > room
             or registers[Reg.N_ROOTS] == arrays.roots.shape[0]
+            or registers[Reg.N_DEAD] == arrays.dead_first.shape[0]
             or is_full(product, store, registers)
         ):
             return Status.GROW  # before any write: the call can be repeated
         registers[Reg.PEAK_TOP] = max(registers[Reg.PEAK_TOP], top)
-        if registers[Reg.REMOVE_BASE] >= 0:
-            remove_one(expand, product, store, registers, arrays)
-            budget -= 1
-            continue
         entry = np.int64(arrays.stack[top - 1])
         if entry < 0:
             leave(registers, arrays, ~entry)
             continue
         bits = registers[Reg.MARK_BITS]
         marks = read_marks(arrays.stack_marks, bits, top - 1)
-        registers[Reg.TOP] = top - 1
         number = arrays.numbers[entry]
         status = Status.RUNNING
+        registers[Reg.TOP] = top - 1
         if number == 0:
             status = enter(expand, product, store, registers, arrays, entry, marks)
             budget -= 1
-        elif number > 0:
+        elif number > 0 and is_live(registers, arrays, number):
             status = merge(registers, arrays, number, marks, full)
         if status != Status.RUNNING:
             return status
@@ -222,12 +239,13 @@ class Couvreur99(Search):
             roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             root_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
+            dead_first=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+            dead_last=np.zeros(FIRST_ENTRIES, dtype=np.int32),
         )
 
     def _begin(self) -> None:
         self.arrays.stack[0] = 0
         self.registers[Reg.TOP] = 1
-        self.registers[Reg.REMOVE_BASE] = -1
         self.registers[Reg.MARK_BITS] = self._mark_bits()
 
     def _mark_bits(self) -> int:
@@ -243,6 +261,7 @@ class Couvreur99(Search):
         return {
             "stack": (self._stack_room(), 4 + self._mark_bits() / 8),
             "roots": (int(self.registers[Reg.N_ROOTS]) + 1, 12),
+            "dead_first": (int(self.registers[Reg.N_DEAD]) + 1, 8),
         }
 
     def _follow(self) -> None:
@@ -252,6 +271,7 @@ class Couvreur99(Search):
         arrays.stack_marks.resize(n_words, refcheck=False)
         arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
         arrays.entry_marks.resize(arrays.roots.shape[0], refcheck=False)
+        arrays.dead_last.resize(arrays.dead_first.shape[0], refcheck=False)
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states."""
@@ -272,8 +292,16 @@ class Couvreur99(Search):
 
     def accepting_scc(self) -> np.ndarray:
         """Return bool[n_stored]: the SCC that was found to be accepting."""
+        numbers = self.arrays.numbers[: self.n_stored]
         root = self.arrays.roots[self.registers[Reg.N_ROOTS] - 1]
-        return np.asarray(self.arrays.numbers[: self.n_stored] >= root)
+        return np.asarray((numbers >= root) & ~self._dead(numbers))
+
+    def _dead(self, numbers: np.ndarray) -> np.ndarray:
+        """Return which of the numbers lie in a dead interval."""
+        n_dead = self.registers[Reg.N_DEAD]
+        first = self.arrays.dead_first[:n_dead]
+        last = np.append(self.arrays.dead_last[:n_dead], -1)  # of interval -1
+        return np.asarray(numbers <= last[np.searchsorted(first, numbers, "right") - 1])
 
     def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
         """Return a short accepting run; the search must have answered FOUND.
@@ -292,10 +320,15 @@ class Couvreur99(Search):
         return {"max_roots": int(self.registers[Reg.MAX_ROOTS])}
 
     def assert_consistent(self) -> None:
-        """Check that live states are numbered 1..COUNT and roots ascend."""
+        """Check the invariants that the module states."""
         numbers = self.arrays.numbers[: self.n_stored]
-        if self.registers[Reg.REMOVE_BASE] < 0:
-            live = np.sort(numbers[numbers > 0])
-            assert live.tolist() == list(range(1, int(self.registers[Reg.COUNT]) + 1))
+        count = int(self.registers[Reg.COUNT])
+        every = np.arange(1, count + 1)
+        live = np.sort(numbers[(numbers > 0) & ~self._dead(numbers)])
+        assert live.tolist() == every[~self._dead(every)].tolist()
         roots = self.arrays.roots[: self.registers[Reg.N_ROOTS]]
         assert (np.diff(roots) > 0).all()
+        n_dead = self.registers[Reg.N_DEAD]
+        first, last = self.arrays.dead_first[:n_dead], self.arrays.dead_last[:n_dead]
+        assert (first <= last).all()
+        assert (first[1:] > last[:-1] + 1).all()

@@ -224,6 +224,12 @@ def make_problem(
     settings[Setting.SYSTEM_SHIFT] = automaton.n_marks if system.n_marks else 0
     settings[Setting.SYSTEM_MARKS] = system.n_marks
     settings[Setting.FULL] = (1 << n_marks) - 1
+    rows = np.zeros((p, n_words), dtype=np.uint64)
+    actions = np.zeros(p, dtype=np.int32)
+    marks = np.zeros(p, dtype=np.uint32)
+    # A deterministic property never has more successors than the system: its
+    # steps then become the product's in place.
+    in_place = branching == 1
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
     return Problem(
@@ -235,13 +241,13 @@ def make_problem(
             first_edge=automaton.first_edge,
             edge_dst=automaton.edge_dst,
             edge_marks=automaton.edge_marks,
-            system_rows=np.zeros((s, n_words), dtype=np.uint64),
+            system_rows=rows if in_place else np.zeros((s, n_words), dtype=np.uint64),
             letters=np.zeros(s, dtype=np.int32),
-            actions=np.zeros(s, dtype=np.int32),
-            system_marks=np.zeros(s, dtype=np.uint32),
-            rows=np.zeros((p, n_words), dtype=np.uint64),
-            marks=np.zeros(p, dtype=np.uint32),
-            row_actions=np.zeros(p, dtype=np.int32),
+            actions=actions if in_place else np.zeros(s, dtype=np.int32),
+            system_marks=marks if in_place else np.zeros(s, dtype=np.uint32),
+            rows=rows,
+            marks=marks,
+            row_actions=actions,
             ids=np.zeros(p, dtype=np.int32),
             hashes=np.zeros(p, dtype=np.uint64),
         ),

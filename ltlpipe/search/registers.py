@@ -33,10 +33,10 @@ class Reg(IntEnum):
     CLOSING = 9  # FOUND: the state at which the accepting cycle closes
     RED_BASE = 10  # se05: stack entries below the red search, 0 if none runs
     ACCEPTING = 11  # se05: accepting states on the blue stack
-    COUNT = 10  # couvreur99: DFS number of the newest live state
+    COUNT = 10  # couvreur99: highest DFS number in use
     N_ROOTS = 11  # couvreur99: entries of the stack of roots
     MAX_ROOTS = 12  # couvreur99: its largest value
-    REMOVE_BASE = 13  # couvreur99: stack entries below a removal, -1 if none runs
+    N_DEAD = 13  # couvreur99: dead intervals of DFS numbers
     MARK_BITS = 14  # couvreur99: bits per set of marks on the stack
 
 

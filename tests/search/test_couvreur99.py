@@ -52,11 +52,35 @@ def test_a_trivial_scc_is_removed_without_a_second_look():
     assert (outcome.states, outcome.transitions) == (63, 62)
 
 
-def test_a_removed_scc_is_looked_at_twice():
-    """The ring 1-2-3-1 below 0 is traversed once more to remove it (line 7)."""
+def test_a_removed_scc_is_looked_at_once():
+    """The ring 1-2-3-1 below 0 is removed by its numbers, not by line 7."""
     edges = [(0, 1), (1, 2), (2, 3), (3, 1)]
     outcome = run("couvreur99", explicit(4, edges, {0}))
 
     assert outcome.status == Status.EMPTY
-    assert outcome.transitions == 4 + 3
+    assert outcome.transitions == 4
     assert dict(outcome.details)["max_roots"] == 4
+
+
+def test_transitions_into_dead_sccs_close_nothing():
+    """Rings that hang on a chain are dead when the next ones point into them.
+
+    The chain 0, 3, 6, ... carries the mark; each has a ring of two states below
+    it, which points into the ring before.  No cycle has the mark.
+    """
+    n = 50
+    edges = []
+    for k in range(n):
+        chain, a, b = 3 * k, 3 * k + 1, 3 * k + 2
+        edges += [(chain, a), (a, b), (b, a)]
+        if k > 0:
+            edges += [(a, chain - 2), (b, chain - 1), (chain, chain - 1)]
+        if k + 1 < n:
+            edges.append((chain, chain + 3))
+    chain = {3 * k for k in range(n)}
+
+    assert run("couvreur99", explicit(3 * n, edges, chain)).status == Status.EMPTY
+    closed = explicit(3 * n, [*edges, (3 * n - 3, 0)], chain)
+    outcome = run("couvreur99", closed, max_budget=1)
+    assert outcome.status == Status.FOUND
+    assert len(outcome.cycle) == n + 1
