@@ -20,7 +20,7 @@ slow: ## thousands of random cases
 	@scripts/setup
 	@scripts/test -m slow
 
-bench: ## regenerate results/ (takes an hour)
+bench: ## regenerate results/ (half an hour)
 	@scripts/setup
 	@scripts/setup-optional
 	@scripts/bench
