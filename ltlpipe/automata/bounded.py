@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import select
 import signal
 import time
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ Result = TypeVar("Result")
 
 _LOOK_SECONDS = 0.05  # how often the caller's wish to stop is looked at
 _CHUNK = 1 << 16
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 class StoppedError(Exception):
@@ -90,14 +93,23 @@ def _answer(function: Callable[[], Any], writer: int) -> None:
     """Send what `function` returns or raises, and end this process."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+        _end_with_parent()
         try:
             answer = pickle.dumps((True, function()))
+        except MemoryError:
+            answer = pickle.dumps((False, StoppedError("memory")))
         except Exception as error:
             answer = pickle.dumps((False, error))
         with os.fdopen(writer, "wb") as stream:
             stream.write(answer)
     finally:
         os._exit(0)
+
+
+def _end_with_parent() -> None:
+    """Ask the system to kill this process when the one that waits has died."""
+    with suppress(AttributeError, OSError):  # other systems than Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _collect(reader: int, deadline: float | None, stopped: Callable[[], bool]) -> bytes:

@@ -40,43 +40,48 @@ class Problem:
 
 
 def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
-    """Find the problems in folders, at any depth, in sorted order.
+    """Find the problems in folders, at any depth, in sorted order (2 before 10).
 
     Raises
     ------
     InputError
-        A path is no folder, holds no problem, or a folder holds a system
-        without formulas or two systems.
+        A path is no folder that can be read, holds no problem, or a folder
+        holds a system without formulas or two systems.
     """
     problems = []
     for path in map(Path, paths):
         if not path.is_dir():
             raise InputError("expected a folder of problems", file=str(path))
         found = []
-        for folder, subfolders, files in os.walk(path):
-            subfolders.sort()
+        for folder, subfolders, files in os.walk(path, onerror=_unreadable):
+            subfolders.sort(key=_natural)
             problem = _problem_in(Path(folder), files)
             if problem is not None:
                 found.append(problem)
         if not found:
             raise InputError(
                 "no problem found; expected folders with a system.* "
-                "(.dot, .aut, .hoa) and *.ltl",
+                "(.dot, .aut, .hoa) and formulas in *.ltl",
                 file=str(path),
             )
         problems.extend(found)
     return problems
 
 
+def _unreadable(error: OSError) -> None:
+    message = f"cannot be read: {error.strerror}"
+    raise InputError(message, file=str(error.filename)) from None
+
+
 def _problem_in(folder: Path, files: list[str]) -> Problem | None:
     systems = sorted((f for f in files if _SYSTEM.match(f)), key=_natural)
     if not systems:
         return None
-    single = [f for f in systems if _SYSTEM.match(f)[1] is None]  # type: ignore[index]
-    if single and len(systems) > 1:
+    numbers = {_number(f) for f in systems}
+    if len(numbers) < len(systems) or (None in numbers and len(systems) > 1):
         listed = ", ".join(systems)
         raise InputError(f"two systems in one folder: {listed}", file=str(folder))
-    formulas = sorted(f for f in files if _FORMULAS.match(f))
+    formulas = sorted((f for f in files if _FORMULAS.match(f)), key=_natural)
     if not formulas:
         raise InputError("a system without *.ltl beside it", file=str(folder))
     return Problem(
@@ -85,7 +90,14 @@ def _problem_in(folder: Path, files: list[str]) -> Problem | None:
     )
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def _number(file: str) -> int | None:
+    """Return the number of the component that a system file holds, if any."""
+    digits = re.search(r"\d+", file.split(".")[0])
+    return None if digits is None else int(digits[0])
+
+
+def _natural(name: str) -> tuple[list[tuple[bool, int, str]], str]:
     """Return a sort key in which 10 comes after 9."""
     parts = re.findall(r"\d+|\D+", name)
-    return [(int(p), "") if p.isdigit() else (-1, p) for p in parts]
+    numbers = [(p, p.isdecimal()) for p in parts]
+    return [(not n, int(p) if n else 0, p) for p, n in numbers], name

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ltlpipe._errors import FormulaError, LtlpipeError
+from ltlpipe._errors import FormulaError, InputError, LtlpipeError
 from ltlpipe.batch.problems import Problem, find_problems
 from ltlpipe.batch.table import host_columns, row_of, to_frame
 from ltlpipe.logic.formulas import (
@@ -20,7 +21,7 @@ from ltlpipe.logic.formulas import (
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.plan import Options
+from ltlpipe.verdict.plan import Options, make_plan
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
+    from ltlpipe.verdict.verdict import Verdict
 
 INPUT_ERROR = "input-error"
 """The reason of a task whose system or formula cannot be read."""
@@ -43,12 +45,12 @@ class Task:
     ----------
     system : Network or tuple of str
         The system, or the files to load it from.
-    formula : Formula, str, or FormulaError
-        The question; an error if it could not be read.
+    formula : Formula, str, FormulaError or InputError
+        The question; the error if it, or the whole file, could not be read.
     """
 
     system: Network | tuple[str, ...]
-    formula: Formula | str | FormulaError
+    formula: Formula | str | FormulaError | InputError
 
 
 class Watcher(Protocol):
@@ -67,12 +69,17 @@ class Watcher(Protocol):
 def tasks_of(problems: Iterable[Problem]) -> list[Task]:
     """Return the tasks of problems, formula by formula.
 
-    A formula that does not parse is a task, too: its row says so.
+    A formula that does not parse is a task, too, and so is a file without any
+    formula that can be read: the row says so.
     """
     tasks: list[Task] = []
     for problem in problems:
         for file in problem.formulas:
-            formulas = read_formulas(file, collect_errors=True)
+            formulas: list[Formula | FormulaError] | list[InputError]
+            try:
+                formulas = read_formulas(file, collect_errors=True)
+            except InputError as error:
+                formulas = [error]
             tasks.extend(Task(problem.system, formula) for formula in formulas)
     return tasks
 
@@ -129,10 +136,23 @@ def solve_rows(
 ) -> Iterator[Row]:
     """Solve tasks one after the other and yield a row as soon as it is known.
 
-    After a task that was interrupted no further one is begun.
+    The options are looked at before the first row is asked for.  After a task
+    that was interrupted no further one is begun.
+
+    Raises
+    ------
+    UnsupportedError
+        The options ask for what cannot be done.
     """
-    Options(**{k: v for k, v in options.items() if k not in _LIMITS})
-    host = host_columns()
+    chosen = Options(**{k: v for k, v in options.items() if k not in _LIMITS})
+    make_plan(chosen, has_property=True, system_accepts=False)
+    return _rows(tasks, watcher, options)
+
+
+def _rows(
+    tasks: list[Task], watcher: Watcher | None, options: dict[str, Any]
+) -> Iterator[Row]:
+    common = host_columns() | {"seed": options.get("seed")}
     loaded: tuple[Any, Network | LtlpipeError] | None = None
     for number, task in enumerate(tasks, start=1):
         if watcher is not None:
@@ -141,15 +161,22 @@ def solve_rows(
         if loaded is None or loaded[0] is not task.system:
             loaded = (task.system, _load(task.system))
         try:
-            verdict = _solve_one(task, loaded[1], watcher, options)
-            row = row_of(verdict, seed=options.get("seed"), started_at=started_at)
+            row = row_of(_solve_one(task, loaded[1], watcher, options))
         except LtlpipeError as error:
             if watcher is not None:
                 watcher.failed(task, error)
-            row = _failed_row(task, started_at)
-        yield row | host
+            row = _failed_row(task)
+        row |= common | {"started_at": started_at}
+        yield {column: _encodable(value) for column, value in row.items()}
         if row["reason"] == "interrupted":
             return
+
+
+def _encodable(value: Any) -> Any:
+    """Escape what UTF-8 has no bytes for (file names may hold any)."""
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    return value
 
 
 _LIMITS = ("timeout", "memory", "max_states")
@@ -169,23 +196,34 @@ def _solve_one(
     system: Network | LtlpipeError,
     watcher: Watcher | None,
     options: dict[str, Any],
-) -> Any:
+) -> Verdict:
     if isinstance(system, LtlpipeError):
         raise system
-    if isinstance(task.formula, FormulaError):
+    if isinstance(task.formula, LtlpipeError):
         raise task.formula
     formula = parse(task.formula) if isinstance(task.formula, str) else task.formula
     progress = None if watcher is None else watcher.progress
     return check(system, formula, progress=progress, **options)
 
 
-def _failed_row(task: Task, started_at: str) -> Row:
+def _failed_row(task: Task) -> Row:
     system, formula = task.system, task.formula
+    name, text = _identity(formula)
     return {
         "system": system.name if isinstance(system, Network) else " ".join(system),
-        "formula_id": formula if isinstance(formula, str) else identifier(formula),
-        "formula": formula if isinstance(formula, str) else formula_text(formula),
+        "formula_id": name,
+        "formula": text,
         "verdict": UNKNOWN,
         "reason": INPUT_ERROR,
-        "started_at": started_at,
     }
+
+
+def _identity(
+    formula: Formula | str | FormulaError | InputError,
+) -> tuple[str, str | None]:
+    """Return what a formula is known by, and its text."""
+    if isinstance(formula, str):
+        return formula, formula
+    if isinstance(formula, InputError):
+        return PurePath(formula.file).name, None
+    return identifier(formula), formula_text(formula)

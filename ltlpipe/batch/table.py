@@ -2,7 +2,9 @@
 
 A table that is being written can be read at any moment, whatever happens: CSV
 grows by whole rows, and a row that the disk had no room for is taken back;
-parquet files are replaced as a whole.
+parquet files are replaced as a whole.  What is missing is an empty cell in CSV
+(``pandas.read_csv(path, dtype=DTYPES, keep_default_na=False, na_values=[""])``
+gives the table back) and null in parquet.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import json
 import os
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +72,8 @@ def host_columns() -> Row:
     }
 
 
-def row_of(verdict: Verdict, *, seed: int | None, started_at: str) -> Row:
-    """Return the row of a verdict, without `host_columns`."""
+def row_of(verdict: Verdict) -> Row:
+    """Return the columns of a row that a verdict knows."""
     stats, lasso = verdict.stats, verdict.lasso
     return {
         "system": verdict.system,
@@ -82,7 +85,7 @@ def row_of(verdict: Verdict, *, seed: int | None, started_at: str) -> Row:
         "acceptance": stats.acceptance,
         "automaton_states": stats.automaton_states,
         "emptiness": verdict.plan.emptiness,
-        "reductions": ",".join(verdict.plan.reductions),
+        "reductions": ",".join(verdict.plan.reductions) or "none",
         "states": stats.states,
         "transitions": stats.transitions,
         "max_depth": stats.max_depth,
@@ -90,8 +93,6 @@ def row_of(verdict: Verdict, *, seed: int | None, started_at: str) -> Row:
         "memory_mib": stats.memory_mib,
         "lasso_prefix": None if lasso is None else _listed(lasso.prefix),
         "lasso_cycle": None if lasso is None else _listed(lasso.cycle),
-        "seed": seed,
-        "started_at": started_at,
     }
 
 
@@ -103,7 +104,13 @@ def to_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Return rows as a DataFrame with the types of `DTYPES`."""
     import pandas as pd
 
-    return pd.DataFrame(list(rows), columns=list(DTYPES)).astype(DTYPES)
+    rows = list(rows)
+    columns: dict[str, Any] = {}
+    for column, dtype in DTYPES.items():
+        kind: Any = dtype
+        # A frame made of rows would turn integers beside None into floats.
+        columns[column] = pd.array([row.get(column) for row in rows], dtype=kind)
+    return pd.DataFrame(columns)
 
 
 class TableWriter(ABC):
@@ -134,10 +141,10 @@ class TableWriter(ABC):
         self.close()
 
     def _failure(self, error: OSError) -> LtlpipeError:
-        return LtlpipeError(
-            f"{self.path}: cannot be written: {error.strerror or error}; "
-            f"the file holds the first {self.n_rows} rows"
-        )
+        message = f"{self.path}: cannot be written: {error.strerror or error}"
+        if self.n_rows:
+            message += f"; the file holds the first {self.n_rows} rows"
+        return LtlpipeError(message)
 
 
 class CsvWriter(TableWriter):
@@ -147,22 +154,28 @@ class CsvWriter(TableWriter):
         super().__init__(path)
         try:
             self._stream = self.path.open("wb", buffering=0)
+        except OSError as error:
+            raise self._failure(error) from error
+        try:
             self._put(list(DTYPES))
         except OSError as error:
+            self._stream.close()
             raise self._failure(error) from error
 
     def _put(self, cells: list[Any]) -> None:
         """Write one line, or nothing."""
         line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(cells)
+        # With this terminator either line break within a cell is quoted.
+        csv.writer(line, lineterminator="\r\n").writerow(cells)
         before = self._stream.tell()
-        data = memoryview(line.getvalue().encode())
+        data = memoryview(line.getvalue().removesuffix("\r\n").encode() + b"\n")
         try:
             while data:  # a disk that is nearly full takes a part
                 data = data[self._stream.write(data) :]
-        except OSError:
-            self._stream.truncate(before)
-            self._stream.seek(before)
+        except BaseException:
+            with suppress(OSError):  # a device takes nothing back
+                self._stream.truncate(before)
+                self._stream.seek(before)
             raise
 
     def write(self, row: Row) -> None:
@@ -190,10 +203,12 @@ class ParquetWriter(TableWriter):
         """Write all rows beside the file, then put them in its place."""
         beside = self.path.with_name(f".{self.path.name}.partial")
         try:
-            to_frame(self._rows).to_parquet(beside, index=False)
+            with beside.open("wb") as stream:
+                to_frame(self._rows).to_parquet(stream, index=False)
             beside.replace(self.path)
         except OSError as error:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):  # also for the reason that `error` has
+                beside.unlink(missing_ok=True)
             raise self._failure(error) from error
         self.n_rows = len(self._rows)
         self._written_at = time.monotonic()

@@ -1,0 +1,238 @@
+"""Many tasks: one row each, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pandas as pd
+import pytest
+
+from ltlpipe import (
+    LTS,
+    InputError,
+    LtlpipeError,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    solve,
+)
+from ltlpipe.batch.problems import find_problems
+from ltlpipe.batch.solving import solve_rows, tasks_of
+from ltlpipe.batch.table import DTYPES
+from ltlpipe.logic.formulas import parse
+from ltlpipe.systems.philosophers import philosophers
+
+RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
+NETWORK = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
+
+
+def problem(folder, system=RING, formulas="G(a -> F b)\nG a\n"):
+    """Return a folder with a system and formulas."""
+    folder.mkdir(parents=True)
+    (folder / "system.aut").write_text(system)
+    (folder / "f.ltl").write_text(formulas)
+    return folder
+
+
+def outcomes(frame):
+    return list(
+        zip(frame["formula_id"], frame["verdict"], frame["reason"], strict=True)
+    )
+
+
+class Watcher:
+    """Notes what it is told."""
+
+    def __init__(self):
+        self.begun = []
+        self.failures = []
+
+    def begin(self, task, number, total):
+        self.begun.append((number, total))
+
+    def progress(self, states, depth):
+        pass
+
+    def failed(self, task, error):
+        self.failures.append(error)
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_folders(as_list, tmp_path):
+    """One row per formula, in the order of folders and lines."""
+    problem(tmp_path / "10")
+    problem(tmp_path / "2")
+
+    frame = solve([str(tmp_path)] if as_list else tmp_path)
+
+    assert {c: str(t) for c, t in frame.dtypes.items()} == DTYPES
+    assert frame["system"].tolist() == [
+        f"{tmp_path}/{k}/system.aut" for k in (2, 2, 10, 10)
+    ]
+    assert outcomes(frame) == 2 * [
+        ("f.ltl:1", "holds", pd.NA),
+        ("f.ltl:2", "violated", pd.NA),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:no action of the system")
+def test_pairs(tmp_path):
+    """A system is a network, a file, or the files of its components."""
+    path = problem(tmp_path / "p") / "system.aut"
+
+    frame = solve(
+        [
+            (NETWORK, "F a"),
+            (NETWORK, parse("G b")),
+            (path, "F b"),
+            ([path, str(path)], parse("F c | F a", file="x/f.ltl", line=3)),
+        ],
+        seed=1,
+    )
+
+    assert frame["system"].tolist() == [
+        "ring",
+        "ring",
+        str(path),
+        f"{path} {path}",
+    ]
+    assert frame["formula"].tolist() == ["F a", "G b", "F b", "F c | F a"]
+    assert frame["formula_id"].tolist() == ["F a", "G b", "F b", "f.ltl:3"]
+    assert frame["verdict"].tolist() == ["holds", "violated", "holds", "holds"]
+    assert set(frame["seed"]) == {1}
+    assert frame["lasso_cycle"].isna().tolist() == [True, False, True, True]
+
+
+@pytest.mark.parametrize("tasks", [[], ()])
+def test_nothing_to_do(tasks):
+    """An empty table with the columns of any other."""
+    frame = solve(tasks)
+
+    assert frame.empty
+    assert list(frame) == list(DTYPES)
+
+
+def test_input_errors_stand_among_the_others(tmp_path):
+    """A broken system, formula or file of formulas costs its own rows only."""
+    problem(tmp_path / "1", formulas="G a\nG(\n")
+    problem(tmp_path / "2", system="des (0, 1, 1)\n")
+    problem(tmp_path / "3", formulas="# none\n")
+    problem(tmp_path / "4")
+    watcher = Watcher()
+
+    rows = list(solve_rows(tasks_of(find_problems([tmp_path])), watcher=watcher))
+    frame = solve(tmp_path)
+
+    assert outcomes(frame) == [
+        ("f.ltl:1", "violated", pd.NA),
+        ("f.ltl:2", "unknown", "input-error"),
+        ("f.ltl:1", "unknown", "input-error"),
+        ("f.ltl:2", "unknown", "input-error"),
+        ("f.ltl", "unknown", "input-error"),
+        ("f.ltl:1", "holds", pd.NA),
+        ("f.ltl:2", "violated", pd.NA),
+    ]
+    assert frame["formula"].tolist()[1:5] == ["G(", "G(a -> F b)", "G a", pd.NA]
+    failed = frame[frame["reason"] == "input-error"]
+    assert failed[["states", "seconds", "automaton"]].isna().all(axis=None)
+    assert failed["started_at"].notna().all()
+    assert failed["spot_version"].notna().all()
+    assert [row["verdict"] for row in rows] == frame["verdict"].tolist()
+    assert watcher.begun == [(k, 7) for k in range(1, 8)]
+    assert [str(e).split("\n")[0] for e in watcher.failures] == [
+        f"{tmp_path}/1/f.ltl:2: syntax error, unexpected end of formula",
+        *2 * [f"{tmp_path}/2/system.aut:1: {watcher.failures[1].message}"],
+        f"{tmp_path}/3/f.ltl: no formula found; expected one per line",
+    ]
+
+
+def test_pairs_with_errors(tmp_path):
+    """The row is the same, be it the system or the formula."""
+    frame = solve([(tmp_path / "nothing.aut", "G a"), (NETWORK, "G(")])
+
+    assert outcomes(frame) == [
+        ("G a", "unknown", "input-error"),
+        ("G(", "unknown", "input-error"),
+    ]
+
+
+def test_a_system_name_that_is_no_text(tmp_path):
+    """File names may hold any bytes; a table holds text."""
+    folder = problem(tmp_path / "p\udcff")
+
+    frame = solve(folder)
+
+    assert frame["system"].tolist() == 2 * [f"{tmp_path}/p\\udcff/system.aut"]
+    assert frame["verdict"].tolist() == ["holds", "violated"]
+
+
+def test_options_reach_every_task():
+    """Limits, the search and strictness are those of `check`."""
+    table = philosophers(6)
+
+    frame = solve([(table, "0")] * 2, max_states=10, seed=5)
+    assert outcomes(frame) == 2 * [("0", "unknown", "max-states")]
+    assert frame["seed"].tolist() == [5, 5]
+    assert frame["states"].tolist() == [10, 10]
+
+    assert solve([(table, "0")], timeout=0)["reason"].tolist() == ["timeout"]
+    assert solve([(table, "0")], memory=0)["reason"].tolist() == ["memory"]
+    assert solve([(NETWORK, "G a")], emptiness="se05")["automaton"].tolist() == ["BA"]
+    assert solve([(NETWORK, "G c")], strict=True)["reason"].tolist() == ["input-error"]
+    with pytest.warns(LtlpipeWarning, match="called 'c'"):
+        assert solve([(NETWORK, "G c")])["verdict"].tolist() == ["violated"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"emptiness": "nonsense"}, UnsupportedError, "expected one of auto"),
+        ({"emptiness": "rabin"}, UnsupportedError, "not in this version"),
+        ({"acceptance": "tela"}, UnsupportedError, "not in this version"),
+        ({"reduce": "ample"}, UnsupportedError, "not in this version"),
+        ({"semantics": "state"}, UnsupportedError, "use action"),
+        ({"emptiness": "se05", "acceptance": "tgba"}, UnsupportedError, "couvreur99"),
+        ({"colour": "red"}, TypeError, "'colour'"),
+    ],
+    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
+)
+def test_options_that_cannot_be_met(options, error, message):
+    """Said once and at once, not for every task."""
+    with pytest.raises(error, match=message):
+        solve_rows([], **options)
+    with pytest.raises(error, match=message):
+        solve([(NETWORK, "G a")], **options)
+
+
+def test_what_only_one_task_cannot_do():
+    """se05 takes no system with acceptance of its own: the others are solved."""
+    frame = solve([(philosophers(3), "G a"), (NETWORK, "G a")], emptiness="se05")
+
+    assert frame["verdict"].tolist() == ["unknown", "violated"]
+
+
+def test_ctrl_c_ends_the_run():
+    """The row of the task that was interrupted is the last one."""
+
+    class Impatient(Watcher):
+        def progress(self, states, depth):
+            if len(self.begun) == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = Impatient()
+    tasks = [(NETWORK, "G a"), (philosophers(9), "0"), (NETWORK, "G b")]
+    frame = solve(tasks, watcher=watcher)
+
+    assert frame["verdict"].tolist() == ["violated", "unknown"]
+    assert frame["reason"].tolist() == [pd.NA, "interrupted"]
+    assert frame["states"][1] > 0
+    assert watcher.begun == [(1, 3), (2, 3)]
+
+
+def test_no_folder(tmp_path):
+    """What is no folder of problems is an error of ltlpipe."""
+    with pytest.raises(InputError, match="expected a folder"):
+        solve(tmp_path / "nothing")
+    with pytest.raises(LtlpipeError, match="no problem found"):
+        solve([tmp_path])
