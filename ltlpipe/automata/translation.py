@@ -129,7 +129,10 @@ def _restrict(automaton: Any, letters: list[Any], acceptance: str) -> Any:
     possible = buddy.bddfalse
     for cube in letters:
         possible |= cube
-    restricted = spot.make_twa_graph(automaton, spot.twa_prop_set(False, *[True] * 5))
+    # Fewer words may be neither complete nor invariant under stuttering.
+    kept = spot.twa_prop_set.all()
+    kept.complete = kept.stutter_inv = False
+    restricted = spot.make_twa_graph(automaton, kept)
     for edge in restricted.edges():
         edge.cond &= possible
     restricted.merge_edges()
