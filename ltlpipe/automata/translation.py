@@ -129,10 +129,9 @@ def _restrict(automaton: Any, letters: list[Any], acceptance: str) -> Any:
     possible = buddy.bddfalse
     for cube in letters:
         possible |= cube
-    # Fewer words may be neither complete nor invariant under stuttering.
-    kept = spot.twa_prop_set.all()
-    kept.complete = kept.stutter_inv = False
-    restricted = spot.make_twa_graph(automaton, kept)
+    # What else Spot knew of the automaton, completeness for one, may be gone.
+    only_state_based = spot.twa_prop_set(True, *[False] * 5)
+    restricted = spot.make_twa_graph(automaton, only_state_based)
     for edge in restricted.edges():
         edge.cond &= possible
     restricted.merge_edges()
