@@ -3,33 +3,77 @@
 `main` is what the shell calls.  It turns errors of ltlpipe into one message and
 exit code 2.  Spot, Numba and pandas are imported by the commands that need
 them, when they run: ``ltlpipe --help`` loads none.
+
+Exit codes beside those of the commands (0 to 3): 70 for a bug of ltlpipe, 130
+for Ctrl-C outside of a search, 141 where the reader of the output has gone.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 import warnings
 
 from ltlpipe._errors import LtlpipeError, LtlpipeWarning
 
+_BAD_INPUT = 2
+_BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
+_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+_READER_GONE = 141  # 128 + SIGPIPE
+
 
 def main() -> None:
     """Run the command line and exit."""
-    from ltlpipe.cli.application import app
-
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     warnings.simplefilter("always", LtlpipeWarning)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character
+            stream.reconfigure(errors="backslashreplace")
+    code = _run()
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        code = _output_failed(error)
+    sys.exit(code)
+
+
+def _run() -> int | str | None:
+    """Run the command that the arguments name; return the exit code."""
+    from ltlpipe.cli.application import app
+
     try:
         app()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # typer makes it a 1
+            return _output_failed(end.__context__)
+        return end.code
     except LtlpipeError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of our output has gone
-        sys.stderr.close()
-        sys.exit(2)
+        return _BAD_INPUT
+    except OSError as error:
+        return _output_failed(error)
+    except MemoryError:
+        print("error: out of memory", file=sys.stderr)
+        return _BAD_INPUT
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        return _INTERRUPTED
+    except Exception:
+        traceback.print_exc()
+        print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
+        return _BUG
+    return 0
+
+
+def _output_failed(error: OSError) -> int:
+    """Say that standard output takes nothing more, unless its reader has gone."""
+    if sys.stdout is not None:  # what is left in its buffer goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return _READER_GONE
+    print(f"error: cannot be written: {error.strerror or error}", file=sys.stderr)
+    return _BAD_INPUT
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Verdict
 
 _SHOWN_ACTIONS = 60  # of a lasso's part, when people read it
+_PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
 
 
 def check(
     system: Annotated[
         list[str],
         typer.Argument(
-            metavar="SYSTEM...", help="Files (.dot .aut .hoa, .gz) of one network."
+            metavar="SYSTEM", help="Files (.dot .aut .hoa, .gz) of one network."
         ),
     ],
     formula: Annotated[
@@ -89,6 +91,7 @@ def check(
         for question in questions:
             progress.begin(_label(question))
             verdict = check_one(network, progress=progress, **question, **chosen)
+            progress.hide()
             _report(verdict, as_json=as_json, explain=explain, first=not verdicts)
             verdicts.append(verdict)
             if verdict.reason == "interrupted":
@@ -142,8 +145,7 @@ def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> N
         for reason in verdict.plan.reasons:
             print(f"  {reason}", file=stream)
     if as_json:
-        text = json.dumps(verdict.to_dict(), ensure_ascii=False)
-        print(text, flush=True)
+        print(_json_line(verdict.to_dict()), flush=True)
         return
     stats = verdict.stats
     about = verdict.formula or (
@@ -157,10 +159,20 @@ def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> N
         print(f"  cycle:  {_shown(verdict.lasso.cycle)}", flush=True)
 
 
+def _json_line(record: dict[str, Any]) -> str:
+    """Return a JSON object, escaped where standard output cannot take it as it is."""
+    text = json.dumps(record, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return json.dumps(record)
+    return text
+
+
 def _shown(actions: list[str]) -> str:
     """Return actions for people: quoted where needed, cut where long."""
     quoted = [
-        a if a and " " not in a else json.dumps(a, ensure_ascii=False)
+        a if _PLAIN.fullmatch(a) else json.dumps(a, ensure_ascii=False)
         for a in actions[:_SHOWN_ACTIONS]
     ]
     left = len(actions) - len(quoted)

@@ -10,11 +10,12 @@ import typer
 
 def convert(
     paths: Annotated[
-        list[str],
+        list[str], typer.Argument(metavar="IN", help="Files of one network.")
+    ],
+    out: Annotated[
+        str,
         typer.Argument(
-            metavar="IN... OUT",
-            help="Files of one network, then the file to write "
-            "(.dot .aut .hoa, .gz of each; .pml).",
+            metavar="OUT", help="File to write (.dot .aut .hoa, .gz of each; .pml)."
         ),
     ],
 ) -> None:
@@ -26,7 +27,5 @@ def convert(
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
 
-    if len(paths) < 2:
-        raise typer.BadParameter("expected at least one file to read and one to write")
-    for written in save(load(paths[:-1]), paths[-1]):
+    for written in save(load(paths), out):
         print(f"wrote {written}", file=sys.stderr)

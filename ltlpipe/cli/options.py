@@ -45,7 +45,9 @@ MaxStates = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(metavar="N", min=0, help="Shuffle the order of transitions."),
+    typer.Option(
+        metavar="N", min=0, max=2**63 - 1, help="Shuffle the order of transitions."
+    ),
 ]
 Strict = Annotated[
     bool,

@@ -35,7 +35,13 @@ class SearchProgress:
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(label, total=total, completed=done, rate="")
+        self._bar.start()
         self._bar.refresh()
+
+    def hide(self) -> None:
+        """Leave the terminal to others until the next search begins."""
+        if self._bar is not None:
+            self._bar.stop()
 
     def __call__(self, states: int, depth: int) -> None:
         """Take the states expanded so far and the depth of the stack."""
@@ -73,6 +79,10 @@ def search_progress(*, quiet: bool) -> Iterator[SearchProgress]:
     )
     # Refreshed by the search itself: a thread would be one more to fork around.
     with Progress(
-        *columns, console=Console(stderr=True), auto_refresh=False, transient=True
+        *columns,
+        console=Console(stderr=True),
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,  # it would end on standard error
     ) as bar:
         yield SearchProgress(bar)

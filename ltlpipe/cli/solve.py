@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,7 +23,7 @@ def solve(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...", help="Folders with system.* beside *.ltl, at any depth."
+            metavar="PATH", help="Folders with system.* beside *.ltl, at any depth."
         ),
     ],
     out: Annotated[
@@ -44,11 +45,12 @@ def solve(
 
     A task whose system or formula cannot be read is unknown for the reason
     "input-error"; the others go on, and the exit code is 2.  Otherwise the
-    exit code is that of `check`.
+    exit code is that of `check`.  Ctrl-C ends the run; the rows so far stay.
     """
     from ltlpipe.batch.problems import find_problems
     from ltlpipe.batch.solving import INPUT_ERROR, solve_rows, tasks_of
     from ltlpipe.batch.table import open_table
+    from ltlpipe.verdict.verdict import UNKNOWN
 
     chosen = shared.given(
         emptiness=emptiness,
@@ -65,15 +67,19 @@ def solve(
     tasks = tasks_of(find_problems(paths))
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
-    with search_progress(quiet=quiet) as progress, open_table(out) as table:
-        for row in solve_rows(tasks, watcher=_Watcher(progress), **chosen):
-            table.write(row)
-            counts[row["verdict"], row["reason"]] += 1
+    with search_progress(quiet=quiet) as progress:
+        rows = solve_rows(tasks, watcher=_Watcher(progress), **chosen)
+        with open_table(out) as table, suppress(KeyboardInterrupt):
+            for row in rows:
+                table.write(row)
+                counts[row["verdict"], row["reason"]] += 1
+    left = len(tasks) - counts.total()
     if not quiet:
-        _summarise(counts, len(tasks), time.monotonic() - started, out)
+        _summarise(counts, left, time.monotonic() - started, out)
     if any(reason == INPUT_ERROR for _, reason in counts):
         raise typer.Exit(2)
-    raise typer.Exit(exit_code([verdict for verdict, _ in counts]))
+    verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
+    raise typer.Exit(exit_code(verdicts))
 
 
 class _Watcher:
@@ -81,6 +87,7 @@ class _Watcher:
 
     def __init__(self, progress: SearchProgress) -> None:
         self.progress: SearchProgress = progress
+        self._failed: LtlpipeError | None = None
 
     def begin(self, task: Task, number: int, total: int) -> None:
         system = task.system if isinstance(task.system, tuple) else (task.system.name,)
@@ -88,23 +95,25 @@ class _Watcher:
         self.progress.begin(label, total=total, done=number - 1)
 
     def failed(self, task: Task, error: LtlpipeError) -> None:  # noqa: ARG002
-        print(f"error: {error}", file=sys.stderr)
+        if error is not self._failed:  # once for all formulas of a broken system
+            print(f"error: {error}", file=sys.stderr)
+        self._failed = error
 
 
 def _summarise(
-    counts: Counter[tuple[str, str | None]], n_tasks: int, seconds: float, out: str
+    counts: Counter[tuple[str, str | None]], left: int, seconds: float, out: str
 ) -> None:
     """Print how many tasks came to which end."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{n_tasks} tasks in {seconds:.1f} s, written to {out}")
+    table = Table()
     table.add_column("verdict")
     table.add_column("reason")
     table.add_column("tasks", justify="right")
     for (verdict, reason), count in sorted(counts.items(), key=str):
         table.add_row(verdict, reason or "", str(count))
-    left = n_tasks - counts.total()
     if left:
-        table.add_row("(not begun)", "interrupted", str(left))
+        table.add_row("(not solved)", "interrupted", str(left))
     Console().print(table)
+    print(f"{counts.total()} rows written to {out} in {seconds:.1f} s")

@@ -20,6 +20,7 @@ def translate(
     ] = False,
 ) -> None:
     """Print an automaton of a formula in HOA."""
+    from ltlpipe.automata.bounded import StoppedError, call_bounded
     from ltlpipe.automata.translation import ACCEPTANCES
     from ltlpipe.automata.translation import translate as translate_formula
     from ltlpipe.logic.formulas import parse
@@ -28,5 +29,14 @@ def translate(
         raise UnsupportedError(
             f"--acceptance {acceptance}: expected one of {', '.join(ACCEPTANCES)}"
         )
-    automaton = translate_formula(parse(formula), acceptance, negate=negate)
-    print(automaton.to_str("hoa"))
+    parsed = parse(formula)
+
+    def hoa() -> str:
+        automaton = translate_formula(parsed, acceptance, negate=negate)
+        return str(automaton.to_str("hoa"))
+
+    try:  # in a process of its own, so that Ctrl-C ends it
+        text = call_bounded(hoa, deadline=None)
+    except StoppedError as stopped:
+        raise UnsupportedError(f"no automaton: Spot ran out of {stopped}") from None
+    print(text)

@@ -1,0 +1,45 @@
+"""Fixtures for the command line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import pytest
+
+from ltlpipe.cli import main
+from tests.cli.running import RING, Outcome, program
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command line in this process: `run("check", ...)`."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["ltlpipe", *map(str, args)])
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as end:
+            main()
+        return Outcome(end.value.code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def ring(tmp_path):
+    """A file with a system that does a and b in turn."""
+    path = tmp_path / "ring.aut"
+    path.write_text(RING)
+    return path
+
+
+@pytest.fixture(scope="session")
+def big(tmp_path_factory):
+    """A file with a system whose search takes a minute.
+
+    A short run beforehand has the kernels compiled: what follows measures time.
+    """
+    path = tmp_path_factory.mktemp("big") / "big.hoa"
+    assert program("generate", "philosophers", 12, "-o", path).code == 0
+    assert program("check", path, "--empty", "--max-states", 10).code == 3
+    return path

@@ -1,0 +1,113 @@
+"""Ways to run the command line: in this process, as a program, on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import threading
+import time
+from typing import NamedTuple
+
+PROGRAM = [sys.executable, "-m", "ltlpipe"]
+
+RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
+"""a and b in turn, for ever."""
+
+HARD = "!(" + " & ".join(f"G(a{k} -> F b{k})" for k in range(16)) + ")"
+"""Spot needs minutes for its negation."""
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Outcome(NamedTuple):
+    """How a run ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def records(self):
+        """The JSON objects on standard output, one per line, nothing else."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def complaint(self):
+        """Standard error in one line, without frames and colours."""
+        return " ".join(re.sub(r"[─-╿]", " ", plain(self.err)).split())
+
+
+def plain(text):
+    """Return text without the control sequences of terminals."""
+    return _ESCAPE.sub("", text)
+
+
+def program(*args, **options):
+    """Run the program to its end."""
+    command = [*PROGRAM, *map(str, args)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, **options
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+class OnTerminal:
+    """The program running with a terminal as its standard error.
+
+    Parameters
+    ----------
+    args : str or path
+        Arguments of the program.
+    stdout : "pipe" or "terminal"
+        Where its standard output goes.
+    """
+
+    def __init__(self, *args, stdout="pipe"):
+        ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [*PROGRAM, *map(str, args)],
+            stdout=subprocess.PIPE if stdout == "pipe" else theirs,
+            stderr=theirs,
+            text=True,
+            env=os.environ | {"COLUMNS": "200", "TERM": "xterm"},
+        )
+        os.close(theirs)
+        self.seen = ""
+        self._reader = threading.Thread(target=self._read, args=(ours,))
+        self._reader.start()
+
+    def _read(self, terminal):
+        while select.select([terminal], [], [])[0]:
+            try:
+                data = os.read(terminal, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            self.seen += data.decode(errors="replace")
+        os.close(terminal)
+
+    def wait_for(self, pattern, seconds=30):
+        """Wait until the terminal shows what a regular expression finds."""
+        deadline = time.monotonic() + seconds
+        while not re.search(pattern, plain(self.seen)):
+            assert time.monotonic() < deadline, self.seen
+            assert self.process.poll() is None, self.seen
+            time.sleep(0.01)
+
+    def end(self, seconds=30):
+        """Wait for the end; what the terminal has shown is `err`."""
+        out = self.process.communicate(timeout=seconds)[0]
+        self._reader.join()
+        return Outcome(self.process.returncode, out or "", self.seen)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+        self._reader.join()

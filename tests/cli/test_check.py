@@ -1,0 +1,445 @@
+"""`ltlpipe check`: verdicts, exit codes, JSON."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+
+import pytest
+
+from ltlpipe import load
+from tests.cli.running import HARD, RING
+from tests.oracles import accepting_run_exists
+
+KEYS = [
+    "system",
+    "formula",
+    "verdict",
+    "reason",
+    "plan",
+    "states",
+    "transitions",
+    "max_depth",
+    "seconds",
+    "memory_mib",
+    "lasso",
+]  # of the contract, in its order
+
+UNREADY = [
+    (["--emptiness", "rabin"], "--emptiness rabin is not in this version"),
+    (["--acceptance", "tela"], "--acceptance tela is not in this version"),
+    (["--reduce", "ample,symmetry"], "--reduce ample,symmetry is not in this version"),
+    (["--semantics", "state"], "use action"),
+]
+
+
+def test_holds(run, ring):
+    """Exit code 0, one line for people, and nothing on standard error."""
+    outcome = run("check", ring, "-f", "G(a -> F b)")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("holds: G(a -> F b)   [")
+    assert outcome.out.count("\n") == 1
+
+
+def test_violated(run, ring):
+    """Exit code 1, and the lasso on two lines more."""
+    outcome = run("check", ring, "-f", "G a")
+
+    verdict, *lasso = outcome.out.splitlines()
+    assert outcome.code == 1
+    assert verdict.startswith("violated: G a   [")
+    assert lasso == ["  prefix: (empty)", "  cycle:  a b"]
+
+
+@pytest.mark.parametrize(
+    ("formulas", "code"),
+    [
+        (["F a", "F b"], 0),
+        (["F a", "G a"], 1),
+        (["F a", "F X b", "G X a", "F b"], 1),
+    ],
+    ids=["all hold", "one violated", "violated in the middle"],
+)
+def test_exit_code_of_several_formulas(formulas, code, run, ring):
+    """Every formula gets its verdict; one violation is enough for 1."""
+    outcome = run("check", ring, *(x for f in formulas for x in ("-f", f)))
+
+    lines = outcome.out.splitlines()
+    assert outcome.code == code
+    assert sum(line.startswith(("holds", "violated")) for line in lines) == len(
+        formulas
+    )
+
+
+@pytest.mark.parametrize("second", ["0", "1"], ids=["unknown", "holds"])
+def test_exit_code_of_unknown(second, run, big):
+    """3 where something is unknown and nothing violated."""
+    outcome = run("check", big, "-f", "0", "-f", second, "--max-states", 3, "--json")
+
+    assert outcome.records[0]["verdict"] == "unknown"
+    assert outcome.code == 3
+
+
+def test_violated_goes_before_unknown(run, tmp_path):
+    """1 says that there is a violation, whatever else is unknown."""
+    chain = [f'({k}, "a{k}", {(k + 1) % 20})' for k in range(20)]
+    text = "\n".join(["des (0, 21, 20)", '(0, "x", 0)', *chain, ""])
+    (tmp_path / "x.aut").write_text(text)
+    formulas = ["-f", "G(a0 -> F a1)", "-f", "F a0"]
+
+    outcome = run("check", tmp_path / "x.aut", *formulas, "--max-states", 5, "--json")
+
+    assert [r["verdict"] for r in outcome.records] == ["unknown", "violated"]
+    assert outcome.code == 1
+
+
+def test_json(run, ring):
+    """Exactly the keys of the contract, one object per formula and line."""
+    outcome = run("check", ring, "-f", "G(a -> F b)", "-f", "G !b", "--json")
+
+    holds, violated = outcome.records
+    assert [list(record) for record in outcome.records] == [KEYS, KEYS]
+    assert (outcome.code, outcome.err) == (1, "")
+    assert holds["system"] == str(ring)
+    assert holds["formula"] == "G(a -> F b)"
+    assert (holds["verdict"], holds["reason"], holds["lasso"]) == ("holds", None, None)
+    assert holds["plan"] == {
+        "automaton": "TGBA",
+        "emptiness": "couvreur99",
+        "reductions": [],
+    }
+    assert violated["verdict"] == "violated"
+    lasso = violated["lasso"]
+    assert list(lasso) == ["prefix", "cycle"]
+    assert (lasso["prefix"] + 2 * lasso["cycle"])[:2] == ["a", "b"]
+    for record in outcome.records:
+        assert isinstance(record["states"], int)
+        assert isinstance(record["transitions"], int)
+        assert isinstance(record["max_depth"], int)
+        assert record["seconds"] > 0
+        assert record["memory_mib"] > 0
+
+
+def test_json_of_an_unknown_verdict(run, big):
+    """The reason is the limit; the statistics are those so far."""
+    (record,) = run("check", big, "--empty", "--max-states", 100, "--json").records
+
+    assert list(record) == KEYS
+    assert (record["verdict"], record["reason"]) == ("unknown", "max-states")
+    assert record["formula"] is None
+    assert record["plan"]["automaton"] is None
+    assert record["states"] == 100
+    assert record["lasso"] is None
+
+
+def test_json_where_names_are_not_ascii(run, tmp_path):
+    """Text stays text; a file name that is none is escaped."""
+    for name in ("é☃.aut", "\udcff.aut"):
+        (tmp_path / name).write_text('des (0, 1, 1)\n(0, "é", 0)\n')
+
+    outcome = run("check", tmp_path / "é☃.aut", "-f", 'G "é"', "-f", 'F !"é"', "--json")
+    assert '"formula": "G \\"é\\""' in outcome.out
+    assert outcome.records[0]["system"] == f"{tmp_path}/é☃.aut"
+    assert outcome.records[1]["lasso"] == {"prefix": [], "cycle": ["é"]}
+
+    outcome = run("check", tmp_path / "\udcff.aut", "-f", 'F "é"', "--json")
+    assert outcome.records[0]["system"] == f"{tmp_path}/\udcff.aut"
+
+
+def test_no_lasso(run, ring):
+    """The verdict is the same; no lasso is printed."""
+    outcome = run("check", ring, "-f", "G a", "--no-lasso")
+    assert (outcome.code, outcome.out.count("\n")) == (1, 1)
+
+    outcome = run("check", ring, "-f", "G a", "--no-lasso", "--json")
+    assert outcome.records[0]["lasso"] is None
+
+
+def test_lassos_for_people(run, tmp_path):
+    """Names are quoted where they would mislead, and long lassos are cut."""
+    names = ["plain", "two words", "", 'quo"te', *(f"n{k}" for k in range(70))]
+    steps = [f'({k}, "{name}", {(k + 1) % len(names)})' for k, name in enumerate(names)]
+    (tmp_path / "x.aut").write_text(
+        "\n".join([f"des (0, {len(names)}, {len(names)})", *steps]) + "\n"
+    )
+
+    cycle = run("check", tmp_path / "x.aut", "-f", "0").out.splitlines()[2]
+
+    assert cycle.startswith('  cycle:  plain "two words" "" "quo\\"te" n0 n1 ')
+    assert cycle.endswith("n55 ... (14 more; --json prints all)")
+
+
+def test_formula_file(run, ring, tmp_path):
+    """Formulas of -f come first; both may be given, compressed files, too."""
+    data = gzip.compress(b"# comment\n0: G a\n\n1: a WU b\n")
+    (tmp_path / "f.ltl.gz").write_bytes(data)
+
+    outcome = run("check", ring, "-F", tmp_path / "f.ltl.gz", "-f", "F b", "--json")
+
+    assert [r["formula"] for r in outcome.records] == ["F b", "G a", "a WU b"]
+    assert [r["verdict"] for r in outcome.records] == ["holds", "violated", "holds"]
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["-f", "G(a -> "], "error: formula: syntax error, unexpected end of formula"),
+        (["-f", ""], "error: formula: an empty formula"),
+        (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read: No such file"),
+        (
+            ["-f", "G c", "--strict"],
+            "error: formula: no action of the system is called",
+        ),
+        ([], "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"),
+        (["-f", "a", "--empty"], "expected one of -f FORMULA, -F FILE, --automaton"),
+        (["-f", "a", "--automaton", "x.hoa"], "expected one of -f FORMULA, -F FILE"),
+        (["-f", "a", "--emptiness", "nonsense"], "expected one of auto, cvwy92"),
+        (["-f", "a", "--acceptance", "nonsense"], "expected one of auto, ba, tgba"),
+        (["-f", "a", "--reduce", "nonsense"], "expected one of alphabet, components"),
+        (["-f", "a", "--deadlock", "nonsense"], "expected one of ignore, stutter"),
+        (["-f", "a", "--timeout", "-1"], "Invalid value for '--timeout'"),
+        (["-f", "a", "--timeout", "nan"], "Invalid value for '--timeout'"),
+        (["-f", "a", "--memory", "much"], "Invalid value for '--memory'"),
+        (["-f", "a", "--max-states", "0"], "Invalid value for '--max-states'"),
+        (["-f", "a", "--seed", str(2**63)], "Invalid value for '--seed'"),
+        (["-f", "a", "--nonsense"], "No such option"),
+        *((["-f", "a", *args], message) for args, message in UNREADY),
+    ],
+    ids=lambda value: "_".join(value) if isinstance(value, list) else "",
+)
+def test_usage_errors(args, complaint, run, ring):
+    """Exit code 2, a message that says what to do, nothing on standard output."""
+    outcome = run("check", ring, *args, "--json")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert "Traceback" not in outcome.err
+
+
+def test_the_caret_of_a_formula_error(run, ring, tmp_path):
+    """Under the position, with file and line if there is one."""
+    (tmp_path / "f.ltl").write_text("G a\nG(a b)\n", newline="\r\n")
+
+    outcome = run("check", ring, "-F", tmp_path / "f.ltl")
+
+    assert outcome.err == (
+        f"error: {tmp_path}/f.ltl:2: syntax error, unexpected atomic proposition\n"
+        "  G(a b)\n"
+        "      ^\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("x.aut", 'des (0, 2, 2)\n(0, "a", 1)\n', "x.aut"),
+        ("x.dot", "digraph { 0 -> 1 [label=", "x.dot:1: "),
+        ("x.hoa", "HOA: v1\nStates: 1\n", "x.hoa"),
+        ("x.aut", "", "x.aut: the file is empty, expected 'des "),
+        ("x.txt", "", "x.txt: unknown suffix '.txt', expected .dot, .aut or .hoa"),
+        ("x.dve", "", "x.dve: .dve files cannot be read yet"),
+        ("x.dot.gz", "digraph {}", "x.dot.gz: cannot be read"),
+    ],
+    ids=lambda value: value if len(value) < 10 else "",
+)
+def test_systems_that_cannot_be_read(name, content, complaint, run, tmp_path):
+    """Exit code 2 and the file's name."""
+    (tmp_path / name).write_text(content)
+
+    outcome = run("check", tmp_path / name, "-f", "a")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.complaint.startswith(f"error: {tmp_path}/{complaint}")
+
+
+def test_a_missing_system(run, tmp_path):
+    """No system at all, or a file that is not there."""
+    assert "Missing argument 'SYSTEM'" in run("check").complaint
+    outcome = run("check", tmp_path / "no.aut", "-f", "a")
+    expected = f"{tmp_path}/no.aut: cannot be read: No such file or directory"
+    assert outcome.err == f"error: {expected}\n"
+
+
+def test_a_proposition_that_is_no_action(run, ring):
+    """A warning on standard error; the verdict is that of a false proposition."""
+    outcome = run("check", ring, "-f", "F c", "-f", "G !c", "--json")
+
+    assert [r["verdict"] for r in outcome.records] == ["violated", "holds"]
+    assert outcome.err == 2 * (
+        "warning: no action of the system is called 'c': never true\n"
+    )
+
+
+def test_explain(run, ring):
+    """The plan comes before the verdicts, once; with --json on standard error."""
+    outcome = run("check", ring, "-f", "G a", "-f", "F a", "--explain")
+    assert outcome.out.startswith("plan:\n  couvreur99, because ")
+    assert outcome.out.count("plan:") == 1
+    assert outcome.out.index("no reductions, because ") < outcome.out.index("violated")
+
+    outcome = run(
+        "check", ring, "-f", "F a", "--explain", "--json", "--emptiness", "se05"
+    )
+    assert len(outcome.records) == 1
+    assert outcome.err.startswith("plan:\n  se05, because --emptiness asks for it\n")
+
+
+@pytest.mark.parametrize("emptiness", ["se05", "couvreur99"])
+@pytest.mark.parametrize("acceptance", ["auto", "ba"])
+def test_searches_agree(emptiness, acceptance, run, ring):
+    """And the plan of the verdict says what was chosen."""
+    flags = ["--emptiness", emptiness, "--acceptance", acceptance]
+    outcome = run("check", ring, "-f", "GF a", "-f", "FG a", *flags, "--json")
+
+    assert [r["verdict"] for r in outcome.records] == ["holds", "violated"]
+    assert {r["plan"]["emptiness"] for r in outcome.records} == {emptiness}
+
+
+def test_several_files_are_one_network(run, tmp_path):
+    """They synchronise on shared labels: b waits for a."""
+    (tmp_path / "1.aut").write_text(RING)
+    (tmp_path / "2.aut").write_text('des (0, 2, 2)\n(0, "b", 1)\n(1, "c", 0)\n')
+    files = [tmp_path / "1.aut", tmp_path / "2.aut"]
+
+    outcome = run("check", *files, "-f", "!c W b", "-f", "G(b -> X c)", "--json")
+
+    together, apart = outcome.records
+    assert together["system"] == " ".join(map(str, files))
+    assert together["verdict"] == "holds"
+    assert apart["verdict"] == "violated"
+    assert "b" in apart["lasso"]["prefix"] + apart["lasso"]["cycle"]
+
+
+@pytest.mark.parametrize(
+    ("family", "n", "verdict"),
+    [("philosophers", 3, "holds"), ("ring", 4, "holds")],
+)
+@pytest.mark.parametrize("emptiness", ["se05", "couvreur99"])
+def test_empty(family, n, verdict, emptiness, run, tmp_path):
+    """Whether a network of Büchi automata has an accepting run; no formula."""
+    path = tmp_path / "x.hoa"
+    run("generate", family, n, "-o", path)
+
+    outcome = run("check", path, "--empty", "--emptiness", emptiness, "--json")
+
+    (record,) = outcome.records
+    assert accepting_run_exists(load(path)) == (verdict == "violated")
+    assert (record["verdict"], record["formula"]) == (verdict, None)
+    assert outcome.code == 0
+
+
+def test_empty_where_a_run_is_accepted(run, ring):
+    """Without acceptance every infinite run is accepting."""
+    outcome = run("check", ring, "--empty")
+
+    assert outcome.code == 1
+    assert outcome.out.startswith("violated: no accepting run   [")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["G(a -> F b)", "G a", "F G b", "G F c", "0", "1", "G a | F b & !(a U c)"],
+)
+@pytest.mark.parametrize("acceptance", ["ba", "tgba"])
+def test_automaton(formula, acceptance, run, ring, tmp_path):
+    """The negated property as an automaton: the verdict is that of the formula."""
+    kind = ["--acceptance", acceptance]
+    path = tmp_path / "negated.hoa"
+    path.write_text(run("translate", formula, "--negate", *kind).out)
+
+    by_formula = run("check", ring, "-f", formula, "--json")
+    by_automaton = run("check", ring, "--automaton", path, "--json")
+
+    assert by_automaton.code == by_formula.code
+    (record,) = by_automaton.records
+    assert record["verdict"] == by_formula.records[0]["verdict"]
+    assert record["formula"] is None
+    assert (record["lasso"] is None) == (record["verdict"] == "holds")
+
+
+def test_automata_that_cannot_be_taken(run, ring, tmp_path):
+    """A file that is none, or that holds two."""
+    hoa = run("translate", "G a").out
+    (tmp_path / "two.hoa").write_text(hoa + hoa)
+
+    outcome = run("check", ring, "--automaton", ring)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "HOA" in outcome.err
+    outcome = run("check", ring, "--automaton", tmp_path / "two.hoa")
+    assert outcome.code == 2
+    assert "expected one automaton, found 2" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--timeout", "0"], "timeout"),
+        (["--timeout", "0.05"], "timeout"),
+        (["--memory", "0.001"], "memory"),
+        (["--memory", "2"], "memory"),
+        (["--max-states", "1000"], "max-states"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("question", [["--empty"], ["-f", "0"]], ids=["empty", "0"])
+def test_limits(flags, reason, question, run, big):
+    """The search stops at a limit, and the verdict names it."""
+    started = time.monotonic()
+    outcome = run("check", big, *question, *flags, "--json")
+
+    (record,) = outcome.records
+    assert (outcome.code, outcome.err) == (3, "")
+    assert (record["verdict"], record["reason"]) == ("unknown", reason)
+    assert time.monotonic() - started < 10
+
+
+def test_timeout_of_a_translation(run, ring):
+    """Spot cannot be stopped from within; the limit holds for it nevertheless."""
+    started = time.monotonic()
+    outcome = run("check", ring, "-f", HARD, "--timeout", "0.3", "--json")
+
+    (record,) = outcome.records
+    assert (record["verdict"], record["reason"]) == ("unknown", "timeout")
+    assert record["states"] is None
+    assert 0.3 <= record["seconds"] < 5
+    assert time.monotonic() - started < 5
+
+
+def test_forty_actions(run, tmp_path):
+    """A formula may name many actions."""
+    n = 40
+    steps = [f'({k}, "a{k}", {(k + 1) % n})' for k in range(n)]
+    (tmp_path / "x.aut").write_text("\n".join([f"des (0, {n}, {n})", *steps]) + "\n")
+    some = " | ".join(f"a{k}" for k in range(n))
+
+    outcome = run(
+        "check",
+        tmp_path / "x.aut",
+        "-f",
+        f"G({some})",
+        "-f",
+        f"F G({some[5:]})",
+        "--json",
+    )
+
+    assert [r["verdict"] for r in outcome.records] == ["holds", "violated"]
+    assert len(outcome.records[1]["lasso"]["cycle"]) == n
+
+
+def test_deadlock(run, tmp_path):
+    """A run that ends says nothing, or repeats its last state for ever."""
+    (tmp_path / "x.aut").write_text('des (0, 1, 2)\n(0, "a", 1)\n')
+
+    assert run("check", tmp_path / "x.aut", "-f", "G a").code == 0
+    outcome = run("check", tmp_path / "x.aut", "-f", "G a", "--deadlock", "stutter")
+    assert outcome.code == 1
+
+
+def test_a_seed_does_not_change_the_verdict(run, ring):
+    """Only the order in which states are seen."""
+    lines = [
+        run("check", ring, "-f", "G a", "--seed", seed, "--json").out for seed in (0, 1)
+    ]
+    assert {json.loads(line)["verdict"] for line in lines} == {"violated"}

@@ -1,0 +1,178 @@
+"""`ltlpipe translate`, `convert` and `generate`: what they write."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from ltlpipe import load
+from ltlpipe.logic.formulas import parse
+from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.systems.random_networks import random_network
+from ltlpipe.systems.ring import ring as ring_family
+from tests.cli.running import RING
+
+FAMILIES = {"philosophers": philosophers, "ring": ring_family}
+
+
+def accepts(hoa, formula):
+    """Whether the automaton of a HOA text has exactly the words of a formula."""
+    import spot
+
+    automaton = spot.automaton(hoa)
+    return spot.are_equivalent(automaton, parse(formula).spot)
+
+
+def content(network):
+    """What components consist of, in whatever order transitions come."""
+    return [
+        (c.n_states, c.initial, c.labels, sorted(c.transitions()), list(c.accepting))
+        for c in network.components
+    ]
+
+
+@pytest.mark.parametrize("acceptance", ["ba", "tgba"])
+@pytest.mark.parametrize(
+    "formula", ["G(a -> F b)", "GF a & GF b", "0", '"two words" WU c']
+)
+def test_translate(formula, acceptance, run):
+    """The automaton in HOA has the words of the formula, or those of its negation."""
+    outcome = run("translate", formula, "--acceptance", acceptance)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert accepts(outcome.out, formula)
+
+    negated = run("translate", formula, "--acceptance", acceptance, "--negate")
+    assert accepts(negated.out, f"!({formula})")
+
+
+def test_translate_known_output(run):
+    """Acceptance as asked for: two sets on transitions, one set on states."""
+    tgba = run("translate", "GF a & GF b", "--acceptance", "tgba").out
+    assert tgba.startswith("HOA: v1\n")
+    assert tgba.endswith("--END--\n")
+    assert "Acceptance: 2 Inf(0)&Inf(1)\n" in tgba
+    assert "States: 1\n" in tgba
+
+    ba = run("translate", "GF a & GF b").out
+    assert "Acceptance: 1 Inf(0)\n" in ba
+    assert "state-acc" in ba
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["G("], "error: formula: syntax error, unexpected end of formula"),
+        (["G a", "--acceptance", "tela"], "expected one of ba, tgba"),
+        ([], "Missing argument 'FORMULA'"),
+    ],
+    ids=["formula", "acceptance", "none"],
+)
+def test_translate_errors(args, complaint, run):
+    """Exit code 2, nothing on standard output."""
+    outcome = run("translate", *args)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+
+
+@pytest.mark.parametrize("suffix", [".dot", ".aut", ".hoa", ".dot.gz", ".hoa.gz"])
+def test_convert_there_and_back(suffix, run, ring, tmp_path):
+    """What is converted is the same system; the file is named on standard error."""
+    target = tmp_path / f"converted{suffix}"
+
+    outcome = run("convert", ring, target)
+
+    assert outcome == (0, "", f"wrote {target}\n")
+    assert load(target).components == load(ring).components
+
+
+def test_convert_several_files(run, ring, tmp_path):
+    """Components of one network; .aut holds one each, and files are numbered."""
+    second = tmp_path / "second.aut"
+    second.write_text(RING.replace("a", "c"))
+
+    assert run("convert", ring, second, tmp_path / "n.dot").code == 0
+    outcome = run("convert", tmp_path / "n.dot", tmp_path / "n.aut")
+
+    files = [tmp_path / "n_1.aut", tmp_path / "n_2.aut"]
+    assert outcome.err == "".join(f"wrote {file}\n" for file in files)
+    assert load(files).components == load([ring, second]).components
+
+
+def test_convert_to_promela(run, ring, tmp_path):
+    """For Spin."""
+    assert run("convert", ring, tmp_path / "x.pml").code == 0
+    assert "proctype" in (tmp_path / "x.pml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["ring.aut"], "Missing argument 'IN'"),
+        (["ring.aut", "x.foo"], "x.foo: cannot write .foo, expected .dot, .aut, .hoa"),
+        (["ring.aut", "x"], "x: cannot write a file without suffix"),
+        (["ring.aut", "no/x.dot"], "no/x.dot: cannot be written: No such file"),
+        (["no.aut", "x.dot"], "no.aut: cannot be read: No such file"),
+        (["b.hoa", "x.dot"], "a .dot file cannot hold accepting states"),
+    ],
+    ids=["one file", "suffix", "no suffix", "folder", "input", "acceptance"],
+)
+def test_convert_errors(args, complaint, run, ring, tmp_path, monkeypatch):
+    """Exit code 2, and no file is written."""
+    monkeypatch.chdir(tmp_path)
+    run("generate", "philosophers", 2, "-o", "b.hoa")
+
+    outcome = run("convert", *args)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.hoa", "ring.aut"]
+
+
+@pytest.mark.parametrize(("family", "n"), [("philosophers", 3), ("ring", 4)])
+def test_generate(family, n, run, tmp_path):
+    """The family's member, on standard output or in a file."""
+    printed = run("generate", family, n)
+    saved = run("generate", family, n, "-o", tmp_path / "x.hoa.gz")
+
+    assert (printed.code, printed.err) == (0, "")
+    assert saved == (0, "", f"wrote {tmp_path}/x.hoa.gz\n")
+    assert gzip.decompress((tmp_path / "x.hoa.gz").read_bytes()).decode() == printed.out
+    assert content(load(tmp_path / "x.hoa.gz")) == content(FAMILIES[family](n))
+
+
+def test_generate_random(run, tmp_path):
+    """The same system for the same seed, and it is as large as asked for."""
+    flags = ["--min-states", 2, "--max-states", 4, "--local-ratio", 0.5]
+    first, again, other = (
+        run("generate", "random", 3, "--seed", seed, *flags).out for seed in (7, 7, 8)
+    )
+
+    assert first == again != other
+    (tmp_path / "x.hoa").write_text(first)
+    expected = random_network(3, seed=7, n_states=(2, 4), local_ratio=0.5)
+    assert content(load(tmp_path / "x.hoa")) == content(expected)
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["philosophers", "1"], "error: 1 philosophers cannot dine: use n >= 2"),
+        (["ring", "2"], "error: 2 components make no ring: use n >= 3"),
+        (["random", "3", "--min-states", "9", "--max-states", "2"], "error: (9, 2)"),
+        (["philosophers", "many"], "Invalid value for 'N'"),
+        (["philosophers", "2", "-o", "x.dot"], "cannot hold accepting states"),
+        (["tables", "2"], "No such command 'tables'"),
+    ],
+    ids=lambda value: "_".join(value) if isinstance(value, list) else "",
+)
+def test_generate_errors(args, complaint, run, tmp_path, monkeypatch):
+    """Exit code 2, and no file is written."""
+    monkeypatch.chdir(tmp_path)
+
+    outcome = run("generate", *args)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert not list(tmp_path.iterdir())

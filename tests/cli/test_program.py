@@ -1,0 +1,392 @@
+"""The program as the system sees it: start-up, signals, pipes, terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.running import HARD, PROGRAM, RING, OnTerminal, plain, program
+
+SECONDS_TO_STOP = 5  # two are promised, and the machine may be busy
+
+COMMANDS = ["check", "solve", "translate", "convert", "generate"]
+
+OPTIONS = [
+    *["-f", "-F", "--automaton", "--empty"],
+    *["--emptiness", "--acceptance", "--reduce", "--semantics", "--deadlock"],
+    *["--timeout", "--memory", "--max-states", "--seed"],
+    *["--json", "--explain", "--quiet", "--strict", "--no-lasso"],
+]
+
+LIGHT = """
+import sys
+import ltlpipe.cli
+from ltlpipe.cli.application import app
+
+for command in sys.argv[1:]:
+    try:
+        app([*command.split(), "--help"], standalone_mode=False)
+    except SystemExit:
+        pass
+heavy = {"spot", "buddy", "numba", "numpy", "pandas", "pyarrow"} & set(sys.modules)
+sys.exit(f"loaded: {heavy}" if heavy else 0)
+"""
+
+
+def children(pid):
+    """The processes that a process has started and that still run."""
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found if is_running(int(child))]
+
+
+def is_running(pid):
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_version():
+    """`python -m ltlpipe` is the same program as `ltlpipe`."""
+    from ltlpipe import __version__
+
+    assert program("--version") == (0, f"ltlpipe {__version__}\n", "")
+    script = Path(sys.executable).with_name("ltlpipe")
+    if script.exists():
+        done = subprocess.run([script, "--version"], capture_output=True, check=True)
+        assert done.stdout.decode() == f"ltlpipe {__version__}\n"
+
+
+def test_help_loads_nothing_heavy():
+    """Help of every command comes at once: no Spot, Numba or pandas."""
+    commands = ["", *COMMANDS, "generate philosophers"]
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT, *commands],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("Usage: ") == len(commands)
+
+
+def test_help_names_all_commands_and_options(run):
+    """Those of the contract that are ready."""
+    assert all(command in run("--help").out for command in COMMANDS)
+    out = run("check", "--help").out
+    assert all(f" {option} " in out for option in OPTIONS)
+    assert "Exit code: 0 every formula holds, 1 some formula is violated" in out
+
+
+def test_no_arguments():
+    """Help, and a usage error."""
+    outcome = program()
+
+    assert outcome.code == 2
+    assert "Usage: " in outcome.out + outcome.err
+
+
+def test_exit_codes(ring):
+    """As the shell sees them: 0 holds, 1 violated, 2 input or usage, 3 unknown."""
+    assert program("check", ring, "-f", "F b").code == 0
+    assert program("check", ring, "-f", "G b").code == 1
+    assert program("check", ring, "-f", "G(").code == 2
+    assert program("check", ring).code == 2
+    assert program("check", ring, "-f", "G b", "--timeout", "0").code == 3
+
+
+def test_nothing_on_standard_error_without_terminal(big):
+    """No progress, no messages: scripts get the objects and nothing else."""
+    outcome = program("check", big, "--empty", "--timeout", "0.7", "--json")
+
+    assert outcome.err == ""
+    assert outcome.records[0]["states"] > 0
+
+
+def test_progress_on_a_terminal(big):
+    """States, rate and depth on standard error; on standard output the object."""
+    with OnTerminal("check", big, "--empty", "--timeout", "1.5", "--json") as run:
+        outcome = run.end()
+
+    assert outcome.code == 3
+    assert outcome.records[0]["reason"] == "timeout"
+    shown = plain(outcome.err)
+    assert "accepting run" in shown
+    assert " states, " in shown
+    assert " per second, depth " in shown
+    assert "verdict" not in shown
+
+
+def test_no_progress_if_quiet(big):
+    """Nor anything else on the terminal."""
+    with OnTerminal("check", big, "--empty", "--timeout", "0.7", "--quiet") as run:
+        outcome = run.end()
+
+    assert outcome.err == ""
+    assert outcome.out.startswith("unknown (timeout): no accepting run   [")
+
+
+def test_verdicts_and_progress_on_one_terminal(ring):
+    """Every verdict stands in lines of its own, and the bar is gone at the end."""
+    args = ["check", ring, "-f", "G(a -> F b)", "-f", "G a", "-f", "F c"]
+    with OnTerminal(*args, stdout="terminal") as run:
+        outcome = run.end()
+
+    lines = [line.rpartition("\r")[2] for line in plain(outcome.err).split("\r\n")]
+    verdicts = [line for line in lines if line.startswith(("holds: ", "violated: "))]
+    assert [line.split("   [")[0] for line in verdicts] == [
+        "holds: G(a -> F b)",
+        "violated: G a",
+        "violated: F c",
+    ]
+    assert lines.count("  cycle:  a b") == 2
+    assert "warning: no action of the system is called 'c': never true" in lines
+    assert lines[-1] == ""
+
+
+def test_solve_on_a_terminal(ring, tmp_path):
+    """The bar counts tasks; the summary is standard output."""
+    (tmp_path / "f.ltl").write_text("F a\nG(\n")
+    ring.rename(tmp_path / "system.aut")
+    with OnTerminal("solve", tmp_path, "--out", tmp_path / "r.csv") as run:
+        outcome = run.end()
+
+    assert f"2/2 {tmp_path}/system.aut" in plain(outcome.err)
+    assert f"error: {tmp_path}/f.ltl:2: syntax error" in plain(outcome.err)
+    assert "2 rows written" in outcome.out
+    assert "2 rows written" not in outcome.err
+
+
+def test_ctrl_c_in_a_search(big):
+    """An unknown verdict with the statistics so far, at once."""
+    with OnTerminal("check", big, "--empty", "--json") as run:
+        run.wait_for(" states, ")
+        pressed = time.monotonic()
+        run.process.send_signal(signal.SIGINT)
+        outcome = run.end()
+
+    assert time.monotonic() - pressed < SECONDS_TO_STOP
+    assert outcome.code == 3
+    (record,) = outcome.records
+    assert (record["verdict"], record["reason"]) == ("unknown", "interrupted")
+    assert record["states"] > 0
+    assert record["transitions"] > record["states"]
+    assert record["seconds"] > 0
+
+
+def test_ctrl_c_leaves_other_formulas_unchecked(big):
+    """They get no object, and standard error says how many."""
+    with OnTerminal("check", big, "-f", "0", "-f", "0", "-f", "1", "--json") as run:
+        run.wait_for(" states, ")
+        run.process.send_signal(signal.SIGINT)
+        outcome = run.end()
+
+    assert [record["reason"] for record in outcome.records] == ["interrupted"]
+    assert "interrupted: 2 more formulas not checked" in outcome.err
+    assert outcome.code == 3
+
+
+def test_ctrl_c_in_a_translation(ring):
+    """Spot is ended with its process, whose output nobody sees."""
+    with OnTerminal("check", ring, "-f", HARD, "--json") as run:
+        wait_until(lambda: children(run.process.pid))
+        (child,) = children(run.process.pid)
+        pressed = time.monotonic()
+        run.process.send_signal(signal.SIGINT)
+        outcome = run.end()
+
+    assert time.monotonic() - pressed < SECONDS_TO_STOP
+    assert outcome.code == 3
+    assert outcome.records[0]["reason"] == "interrupted"
+    assert outcome.records[0]["states"] is None
+    assert not is_running(child)
+
+
+def test_ctrl_c_in_the_translate_command():
+    """The same command without a search."""
+    command = [*PROGRAM, "translate", HARD]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        wait_until(lambda: children(p.pid))
+        pressed = time.monotonic()
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=30)
+
+    assert time.monotonic() - pressed < SECONDS_TO_STOP
+    assert (p.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
+def test_a_translation_ends_with_the_program():
+    """Whoever kills the program leaves no process behind that runs for hours."""
+    with subprocess.Popen([*PROGRAM, "translate", HARD]) as p:
+        wait_until(lambda: children(p.pid))
+        time.sleep(0.2)  # the child has asked for it
+        (child,) = children(p.pid)
+        p.kill()
+
+    wait_until(lambda: not is_running(child))
+
+
+def test_ctrl_c_while_starting(big):
+    """Silence, and never an exit code that is a verdict."""
+    for delay in (0.05, 0.15):
+        with subprocess.Popen(
+            [*PROGRAM, "check", big, "--empty"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as p:
+            time.sleep(delay)
+            p.send_signal(signal.SIGINT)
+            out, _ = p.communicate(timeout=30)
+        assert out == b"" or b"interrupted" in out
+        assert p.returncode not in (0, 1, 2)
+
+
+def test_ctrl_c_in_solve(big, tmp_path):
+    """The rows so far are in the table, that of the interrupted task is the last."""
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "system.aut").write_text(RING)
+    (tmp_path / "1" / "f.ltl").write_text("F b\nG a\n")
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "system.hoa").symlink_to(big)
+    (tmp_path / "2" / "f.ltl").write_text("0\n1\n")
+
+    with OnTerminal("solve", tmp_path, "--out", tmp_path / "r.csv") as run:
+        run.wait_for(r"3/4 [^\r]* states, ")
+        pressed = time.monotonic()
+        run.process.send_signal(signal.SIGINT)
+        outcome = run.end()
+
+    assert time.monotonic() - pressed < SECONDS_TO_STOP
+    frame = pd.read_csv(tmp_path / "r.csv")
+    assert frame["verdict"].tolist() == ["holds", "violated", "unknown"]
+    assert frame["reason"].tolist()[2] == "interrupted"
+    assert frame["states"][2] > 0
+    assert outcome.code == 1  # something is violated
+    assert "(not solved)" in outcome.out
+
+
+def test_a_reader_that_goes_away(ring):
+    """`| head -1` ends the program without a word."""
+    formulas = [x for _ in range(300) for x in ("-f", "F a")]
+    command = [*PROGRAM, "check", str(ring), *formulas, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        line = p.stdout.readline()
+        p.stdout.close()
+        err = p.stderr.read()
+        p.wait(timeout=30)
+
+    assert json.loads(line)["verdict"] == "holds"
+    assert err == b""
+    assert p.returncode == 141  # as the shell has it for SIGPIPE
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["generate", "ring", "9"], ["translate", "G a"], ["--version"]],
+    ids=lambda args: args[0],
+)
+def test_standard_output_that_takes_nothing(args):
+    """A full device is an error, a reader that has gone is none."""
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [*PROGRAM, *args], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"error: cannot be written: No space left on device\n"
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*PROGRAM, *args], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_names_that_the_output_cannot_show(tmp_path):
+    """JSON stays JSON, and verdicts are printed whatever the terminal knows."""
+    path = tmp_path / "é.aut"
+    path.write_text('des (0, 1, 1)\n(0, "é", 0)\n')
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+
+    outcome = program("check", path, "-f", 'F "é"', "--json", env=ascii_only)
+    assert outcome.records[0]["system"] == str(path)
+    outcome = program("check", path, "-f", 'G F !"é"', env=ascii_only)
+    assert outcome.code == 1
+    assert "\\xe9" in outcome.out
+
+
+def test_a_bug_is_no_verdict(ring):
+    """An exception of ours ends with a code of its own."""
+    broken = (
+        "import ltlpipe.verdict.checking as c, sys; c.check = lambda *a, **k: 1 / 0;"
+        f"sys.argv = ['ltlpipe', 'check', {str(ring)!r}, '-f', 'G a'];"
+        "from ltlpipe.cli import main; main()"
+    )
+    command = [sys.executable, "-c", broken]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 70
+    assert "ZeroDivisionError" in done.stderr
+    assert done.stderr.endswith("error: this is a bug of ltlpipe; please report it\n")
+
+
+HOA = """\
+HOA: v1
+States: 1
+Start: 0
+AP: 1 "a"
+Acceptance: 0 t
+--BODY--
+State: 0
+[0] 0
+--END--
+"""
+INJECTED = {
+    "x.hoa": "touch pwned |",
+    "y.hoa": HOA + "touch pwned |",
+    "z.hoa": HOA + "touch pwned |\n",
+    "touch pwned;.hoa": HOA,
+    "touch pwned|": HOA,
+    "x.dot": "touch pwned |",
+    "x.aut": "touch pwned |",
+}
+
+
+@pytest.mark.parametrize("name", INJECTED)
+def test_no_file_is_a_command(name, run, ring, tmp_path, monkeypatch):
+    """Spot runs names and texts that end in a bar; ltlpipe gives it neither."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / name).write_text(INJECTED[name])
+    monkeypatch.chdir(folder)
+
+    for args in (
+        ["check", name, "-f", "a"],
+        ["check", ring, "--automaton", name],
+        ["check", ring, "-F", name],
+        ["check", ring, "-f", INJECTED[name]],
+        ["convert", name, "out.dot"],
+        ["translate", name],
+        ["solve", name, "--out", "r.csv"],
+    ):
+        assert run(*args).code in (0, 1, 2)
+    assert not list(tmp_path.rglob("pwned*"))

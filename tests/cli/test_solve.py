@@ -1,0 +1,159 @@
+"""`ltlpipe solve`: folders of problems to a result table."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from ltlpipe import cli
+from ltlpipe.batch.table import DTYPES
+from tests.cli.running import RING
+
+
+@pytest.fixture
+def problems(tmp_path):
+    """Two problems; the formulas of the second do not all parse."""
+    for name, formulas in {"1": "# two\nG(a -> F b)\nG a\n", "2": "F b\n"}.items():
+        folder = tmp_path / "problems" / name
+        folder.mkdir(parents=True)
+        (folder / "system.aut").write_text(RING)
+        (folder / "f.ltl").write_text(formulas)
+    return tmp_path / "problems"
+
+
+def read(path):
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_csv(path, dtype=DTYPES, keep_default_na=False, na_values=[""])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_and_a_summary(suffix, run, problems, tmp_path):
+    """One row per formula in the file; on standard output how many came to what."""
+    out = tmp_path / f"r{suffix}"
+
+    outcome = run("solve", problems, "--out", out, "--seed", 3)
+
+    frame = read(out)
+    assert {c: str(t) for c, t in frame.dtypes.items()} == DTYPES
+    assert frame["system"].tolist() == [
+        f"{problems}/{k}/system.aut" for k in ("1", "1", "2")
+    ]
+    assert frame["formula_id"].tolist() == ["f.ltl:2", "f.ltl:3", "f.ltl:1"]
+    assert frame["verdict"].tolist() == ["holds", "violated", "holds"]
+    assert frame["seed"].tolist() == [3, 3, 3]
+    assert frame["lasso_cycle"].tolist() == [pd.NA, '["a", "b"]', pd.NA]
+    assert (outcome.code, outcome.err) == (1, "")
+    summary = [line.split() for line in outcome.out.splitlines()]
+    assert ["│", "holds", "│", "│", "2", "│"] in summary
+    assert ["│", "violated", "│", "│", "1", "│"] in summary
+    assert outcome.out.splitlines()[-1].startswith(f"3 rows written to {out} in ")
+
+
+def test_quiet(run, problems, tmp_path):
+    """No summary; the exit code says the rest."""
+    outcome = run("solve", problems, "--out", tmp_path / "r.csv", "--quiet")
+
+    assert outcome == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    ("formulas", "flags", "code"),
+    [
+        ("F a\n", [], 0),
+        ("F a\nG a\n", [], 1),
+        ("F a\nG a\nG(\n", [], 2),
+        ("F a\nG(a -> F b)\n", ["--max-states", "1"], 3),
+    ],
+    ids=["holds", "violated", "input error", "unknown"],
+)
+def test_exit_codes(formulas, flags, code, run, problems, tmp_path):
+    """Those of `check`, and 2 if some input cannot be read."""
+    (problems / "1" / "f.ltl").write_text(formulas)
+
+    assert run("solve", problems, "--out", tmp_path / "r.csv", *flags).code == code
+
+
+def test_input_errors(run, problems, tmp_path):
+    """Said on standard error, a broken system once; the others are solved."""
+    (problems / "1" / "system.aut").write_text("nonsense\n")
+    (problems / "2" / "f.ltl").write_text("G(\nF b\n")
+
+    outcome = run("solve", problems, "--out", tmp_path / "r.csv")
+
+    frame = read(tmp_path / "r.csv")
+    assert frame["verdict"].tolist() == 3 * ["unknown"] + ["holds"]
+    assert frame["reason"].tolist() == 3 * ["input-error"] + [pd.NA]
+    assert outcome.code == 2
+    errors = [line for line in outcome.err.splitlines() if line.startswith("error")]
+    assert len(errors) == 2
+    assert errors[0].startswith(f"error: {problems}/1/system.aut:1: expected 'des ")
+    assert errors[1].startswith(f"error: {problems}/2/f.ltl:1: syntax error")
+    assert ["│", "unknown", "│", "input-error", "│", "3", "│"] in [
+        line.split() for line in outcome.out.splitlines()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        (["--emptiness", "rabin"], "--emptiness rabin is not in this version"),
+        (["--emptiness", "nonsense"], "expected one of auto, cvwy92"),
+        (["--reduce", "ample"], "--reduce ample is not in this version"),
+    ],
+    ids=lambda value: "_".join(value) if isinstance(value, list) else "",
+)
+def test_options_are_looked_at_first(flags, complaint, run, problems, tmp_path):
+    """A typing error does not cost the table of the last run."""
+    (tmp_path / "r.csv").write_text("precious")
+
+    outcome = run("solve", problems, "--out", tmp_path / "r.csv", *flags)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert (tmp_path / "r.csv").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("out", "complaint"),
+    [
+        ("r.txt", "expected a file that ends in .csv or .parquet"),
+        ("nothing/r.csv", "cannot be written: No such file or directory"),
+        ("nothing/r.parquet", "cannot be written: No such file or directory"),
+    ],
+)
+def test_a_table_that_cannot_be_written(out, complaint, run, problems, tmp_path):
+    """Said before any task is solved."""
+    outcome = run("solve", problems, "--out", tmp_path / out)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"error: {tmp_path / out}: {complaint}\n"
+
+
+def test_where_no_problem_is(run, problems, tmp_path):
+    """Usage errors and folders without problems."""
+    assert "Missing argument 'PATH'" in run("solve").complaint
+    assert "Missing option '--out'" in run("solve", problems).complaint
+    outcome = run("solve", tmp_path / "nothing", "--out", tmp_path / "r.csv")
+    assert outcome.code == 2
+    assert "expected a folder of problems" in outcome.err
+    outcome = run("solve", problems / "1" / "system.aut", "--out", tmp_path / "r.csv")
+    assert "expected a folder of problems" in outcome.err
+
+
+def test_ctrl_c_between_two_tasks(run, problems, tmp_path, monkeypatch):
+    """As in a search: the rows so far stay, and the verdict of the rest is unknown."""
+    begin = cli.solve._Watcher.begin
+
+    def interrupted(self, task, number, total):
+        if number == 2:
+            raise KeyboardInterrupt
+        begin(self, task, number, total)
+
+    monkeypatch.setattr(cli.solve._Watcher, "begin", interrupted)
+
+    outcome = run("solve", problems, "--out", tmp_path / "r.csv")
+
+    assert read(tmp_path / "r.csv")["verdict"].tolist() == ["holds"]
+    assert outcome.code == 3
+    assert "(not solved) │ interrupted │     2" in outcome.out
