@@ -63,17 +63,19 @@ def spins(network: Network, *, reduce: bool, states: int) -> dict[str, Any]:
         "transitions": run["transitions"],
         "max_depth": run["max_depth"],
         "seconds": run["pan_seconds"],
+        "clock": 0.01,
         "memory_mib": run["memory_mib"],
     }
 
 
 def median_row(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the median of every figure, and what follows from them."""
-    row = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
-    row["states_per_second"] = round(row["states"] / max(row["seconds"], 1e-6))
-    row["transitions_per_second"] = round(
-        row["transitions"] / max(row["seconds"], 1e-6)
-    )
+    row = {key: statistics.median_low(run[key] for run in runs) for key in runs[0]}
+    # Pan's clock ticks in hundredths: below ten ticks there is no rate.
+    coarse = row["seconds"] < 10 * row.pop("clock", 0)
+    for what in ("states", "transitions"):
+        rate = None if coarse else round(row[what] / row["seconds"])
+        row[f"{what}_per_second"] = rate
     row["bytes_per_state"] = round(row["memory_mib"] * MIB / row["states"], 1)
     row["seconds"] = round(row["seconds"], 4)
     row["memory_mib"] = round(row["memory_mib"], 1)
@@ -107,7 +109,10 @@ def compare(family: str, n: int, runs: int, spin_up_to: int) -> list[dict[str, A
     if with_spin:
         reference = rows[-1]["states_per_second"]
         for row in rows:
-            row["times_spin_noreduce"] = round(row["states_per_second"] / reference, 2)
+            rate = row["states_per_second"]
+            row["times_spin_noreduce"] = (
+                round(rate / reference, 2) if rate and reference else None
+            )
     for row in rows:
         print(row, flush=True)
     return rows
