@@ -41,9 +41,9 @@ def main() -> None:
 
 def _run() -> int | str | None:
     """Run the command that the arguments name; return the exit code."""
-    from ltlpipe.cli.application import app
-
     try:
+        from ltlpipe.cli.application import app
+
         app()
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer makes it a 1
@@ -59,11 +59,20 @@ def _run() -> int | str | None:
         return _BAD_INPUT
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except Exception:
+    except Exception as error:
+        if _is_interrupt(error):
+            return _INTERRUPTED
         traceback.print_exc()
         print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
         return _BUG
     return 0
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error (a class being made wraps it)."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _output_failed(error: OSError) -> int:
