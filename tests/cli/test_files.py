@@ -76,6 +76,18 @@ def test_translate_errors(args, complaint, run):
     assert complaint in outcome.complaint
 
 
+def test_translate_out_of_memory(run, monkeypatch):
+    """What Spot raises in its own process is an error like any other."""
+
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("ltlpipe.automata.translation.translate", exhausted)
+
+    outcome = run("translate", "G a")
+    assert outcome == (2, "", "error: no automaton: Spot ran out of memory\n")
+
+
 @pytest.mark.parametrize("suffix", [".dot", ".aut", ".hoa", ".dot.gz", ".hoa.gz"])
 def test_convert_there_and_back(suffix, run, ring, tmp_path):
     """What is converted is the same system; the file is named on standard error."""

@@ -347,19 +347,27 @@ def test_names_that_the_output_cannot_show(tmp_path):
     assert "\\xe9" in outcome.out
 
 
-def test_a_bug_is_no_verdict(ring):
-    """An exception of ours ends with a code of its own."""
-    broken = (
-        "import ltlpipe.verdict.checking as c, sys; c.check = lambda *a, **k: 1 / 0;"
-        f"sys.argv = ['ltlpipe', 'check', {str(ring)!r}, '-f', 'G a'];"
-        "from ltlpipe.cli import main; main()"
-    )
-    command = [sys.executable, "-c", broken]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (ZeroDivisionError(), 70, "error: this is a bug of ltlpipe; please report it"),
+        (MemoryError(), 2, "error: out of memory"),
+    ],
+    ids=["bug", "memory"],
+)
+def test_an_error_is_no_verdict(error, code, message, run, ring, monkeypatch):
+    """Python's own exit code for exceptions, 1, would mean "violated"."""
 
-    assert done.returncode == 70
-    assert "ZeroDivisionError" in done.stderr
-    assert done.stderr.endswith("error: this is a bug of ltlpipe; please report it\n")
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr("ltlpipe.verdict.checking.check", broken)
+
+    outcome = run("check", ring, "-f", "G a")
+
+    assert outcome.code == code
+    assert outcome.err.splitlines()[-1] == message
+    assert ("Traceback" in outcome.err) == (code == 70)
 
 
 HOA = """\
