@@ -4,9 +4,9 @@ Kernel modules take `njit` from here and nothing else from Numba, so that every
 kernel is cached, releases the interpreter lock and divides like NumPy.
 
 Numba's cache notices a change of the file that holds a kernel, but not of
-another file that the kernel calls into.  Unless ``NUMBA_CACHE_DIR`` is set, the
-cache is therefore a folder named after a hash of all sources of the package:
-changed sources never meet old machine code.
+another file that the kernel calls into.  The cache is therefore a folder named
+after a hash of all sources of the package, below ``NUMBA_CACHE_DIR`` if that is
+set: changed sources never meet old machine code.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _UNUSED_DAYS = 30  # a cache folder that nobody opened for so long is removed
 
@@ -44,26 +45,42 @@ def source_hash() -> str:
 
 def _cache_folder() -> Path:
     """Return a writable folder for this revision's machine code."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     name = f"kernels-{source_hash()}"
-    for base in (Path(home) / "ltlpipe", Path(tempfile.gettempdir()) / _user_folder()):
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen) / name
+    for base in _bases():
         folder = base / name
         try:
             fresh = not folder.exists()
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             os.utime(folder)
+            # Code is loaded from here: nobody else may be able to put some in.
+            if _is_private(base) and _is_private(folder):
+                if fresh:
+                    _remove_unused(base)
+                return folder
         except OSError:
             continue
-        # Code is loaded from here: no other user may be able to write to it.
-        if folder.stat().st_uid == os.getuid():
-            if fresh:
-                _remove_unused(base)
-            return folder
     return Path(tempfile.mkdtemp(prefix="ltlpipe-kernels-"))
 
 
-def _user_folder() -> str:
-    return f"ltlpipe-{os.getuid()}"
+def _bases() -> Iterator[Path]:
+    """Yield the folders in which caches may be kept, the best first."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    if home:
+        yield Path(home) / "ltlpipe"
+    else:
+        with suppress(RuntimeError):  # there may be no home at all
+            yield Path.home() / ".cache" / "ltlpipe"
+    yield Path(tempfile.gettempdir()) / f"ltlpipe-{os.getuid()}"
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether only the user who runs this can change what a folder holds."""
+    about = folder.stat()
+    return about.st_uid == os.getuid() and not about.st_mode & 0o022
 
 
 def _remove_unused(base: Path) -> None:
@@ -75,9 +92,7 @@ def _remove_unused(base: Path) -> None:
 
 
 _config: Any = numba.config
-
-if not os.environ.get("NUMBA_CACHE_DIR"):
-    _config.CACHE_DIR = str(_cache_folder())
+_config.CACHE_DIR = str(_cache_folder())
 
 INTERPRETED = bool(_config.DISABLE_JIT)
 """Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""

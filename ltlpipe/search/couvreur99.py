@@ -42,7 +42,7 @@ import numpy as np
 from ltlpipe._jit import inlined, njit
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.product import Setting, is_full, visit_successors
+from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
@@ -201,7 +201,6 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
             or is_full(product, store, registers)
         ):
             return Status.GROW  # before any write: the call can be repeated
-        registers[Reg.PEAK_TOP] = max(registers[Reg.PEAK_TOP], top)
         entry = np.int64(arrays.stack[top - 1])
         if entry < 0:
             leave(registers, arrays, ~entry)
@@ -210,6 +209,8 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
         marks = read_marks(arrays.stack_marks, bits, top - 1)
         number = arrays.numbers[entry]
         status = Status.RUNNING
+        if number == 0 and at_limit(registers):
+            return Status.LIMIT
         registers[Reg.TOP] = top - 1
         if number == 0:
             status = enter(expand, product, store, registers, arrays, entry, marks)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ltlpipe.search.emptiness import OutOfMemoryError
+from ltlpipe.search.emptiness import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Limits:
     memory_mib : float, optional
         Memory of the search's arrays in MiB, all in.
     max_states : int, optional
-        Product states that may be expanded for the first time.
+        Product states that the search may enter.
     """
 
     deadline: float | None = None
@@ -124,7 +124,8 @@ def drive(
     Parameters
     ----------
     search : Search
-        It is advanced in place and can be driven on after a limit.
+        It is advanced in place and can be driven on after a limit, unless the
+        system had no memory left.
     limits : Limits
         Checked between two calls of the kernel.
     interrupt : Interrupt, optional
@@ -136,6 +137,7 @@ def drive(
     """
     memory = float("inf") if limits.memory_mib is None else limits.memory_mib * MIB
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
+    search.registers[Reg.MAX_STATES] = min(limits.max_states or MAX_STATES, MAX_STATES)
     if search.memory_bytes > memory:
         return Outcome(Status.RUNNING, "memory")
     while True:
@@ -143,11 +145,8 @@ def drive(
             return Outcome(Status.RUNNING, "interrupted")
         if limits.expired:
             return Outcome(Status.RUNNING, "timeout")
-        allowed = _states_left(search, limits)
-        if allowed == 0:
-            return Outcome(Status.RUNNING, "max-states")
         started = time.monotonic()
-        status = search.step(min(budget, allowed or budget))
+        status = search.step(budget)
         elapsed = time.monotonic() - started
         if progress is not None:
             progress(
@@ -158,15 +157,11 @@ def drive(
                 search.grow(memory)
             except OutOfMemoryError:
                 return Outcome(Status.RUNNING, "memory")
+        elif status == Status.LIMIT:
+            return Outcome(Status.RUNNING, "max-states")
         elif status != Status.RUNNING:
             return Outcome(status)
         elif elapsed < _STEP_SECONDS / 2 and max_budget is None:
             budget *= 2
         elif elapsed > _STEP_SECONDS * 2:
             budget = max(budget // 2, 1)
-
-
-def _states_left(search: Search, limits: Limits) -> int | None:
-    if limits.max_states is None:
-        return None
-    return max(limits.max_states - int(search.registers[Reg.VISITED]), 0)

@@ -58,6 +58,7 @@ class Search(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
+        self.registers[Reg.MAX_STATES] = MAX_STATES
         room = problem.product.ids.shape[0] + _FIRST_STATES
         n_words = problem.initial.shape[0]
         self.store = Store(
@@ -135,7 +136,8 @@ class Search(ABC):
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
         arrays = (*self.store, *self.arrays, *self.problem.product)
-        return int(sum(a.nbytes for a in arrays))
+        different = {id(array): array for array in arrays}  # some serve two ends
+        return int(sum(array.nbytes for array in different.values()))
 
     def _stack_room(self) -> int:
         """Return the stack entries that one more expansion can need in all."""
@@ -170,6 +172,7 @@ class Search(ABC):
             row_bytes = 8 * rows.shape[1] + self.bytes_per_state
             length = self._new_length(rows, needed, limit_bytes, row_bytes)
             rows.resize((length, rows.shape[1]), refcheck=False)
+            self._follow()
         if needed > MAX_LOAD * slots.shape[0]:
             minimum = int(needed / MAX_LOAD) + 1
             self._resize_slots(self._new_length(slots, minimum, limit_bytes, 4))

@@ -155,6 +155,12 @@ def visit_successors(expand, product, store, registers, state, companion, shift)
 
 
 @inlined
+def at_limit(registers):
+    """Whether as many states have been entered as may be."""
+    return registers[Reg.VISITED] >= registers[Reg.MAX_STATES]
+
+
+@inlined
 def is_full(product, store, registers):
     """Whether the store lacks room for the successors of one more state."""
     needed = registers[Reg.STORED] + product.ids.shape[0]

@@ -16,6 +16,7 @@ class Status(IntEnum):
     GROW = 1  # an array is full, nothing half done: grow and call again
     EMPTY = 2  # no accepting run
     FOUND = 3  # an accepting run, described by the algorithm's registers
+    LIMIT = 4  # Reg.MAX_STATES states have been entered and one more waits
 
 
 class Reg(IntEnum):
@@ -29,15 +30,15 @@ class Reg(IntEnum):
     DEPTH = 5  # states on the call stack
     MAX_DEPTH = 6  # its largest value
     TOP = 7  # entries of the stack array
-    PEAK_TOP = 8  # its largest value
-    CLOSING = 9  # FOUND: the state at which the accepting cycle closes
+    MAX_STATES = 8  # VISITED may not exceed it
+    CLOSING = 9  # se05, FOUND: the state at which the accepting cycle closes
     RED_BASE = 10  # se05: stack entries below the red search, 0 if none runs
     ACCEPTING = 11  # se05: accepting states on the blue stack
-    COUNT = 10  # couvreur99: highest DFS number in use
-    N_ROOTS = 11  # couvreur99: entries of the stack of roots
-    MAX_ROOTS = 12  # couvreur99: its largest value
-    N_DEAD = 13  # couvreur99: dead intervals of DFS numbers
-    MARK_BITS = 14  # couvreur99: bits per set of marks on the stack
+    COUNT = 12  # couvreur99: highest DFS number in use
+    N_ROOTS = 13  # couvreur99: entries of the stack of roots
+    MAX_ROOTS = 14  # couvreur99: its largest value
+    N_DEAD = 15  # couvreur99: dead intervals of DFS numbers
+    MARK_BITS = 16  # couvreur99: bits per set of marks on the stack
 
 
-N_REGISTERS = 16
+N_REGISTERS = len(Reg)

@@ -38,6 +38,7 @@ from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import (
     Setting,
+    at_limit,
     is_full,
     property_state,
     stutter,
@@ -174,13 +175,14 @@ def se05_step(expand, product, store, registers, arrays, budget):
             return Status.EMPTY
         if top > room or is_full(product, store, registers):
             return Status.GROW  # before any write: the call can be repeated
-        registers[Reg.PEAK_TOP] = max(registers[Reg.PEAK_TOP], top)
         entry = np.int64(arrays.stack[top - 1])
         red = registers[Reg.RED_BASE] > 0
         status = Status.RUNNING
         if entry >= 0:  # a successor whose turn has come
-            registers[Reg.TOP] = top - 1
             colour = colour_of(arrays.colours, entry)
+            if not red and colour == Colour.WHITE and at_limit(registers):
+                return Status.LIMIT
+            registers[Reg.TOP] = top - 1
             if red and colour == Colour.BLUE:  # lines 20-22
                 set_colour(arrays.colours, entry, Colour.RED)
                 push_frame(registers, arrays, marker(entry, 0))

@@ -160,20 +160,27 @@ def pack(
 
 
 def _reachable(component: LTS) -> np.ndarray:
-    """Return the states that the component reaches by its own transitions."""
-    order = np.argsort(component.src, kind="stable")
-    targets = component.dst[order]
-    first = np.searchsorted(component.src[order], np.arange(component.n_states + 1))
-    seen = np.zeros(component.n_states, dtype=np.bool_)
-    seen[component.initial] = True
-    frontier = [component.initial]
+    """Return the states that the component reaches by its own transitions.
+
+    int32[k], ascending.  A component may have far more states than transitions.
+    """
+    ends = (np.array([component.initial]), component.src, component.dst)
+    named = np.unique(np.concatenate(ends))
+    src = np.searchsorted(named, component.src)
+    order = np.argsort(src, kind="stable")
+    targets = np.searchsorted(named, component.dst)[order].tolist()
+    first = np.searchsorted(src[order], np.arange(len(named) + 1)).tolist()
+    start = int(np.searchsorted(named, component.initial))
+    seen = np.zeros(len(named), dtype=np.bool_)
+    seen[start] = True
+    frontier = [start]
     while frontier:
         state = frontier.pop()
-        for dst in targets[first[state] : first[state + 1]].tolist():
+        for dst in targets[first[state] : first[state + 1]]:
             if not seen[dst]:
                 seen[dst] = True
                 frontier.append(dst)
-    return np.flatnonzero(seen).astype(np.int32)
+    return named[seen].astype(np.int32)
 
 
 def _allocate(sizes: list[int]) -> list[Field]:

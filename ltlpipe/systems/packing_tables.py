@@ -245,13 +245,16 @@ class _Section:
 
 def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
     """Return the transitions between `states` by label, each once, in order."""
-    index = np.full(component.n_states, -1, dtype=np.int64)
-    index[states] = np.arange(len(states))
-    inside = index[component.src] >= 0
-    src, dst = index[component.src[inside]], index[component.dst[inside]]
+    place = np.searchsorted(states, component.src).clip(max=len(states) - 1)
+    inside = states[place] == component.src
+    src = place[inside]
+    dst = np.searchsorted(states, component.dst[inside])
     label = component.label[inside].astype(np.int64)
-    key = (label * len(states) + src) * len(states) + dst
-    kept = np.sort(np.unique(key, return_index=True)[1])
+    order = np.lexsort((dst, src, label))  # stable: the first of equals leads
+    columns = np.stack([label, src, dst])[:, order]
+    leads = np.ones(len(order), dtype=np.bool_)
+    leads[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    kept = np.sort(order[leads])
     kept = kept[np.argsort(label[kept], kind="stable")]
     ends = np.searchsorted(label[kept], np.arange(len(component.labels) + 1))
     return {
