@@ -12,6 +12,8 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ltlpipe._errors import UnsupportedError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,8 +30,8 @@ class StoppedError(Exception):
     Parameters
     ----------
     reason : str
-        "timeout", "interrupted", or "memory" when the process died without a
-        word, as it does when the system runs out of memory.
+        "timeout", "interrupted", or "memory" when the process was killed, as
+        the system does when it runs out of memory.
     """
 
     def __init__(self, reason: str) -> None:
@@ -57,7 +59,9 @@ def call_bounded(
     Raises
     ------
     StoppedError
-        The deadline passed, `stopped` said so, or the copy died.
+        The deadline passed, `stopped` said so, or the copy was killed.
+    UnsupportedError
+        The copy crashed.
     Exception
         Whatever `function` raised.
     """
@@ -80,8 +84,10 @@ def call_bounded(
         raise
     finally:
         os.close(reader)
-        os.waitpid(child, 0)
+        status = _wait_for(child)
     if not data:
+        if status not in (None, -signal.SIGKILL):
+            raise UnsupportedError(f"Spot crashed on this (exit status {status})")
         raise StoppedError("memory")
     succeeded, value = pickle.loads(data)
     if succeeded:
@@ -110,6 +116,14 @@ def _end_with_parent() -> None:
     """Ask the system to kill this process when the one that waits has died."""
     with suppress(AttributeError, OSError):  # other systems than Linux
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _wait_for(child: int) -> int | None:
+    """Return the exit status of a process; None if nobody kept it."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except ChildProcessError:  # whoever started us ignores SIGCHLD
+        return None
 
 
 def _collect(reader: int, deadline: float | None, stopped: Callable[[], bool]) -> bytes:

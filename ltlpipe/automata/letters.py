@@ -46,6 +46,18 @@ class PropertyAutomaton:
     n_marks: int
     state_based: bool
 
+    @property
+    def acceptance(self) -> str:
+        """The acceptance condition as HOA writes it."""
+        if self.n_states and not len(self.edge_dst):
+            return "f"
+        return "&".join(f"Inf({mark})" for mark in range(self.n_marks)) or "t"
+
+    @property
+    def branching(self) -> int:
+        """The largest number of transitions on one letter from one state."""
+        return int(np.diff(self.first_edge).max(initial=1))
+
 
 def universal() -> PropertyAutomaton:
     """Return the automaton that accepts every run, over the letter OTHER."""

@@ -3,9 +3,10 @@
 A translation can take minutes and cannot be stopped from within, so it runs in
 a process of its own (`ltlpipe.automata.bounded`) whenever it has to end in time.
 
-Letters say that exactly one action happens at a time.  What no such word can
-take is cut out of the automaton before the table is made, and Spot simplifies
-what is left.
+Letters say that exactly one action happens at a time.  A formula is translated
+over the bits of the action's number (`ltlpipe.logic.actions`).  From an
+automaton over actions, what no such word can take is cut out before the table
+is made, and Spot simplifies what is left.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
+from ltlpipe.logic.actions import bit_names, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +44,8 @@ def spot_version() -> str:
     return str(spot.version())
 
 
-def translate(formula: Formula, acceptance: str, *, negate: bool = True) -> Any:
-    """Translate a formula, by default its negation, to a Spot automaton.
+def translate(formula: Formula, acceptance: str, *, negate: bool = False) -> Any:
+    """Translate a formula, or its negation, to a Spot automaton.
 
     Parameters
     ----------
@@ -62,8 +64,14 @@ def translate(formula: Formula, acceptance: str, *, negate: bool = True) -> Any:
     import spot
 
     subject = spot.formula_Not(formula.spot) if negate else formula.spot
+    return _translated(subject, acceptance)
+
+
+def _translated(formula: Any, acceptance: str) -> Any:
+    import spot
+
     return _by_spot(
-        lambda: spot.translate(subject, *ACCEPTANCES[acceptance], xargs=_SAFE)
+        lambda: spot.translate(formula, *ACCEPTANCES[acceptance], xargs=_SAFE)
     )
 
 
@@ -82,16 +90,24 @@ def from_formula(
         The propositions that are actions of the system; letter i + 1 is
         ``actions[i]``.  The others never hold.
     """
-    return from_automaton(translate(formula, acceptance), acceptance, actions)
+    import spot
+
+    violations = spot.formula_Not(numbered(formula.spot, actions))
+    bits = bit_names(len(actions))
+    letters = [
+        {bit for i, bit in enumerate(bits) if number >> i & 1}
+        for number in range(len(actions) + 1)
+    ]
+    return _table(_translated(violations, acceptance), letters, acceptance)
 
 
 def from_automaton(
     automaton: Any, acceptance: str, actions: Sequence[str]
 ) -> PropertyAutomaton:
-    """Return the table of a Spot automaton (see `from_formula`)."""
-    letters = _letter_cubes(automaton, actions)
+    """Return the table of a Spot automaton over actions (see `from_formula`)."""
+    letters = [set(), *({name} for name in actions)]
     restricted = _by_spot(lambda: _restrict(automaton, letters, acceptance))
-    return _table(restricted, _letter_cubes(restricted, actions), acceptance)
+    return _table(restricted, letters, acceptance)
 
 
 def _by_spot(work: Any) -> Any:
@@ -99,35 +115,37 @@ def _by_spot(work: Any) -> Any:
     try:
         return work()
     except RuntimeError as error:
-        raise UnsupportedError(
-            f"Spot cannot build the automaton: {error}; try --acceptance ba"
-        ) from error
+        reason = str(error).splitlines()[0]
+        raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
 
 
-def _letter_cubes(automaton: Any, actions: Sequence[str]) -> list[Any]:
-    """Return for each letter the assignment of all propositions, as a BDD."""
+def _cubes(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:
+    """Return the assignment of all propositions for each letter, as a BDD.
+
+    A letter is the set of the propositions that hold.
+    """
     import buddy
 
     variables = {
         p.ap_name(): automaton.register_ap(p.ap_name()) for p in automaton.ap()
     }
     cubes = []
-    for held in (None, *actions):
+    for holding in letters:
         cube = buddy.bddtrue
         for name, variable in variables.items():
-            literal = buddy.bdd_ithvar if name == held else buddy.bdd_nithvar
+            literal = buddy.bdd_ithvar if name in holding else buddy.bdd_nithvar
             cube &= literal(variable)
         cubes.append(cube)
     return cubes
 
 
-def _restrict(automaton: Any, letters: list[Any], acceptance: str) -> Any:
+def _restrict(automaton: Any, letters: Sequence[set[str]], acceptance: str) -> Any:
     """Cut every label down to the letters, and simplify."""
     import buddy
     import spot
 
     possible = buddy.bddfalse
-    for cube in letters:
+    for cube in _cubes(automaton, letters):
         possible |= cube
     # What else Spot knew of the automaton, completeness for one, may be gone.
     only_state_based = spot.twa_prop_set(True, *[False] * 5)
@@ -139,9 +157,13 @@ def _restrict(automaton: Any, letters: list[Any], acceptance: str) -> Any:
     return restricted.postprocess(*ACCEPTANCES[acceptance], xargs=_SAFE)
 
 
-def _table(automaton: Any, letters: list[Any], acceptance: str) -> PropertyAutomaton:
+def _table(
+    automaton: Any, letters: Sequence[set[str]], acceptance: str
+) -> PropertyAutomaton:
     """Evaluate every label at every letter."""
     import buddy
+
+    cubes = _cubes(automaton, letters)
 
     condition = automaton.acc()
     if not condition.is_generalized_buchi() and not condition.is_f():
@@ -150,7 +172,7 @@ def _table(automaton: Any, letters: list[Any], acceptance: str) -> PropertyAutom
     cells = [[] for _ in range(automaton.num_states() * len(letters))]
     for edge in automaton.edges() if not condition.is_f() else ():
         marks = sum(1 << mark for mark in edge.acc.sets())
-        for i, cube in enumerate(letters):
+        for i, cube in enumerate(cubes):
             if edge.cond & cube != buddy.bddfalse:
                 cells[edge.src * len(letters) + i].append((edge.dst, marks))
     cells = [_undominated(cell) for cell in cells]
@@ -190,4 +212,4 @@ def _is_state_based(cells: list[list[tuple[int, int]]], n_letters: int) -> bool:
     )
 
 
-assert OTHER == 0  # `_letter_cubes` begins with the letter in which nothing holds
+assert OTHER == 0  # letters begin with the one in which nothing holds

@@ -311,10 +311,8 @@ class Couvreur99(Search):
         """
         inside = self.accepting_scc()
         finder = PathFinder(self, interrupt)
-        entry = 0
-        if not inside[0]:
-            entry = int(finder.path(0, self.visited(), inside)[-1])
-        return finder.lasso(*finder.cycle_through(entry, inside))
+        prefix = finder.prefix_to(inside)
+        return finder.lasso(prefix, *finder.cycle_through(int(prefix[-1]), inside))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

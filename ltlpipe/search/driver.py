@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.search.emptiness import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.search.emptiness import Search
+from ltlpipe.search.emptiness import Search
 
 _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
@@ -47,9 +48,25 @@ class Limits:
         memory_mib: float | None = None,
         max_states: int | None = None,
     ) -> Limits:
-        """Return limits whose deadline is `timeout` seconds from now."""
+        """Return limits whose deadline is `timeout` seconds from now.
+
+        Raises
+        ------
+        UnsupportedError
+            A limit is negative or not a number.
+        """
+        for name, value in (("timeout", timeout), ("memory", memory_mib)):
+            if value is not None and not value >= 0:
+                raise UnsupportedError(f"--{name} {value}: expected 0 or more")
+        if max_states is not None and max_states < 1:
+            raise UnsupportedError(f"--max-states {max_states}: expected 1 or more")
         deadline = None if timeout is None else time.monotonic() + timeout
         return cls(deadline, memory_mib, max_states)
+
+    @property
+    def memory_bytes(self) -> float:
+        """The memory limit in bytes; infinite if there is none."""
+        return float("inf") if self.memory_mib is None else self.memory_mib * MIB
 
     @property
     def expired(self) -> bool:
@@ -135,7 +152,7 @@ def drive(
     max_budget : int, optional
         Most expansions of one call; for tests.
     """
-    memory = float("inf") if limits.memory_mib is None else limits.memory_mib * MIB
+    memory = limits.memory_bytes
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
     search.registers[Reg.MAX_STATES] = min(limits.max_states or MAX_STATES, MAX_STATES)
     if search.memory_bytes > memory:

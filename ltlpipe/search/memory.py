@@ -6,6 +6,7 @@ from pathlib import Path
 
 _SHARE = 0.9  # of what is free; the rest is for everybody else
 _CGROUP = Path("/sys/fs/cgroup")
+_RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
 
 
 def default_memory_mib() -> float | None:
@@ -31,10 +32,32 @@ def _free_of_machine() -> float | None:
 
 
 def _free_of_group() -> float | None:
-    """Return the KiB that the control group has left, if it is limited."""
+    """Return the KiB that the control groups around us have left, if limited.
+
+    Groups are nested; the tightest counts.  Pages that only cache files are
+    given back when somebody needs them, so they are free.
+    """
     try:
-        limit = (_CGROUP / "memory.max").read_text(encoding="ascii").strip()
-        used = (_CGROUP / "memory.current").read_text(encoding="ascii").strip()
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
-    return None if limit == "max" else (int(limit) - int(used)) / 1024
+    own = next((line[3:] for line in lines if line.startswith("0::")), "/")
+    folder = _CGROUP / own.lstrip("/")
+    free = [_free_in(group) for group in (folder, *folder.parents)]
+    known = [kib for kib in free if kib is not None]
+    return min(known) if known else None
+
+
+def _free_in(group: Path) -> float | None:
+    """Return the KiB that one control group (version 2) has left."""
+    try:
+        limit = (group / "memory.max").read_text(encoding="ascii").strip()
+        used = int((group / "memory.current").read_text(encoding="ascii"))
+        entries = (group / "memory.stat").read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return None
+    if limit == "max":
+        return None
+    stat = dict(zip(entries[::2], entries[1::2], strict=False))
+    given_back = sum(int(stat.get(name, 0)) for name in _RECLAIMABLE)
+    return max(int(limit) - used + given_back, 0) / 1024

@@ -267,16 +267,22 @@ class PathFinder:
             actions = np.concatenate([actions, labels])
         return states, actions
 
-    def lasso(self, cycle: np.ndarray, cycle_actions: np.ndarray) -> ProductLasso:
-        """Return the lasso with this cycle and a shortest prefix to it.
+    def prefix_to(self, goal: np.ndarray) -> np.ndarray:
+        """Return a shortest path, int32[k + 1], from the initial state to a goal.
 
-        The cycle is turned to begin where the prefix meets it.
+        goal is bool[n_stored]; the path has no step if the initial state is one.
         """
-        goal = np.zeros(self.search.n_stored, dtype=np.bool_)
-        goal[cycle] = True
-        prefix = np.zeros(1, dtype=np.int32)  # the initial state is number 0
-        if not goal[0]:
-            prefix = self.path(0, self.search.visited(), goal)
+        if goal[0]:  # the initial state is number 0
+            return np.zeros(1, dtype=np.int32)
+        return self.path(0, self.search.visited(), goal)
+
+    def lasso(
+        self, prefix: np.ndarray, cycle: np.ndarray, cycle_actions: np.ndarray
+    ) -> ProductLasso:
+        """Return the lasso of a prefix and a cycle that passes where it ends.
+
+        The cycle is turned to begin there.
+        """
         turn = int(np.flatnonzero(cycle == prefix[-1])[0])
         states = np.roll(cycle[:-1], -turn)
         return ProductLasso(

@@ -192,6 +192,14 @@ class Problem:
     state_based: bool
 
 
+def buffer_bytes(system: PackedNetwork, automaton: PropertyAutomaton) -> int:
+    """Return the bytes of the buffers of a `Product`, before they are made."""
+    step = 8 * system.initial.shape[0] + 4 + 4
+    steps = system.max_successors * (step + 4)
+    products = system.max_successors * automaton.branching * (step + 4 + 8)
+    return int(steps + products)
+
+
 def make_problem(
     system: PackedNetwork, automaton: PropertyAutomaton, *, stutter: bool = False
 ) -> Problem:
@@ -218,7 +226,7 @@ def make_problem(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
             "use --acceptance ba"
         )
-    branching = int(np.diff(automaton.first_edge).max(initial=1))
+    branching = automaton.branching
     n_words = system.initial.shape[0]
     s, p = system.max_successors, system.max_successors * branching
     settings = np.zeros(len(Setting), dtype=np.int64)

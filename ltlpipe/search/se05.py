@@ -278,7 +278,10 @@ class SE05(Search):
             for state in path[start:]
             if is_accepting(problem.expand, problem.product, self.store.rows[state])
         )
-        return finder.lasso(*finder.shortest_cycle(accepting, self.visited()))
+        cycle, actions = finder.shortest_cycle(accepting, self.visited())
+        goal = np.zeros(self.n_stored, dtype=np.bool_)
+        goal[cycle] = True
+        return finder.lasso(finder.prefix_to(goal), cycle, actions)
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

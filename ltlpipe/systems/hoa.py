@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+_SPELT_OUT = 64  # labels of a component up to which each names all others
+
+
 def read_hoa(text: str, file: str) -> list[LTS]:
     """Read the components of a network from HOA text.
 
@@ -107,9 +110,13 @@ def _lines(lts: LTS) -> Iterator[str]:
 
 def _body(lts: LTS) -> Iterator[str]:
     n = len(lts.labels)
-    one_hot = [
-        "&".join(f"{'' if a == b else '!'}{b}" for b in range(n)) for a in range(n)
-    ]
+    # Each label says which others do not hold, too, unless that would fill pages:
+    # readers know that exactly one proposition holds.
+    one_hot = [str(a) for a in range(n)]
+    if n <= _SPELT_OUT:
+        one_hot = [
+            "&".join(f"{'' if a == b else '!'}{b}" for b in range(n)) for a in range(n)
+        ]
     edges: list[list[str]] = [[] for _ in range(lts.n_states)]
     columns = (lts.src.tolist(), lts.label.tolist(), lts.dst.tolist())
     for src, label, dst in zip(*columns, strict=True):

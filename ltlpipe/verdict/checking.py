@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from dataclasses import dataclass, replace
@@ -20,12 +21,12 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, Limits, drive, interruptible
 from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.search.paths import Interrupted
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.plan import Options, make_plan
-from ltlpipe.verdict.replay import replay_run, replay_word, violations_of
+from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
 from ltlpipe.verdict.verdict import (
     HOLDS,
     UNKNOWN,
@@ -186,12 +187,27 @@ class _Task:
     def run(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
     ) -> Verdict:
+        """Answer the question; what the machine cannot give is a limit, too."""
         actions = self._known_actions()
         try:
             automaton = self._translate(actions, limits, interrupt)
+            return self._search(automaton, actions, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
+        except MemoryError:
+            return self._verdict(UNKNOWN, "memory")
+
+    def _search(
+        self,
+        automaton: PropertyAutomaton,
+        actions: list[str],
+        limits: Limits,
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict:
         packed = self._pack(automaton, actions)
+        if buffer_bytes(packed, automaton) > limits.memory_bytes:
+            return self._verdict(UNKNOWN, "memory")
         problem = make_problem(packed, automaton, stutter=self.options.stutters)
         began = time.monotonic()
         search = SEARCHES[self.plan.emptiness]()(problem)
@@ -218,7 +234,7 @@ class _Task:
                 raise FormulaError(
                     message,
                     formula=formula.text if formula else "(automaton)",
-                    position=formula.text.find(unknown[0]) if formula else None,
+                    position=_place_of(unknown[0], formula.text) if formula else None,
                     file=formula.file if formula else None,
                     line=formula.line if formula else None,
                 )
@@ -237,12 +253,11 @@ class _Task:
                 deadline=limits.deadline,
                 stopped=lambda: interrupt.pressed,
             )
-        marks = automaton.n_marks
         self.stats = replace(
             self.stats,
             translation_seconds=seconds,
             automaton_states=automaton.n_states,
-            acceptance="&".join(f"Inf({m})" for m in range(marks)) or "t",
+            acceptance=automaton.acceptance,
         )
         return automaton
 
@@ -280,11 +295,10 @@ class _Task:
         except Interrupted:
             return self._verdict(UNKNOWN, "interrupted")
         replay_run(self.system, lasso, stutters=self.options.stutters)
-        if not self.property.is_trivial:
-            violations = self.property.violations
-            if self.property.formula is not None:
-                violations = violations_of(self.property.formula)
-            replay_word(violations, lasso, self.system)
+        if self.property.formula is not None:
+            replay_formula(self.property.formula, lasso, self.system)
+        elif self.property.violations is not None:
+            replay_word(self.property.violations, lasso, self.system)
         self.stats = replace(self.stats, lasso_seconds=time.monotonic() - began)
         return self._verdict(VIOLATED, lasso=lasso)
 
@@ -319,3 +333,9 @@ class _Task:
             stats=replace(self.stats, seconds=time.monotonic() - self.started),
             lasso=lasso,
         )
+
+
+def _place_of(proposition: str, formula: str) -> int | None:
+    """Return where a formula names a proposition, if it does so literally."""
+    found = re.search(rf"(?<!\w){re.escape(proposition)}(?!\w)", formula)
+    return None if found is None else found.start()

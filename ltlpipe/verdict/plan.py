@@ -71,6 +71,8 @@ class Options:
         _one_of("acceptance", self.acceptance, (AUTO, *ACCEPTANCE_NAMES))
         _one_of("semantics", self.semantics, (None, "action", "state"))
         _one_of("deadlock", self.deadlock, (None, "ignore", "stutter"))
+        if self.seed is not None and self.seed < 0:
+            raise UnsupportedError(f"--seed {self.seed}: expected 0 or more")
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
                 _one_of("reduce", name, REDUCTION_NAMES)

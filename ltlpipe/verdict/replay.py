@@ -7,7 +7,9 @@ word of its actions violates the formula.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,44 +49,67 @@ def replay_run(network: Network, lasso: Lasso, *, stutters: bool = False) -> Non
         raise ReplayError("the run does not begin in the initial state")
     if states[-1] != states[len(lasso.prefix)]:
         raise ReplayError("the cycle does not close")
-    steps = [set(c.transitions()) for c in network.components]
+    steps = _steps_taken(network, lasso.states)
+    alphabets = [frozenset(c.labels) - c.internal for c in network.components]
     for k, name in enumerate([*lasso.prefix, *lasso.cycle]):
         if actions[k] < 0:
             if not stutters or states[k] != states[k + 1]:
                 raise ReplayError(f"step {k} repeats a state but may not")
             _check_deadlock(network, steps, states[k], k)
         else:
-            _check_step(network, steps, actions[k], name, states[k : k + 2], k)
+            step = _Step(k, actions[k], name, *states[k : k + 2])
+            _check_step(network, steps, alphabets, step)
     _check_acceptance(network.components, states[len(lasso.prefix) + 1 :])
+
+
+class _Step(NamedTuple):
+    """One step of a lasso: its place, action and name, and two composed states."""
+
+    k: int
+    action: int
+    name: str
+    src: list[int]
+    dst: list[int]
+
+
+def _steps_taken(
+    network: Network, states: np.ndarray
+) -> list[set[tuple[int, str, int]]]:
+    """Return, per component, the transitions that leave a state of the lasso."""
+    steps = []
+    for component, local in zip(network.components, states.T, strict=True):
+        near = np.flatnonzero(np.isin(component.src, np.unique(local)))
+        src, label, dst = (
+            column[near].tolist()
+            for column in (component.src, component.label, component.dst)
+        )
+        names = component.labels
+        steps.append(
+            {(s, names[a], d) for s, a, d in zip(src, label, dst, strict=True)}
+        )
+    return steps
 
 
 def _check_step(
     network: Network,
     steps: list[set[tuple[int, str, int]]],
-    action: int,
-    name: str,
-    states: list[list[int]],
-    k: int,
+    alphabets: list[frozenset[str]],
+    step: _Step,
 ) -> None:
-    """Check that exactly the participants of the action take it."""
-    known = network.actions[action]
+    """Check that exactly the components that have the action take it."""
+    k, name = step.k, step.name
+    known = network.actions[step.action]
     if known.name != name:
         raise ReplayError(f"step {k} is called {name!r} but is {known.name!r}")
-    for i, (src, dst) in enumerate(zip(*states, strict=True)):
-        takes_part = i in known.participants
-        if takes_part != _synchronises(network.components[i], known.name, i, known):
-            raise ReplayError(f"step {k}: component {i} and {name!r} do not match")
+    for i, (src, dst) in enumerate(zip(step.src, step.dst, strict=True)):
+        if known.internal:
+            takes_part = i == known.participants[0]
+        else:
+            takes_part = name in alphabets[i]
         if takes_part and (src, name, dst) not in steps[i]:
             raise ReplayError(f"step {k}: component {i} has no {src} -{name}-> {dst}")
         if not takes_part and src != dst:
             raise ReplayError(f"step {k}: component {i} moves without {name!r}")
-
-
-def _synchronises(component: LTS, label: str, i: int, action: Any) -> bool:
-    """Whether a component has to take part in an action, by its alphabet."""
-    if action.internal:
-        return i == action.participants[0] and label in component.internal
-    return label in component.labels and label not in component.internal
 
 
 def _check_deadlock(
@@ -116,7 +141,7 @@ def _check_acceptance(components: Sequence[LTS], cycle: list[list[int]]) -> None
 
 
 def replay_word(violations: Any, lasso: Lasso, network: Network) -> None:
-    """Ask Spot whether the word of a lasso is one of the violations.
+    """Ask Spot whether the word of a lasso is accepted by an automaton over actions.
 
     Parameters
     ----------
@@ -132,37 +157,80 @@ def replay_word(violations: Any, lasso: Lasso, network: Network) -> None:
     ReplayError
         The word does not violate the property.
     """
-    import buddy
-    import spot
-
-    variables = {p.ap_name(): violations.register_ap(p) for p in violations.ap()}
-    nothing = buddy.bddtrue
-    for variable in variables.values():
-        nothing &= buddy.bdd_nithvar(variable)
-    letters = {}
-    for name, variable in variables.items():
-        others = buddy.bdd_exist(nothing, buddy.bdd_ithvar(variable))
-        letters[name] = others & buddy.bdd_ithvar(variable)
-    word = spot.make_twa_graph(violations.get_dict())
-    length = len(lasso.actions)
-    word.new_states(length)
-    word.set_init_state(0)
-    for k, action in enumerate(lasso.actions.tolist()):
-        visible = action >= 0 and not network.actions[action].internal
-        name = network.actions[action].name if visible else None
-        following = k + 1 if k + 1 < length else len(lasso.prefix)
-        word.new_edge(k, following, letters.get(name, nothing))
-    word.copy_ap_of(violations)
-    if not violations.intersects(word):
+    word = [{name} if name else set() for name in _visible_word(network, lasso)]
+    if not _accepts(violations, word, len(lasso.prefix)):
         raise ReplayError("Spot says that the word of the lasso is no violation")
 
 
-def violations_of(formula: Formula) -> Any:
-    """Return an automaton of the words that violate `formula`.
+def replay_formula(formula: Formula, lasso: Lasso, network: Network) -> None:
+    """Ask Spot whether the word of a lasso violates a formula.
 
-    It is made in another way than the one that was searched: of any acceptance
-    that comes easily, and without simplification.
+    The automaton is another one than that which was searched: of any acceptance
+    that comes easily, without simplification, and over other propositions, the
+    bits of a number for each action that occurs in the word (0 for none).
+    Actions that do not occur are false.
+
+    Raises
+    ------
+    ReplayError
+        The word satisfies the formula.
     """
     import spot
 
-    return spot.translate(spot.formula_Not(formula.spot), "any", "low")
+    names = _visible_word(network, lasso)
+    occurring = sorted({name for name in names if name})
+    numbers = {name: i for i, name in enumerate(occurring, start=1)}
+    n_bits = len(occurring).bit_length()
+    meaning = spot.relabeling_map()
+    for name in formula.propositions:
+        parts = [
+            ("" if numbers.get(name, 0) >> bit & 1 else "!") + f"happens{bit}"
+            for bit in range(n_bits)
+        ]
+        meaning[spot.formula_ap(name)] = spot.formula(
+            " & ".join(parts) if name in numbers else "0"
+        )
+    violation = spot.formula_Not(spot.relabel_apply(formula.spot, meaning))
+    word = [
+        {f"happens{bit}" for bit in range(n_bits) if numbers.get(name, 0) >> bit & 1}
+        for name in names
+    ]
+    automaton = spot.translate(violation, "any", "low")
+    if not _accepts(automaton, word, len(lasso.prefix)):
+        raise ReplayError("Spot says that the word of the lasso is no violation")
+
+
+def _visible_word(network: Network, lasso: Lasso) -> list[str]:
+    """Return the name of each action, "" for those that no proposition can name."""
+    return [
+        network.actions[action].name
+        if action >= 0 and not network.actions[action].internal
+        else ""
+        for action in lasso.actions.tolist()
+    ]
+
+
+def _accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
+    """Whether Spot accepts a word of sets of propositions that goes on at `start`."""
+    import buddy
+    import spot
+
+    variables = {p.ap_name(): automaton.register_ap(p) for p in automaton.ap()}
+    labels: dict[frozenset[str], Any] = {}
+
+    def label(holding: set[str]) -> Any:
+        key = frozenset(holding & variables.keys())
+        if key not in labels:
+            labels[key] = buddy.bddtrue
+            for name, variable in variables.items():
+                literal = buddy.bdd_ithvar if name in key else buddy.bdd_nithvar
+                labels[key] &= literal(variable)
+        return labels[key]
+
+    graph = spot.make_twa_graph(automaton.get_dict())
+    graph.copy_ap_of(automaton)
+    graph.new_states(len(word))
+    graph.set_init_state(0)
+    for k, holding in enumerate(word):
+        graph.new_edge(k, k + 1 if k + 1 < len(word) else start, label(holding))
+    return bool(automaton.intersects(graph))
