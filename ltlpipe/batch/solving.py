@@ -8,7 +8,12 @@ from datetime import datetime, timezone
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ltlpipe._errors import FormulaError, InputError, LtlpipeError
+from ltlpipe._errors import (
+    FormulaError,
+    InputError,
+    LtlpipeError,
+    UnsupportedError,
+)
 from ltlpipe.batch.problems import Problem, find_problems
 from ltlpipe.batch.table import host_columns, row_of, to_frame
 from ltlpipe.logic.formulas import (
@@ -36,6 +41,12 @@ if TYPE_CHECKING:
 INPUT_ERROR = "input-error"
 """The reason of a task whose system or formula cannot be read."""
 
+UNSUPPORTED = "unsupported"
+"""The reason of a task that asks for what cannot be done with its system."""
+
+BUG = "error"
+"""The reason of a task on which ltlpipe itself failed."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -62,7 +73,7 @@ class Watcher(Protocol):
     def progress(self, states: int, depth: int) -> None:
         """Take how far the search of this task has come."""
 
-    def failed(self, task: Task, error: LtlpipeError) -> None:
+    def failed(self, task: Task, error: Exception) -> None:
         """Take why a task cannot be solved."""
 
 
@@ -86,6 +97,9 @@ def tasks_of(problems: Iterable[Problem]) -> list[Task]:
 
 def solve(
     tasks: StrPath | Iterable[StrPath] | Iterable[tuple[Any, Any]],
+    *,
+    jobs: int = 1,
+    store: StrPath | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Solve many tasks and return one row for each.
@@ -95,14 +109,19 @@ def solve(
     tasks : folder, folders, or pairs
         Folders of problems (``system.*`` beside ``*.ltl``), or pairs of a
         system (a `Network` or file names) and a formula.
+    jobs : int
+        1; this version solves one task after the other.
+    store : path, optional
+        None; this version keeps no store.
     **options
         As for `check`.
 
     Returns
     -------
     DataFrame
-        The columns of the result table, with nullable types.  A task whose
-        input cannot be read is "unknown" for the reason "input-error".
+        The columns of the result table, with nullable types.  A task that
+        cannot be solved is "unknown" for the reason "input-error" (its files),
+        "unsupported" (its request) or "error" (a bug of ltlpipe).
 
     Raises
     ------
@@ -111,7 +130,18 @@ def solve(
     UnsupportedError
         The options ask for what cannot be done.
     """
+    refuse_unready(jobs=jobs, store=store)
     return to_frame(solve_rows(_as_tasks(tasks), **options))
+
+
+def refuse_unready(*, jobs: int, store: StrPath | None) -> None:
+    """Refuse what the contract names but this version does not have."""
+    if jobs != 1:
+        raise UnsupportedError(
+            f"--jobs {jobs} is not in this version; tasks are solved one by one"
+        )
+    if store is not None:
+        raise UnsupportedError(f"--store {store} is not in this version; use --out")
 
 
 def _as_tasks(tasks: Any) -> list[Task]:
@@ -144,7 +174,7 @@ def solve_rows(
     UnsupportedError
         The options ask for what cannot be done.
     """
-    chosen = Options(**{k: v for k, v in options.items() if k not in _LIMITS})
+    chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
     make_plan(chosen, has_property=True, system_accepts=False)
     return _rows(tasks, watcher, options)
 
@@ -162,10 +192,10 @@ def _rows(
             loaded = (task.system, _load(task.system))
         try:
             row = row_of(_solve_one(task, loaded[1], watcher, options))
-        except LtlpipeError as error:
+        except Exception as error:  # one task's trouble is not the others'
             if watcher is not None:
                 watcher.failed(task, error)
-            row = _failed_row(task)
+            row = _failed_row(task, error)
         row |= common | {"started_at": started_at}
         yield {column: _encodable(value) for column, value in row.items()}
         if row["reason"] == "interrupted":
@@ -179,7 +209,8 @@ def _encodable(value: Any) -> Any:
     return value
 
 
-_LIMITS = ("timeout", "memory", "max_states")
+LIMITS = ("timeout", "memory", "max_states")
+"""The options of `check` that say nothing about the plan."""
 
 
 def _load(system: Network | tuple[str, ...]) -> Network | LtlpipeError:
@@ -206,7 +237,7 @@ def _solve_one(
     return check(system, formula, progress=progress, **options)
 
 
-def _failed_row(task: Task) -> Row:
+def _failed_row(task: Task, error: Exception) -> Row:
     system, formula = task.system, task.formula
     name, text = _identity(formula)
     return {
@@ -214,8 +245,14 @@ def _failed_row(task: Task) -> Row:
         "formula_id": name,
         "formula": text,
         "verdict": UNKNOWN,
-        "reason": INPUT_ERROR,
+        "reason": _reason_of(error),
     }
+
+
+def _reason_of(error: Exception) -> str:
+    if isinstance(error, UnsupportedError):
+        return UNSUPPORTED
+    return INPUT_ERROR if isinstance(error, LtlpipeError) else BUG
 
 
 def _identity(

@@ -100,6 +100,29 @@ def _listed(actions: list[str]) -> str:
     return json.dumps(actions, ensure_ascii=False)
 
 
+def json_of(row: Row) -> dict[str, Any]:
+    """Return what ``--json`` prints for a row."""
+    lasso = None
+    if row.get("lasso_cycle") is not None:
+        lasso = {
+            "prefix": json.loads(row["lasso_prefix"]),
+            "cycle": json.loads(row["lasso_cycle"]),
+        }
+    reductions = row.get("reductions") or "none"
+    plan = {
+        "automaton": row.get("automaton"),
+        "emptiness": row.get("emptiness"),
+        "reductions": [] if reductions == "none" else reductions.split(","),
+    }
+    plain = ("states", "transitions", "max_depth", "seconds", "memory_mib")
+    return (
+        {key: row.get(key) for key in ("system", "formula", "verdict", "reason")}
+        | {"plan": plan}
+        | {key: row.get(key) for key in plain}
+        | {"lasso": lasso}
+    )
+
+
 def to_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Return rows as a DataFrame with the types of `DTYPES`."""
     import pandas as pd

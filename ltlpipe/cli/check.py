@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import search_progress
 
 if TYPE_CHECKING:
-    from ltlpipe.verdict.verdict import Verdict
+    from ltlpipe.verdict.verdict import Plan, Verdict
 
 _SHOWN_ACTIONS = 60  # of a lasso's part, when people read it
 _PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
@@ -37,6 +38,10 @@ def check(
     automaton: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="HOA automaton of the NEGATED property."),
+    ] = None,
+    visible: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="For reductions; not in this version."),
     ] = None,
     empty: Annotated[
         bool,
@@ -84,6 +89,8 @@ def check(
         strict=strict,
         lasso=not no_lasso,
     )
+    if visible is not None:
+        raise UnsupportedError("--visible is not in this version: nothing is reduced")
     questions = _questions(formula or [], formula_file, automaton, empty)
     network = load(system)
     verdicts: list[Verdict] = []
@@ -140,12 +147,9 @@ def _label(question: dict[str, Any]) -> str:
 def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> None:
     """Print one verdict to standard output."""
     if explain and first:
-        stream = sys.stderr if as_json else sys.stdout
-        print("plan:", file=stream)
-        for reason in verdict.plan.reasons:
-            print(f"  {reason}", file=stream)
+        print_plan(verdict.plan, as_json=as_json)
     if as_json:
-        print(_json_line(verdict.to_dict()), flush=True)
+        print(json_line(verdict.to_dict()), flush=True)
         return
     stats = verdict.stats
     about = verdict.formula or (
@@ -159,7 +163,15 @@ def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> N
         print(f"  cycle:  {_shown(verdict.lasso.cycle)}", flush=True)
 
 
-def _json_line(record: dict[str, Any]) -> str:
+def print_plan(plan: Plan, *, as_json: bool) -> None:
+    """Print why the plan is as it is; beside JSON, on standard error."""
+    stream = sys.stderr if as_json else sys.stdout
+    print("plan:", file=stream)
+    for reason in plan.reasons:
+        print(f"  {reason}", file=stream)
+
+
+def json_line(record: dict[str, Any]) -> str:
     """Return a JSON object, escaped where standard output cannot take it as it is."""
     text = json.dumps(record, ensure_ascii=False)
     try:

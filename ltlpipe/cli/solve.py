@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ltlpipe._errors import LtlpipeError
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code
+from ltlpipe.cli.check import exit_code, json_line, print_plan
 from ltlpipe.cli.progress import SearchProgress, search_progress
 
 if TYPE_CHECKING:
-    from ltlpipe._errors import LtlpipeError
     from ltlpipe.batch.solving import Task
 
 
@@ -39,18 +40,41 @@ def solve(
     max_states: shared.MaxStates = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", help="Tasks at once; 1 in this version.")
+    ] = 1,
+    store: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Not in this version.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one object per formula, too.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the plan and its reasons.")
+    ] = False,
     quiet: shared.Quiet = False,
 ) -> None:
     """Solve folders of problems and write one row per formula.
 
     A task whose system or formula cannot be read is unknown for the reason
     "input-error"; the others go on, and the exit code is 2.  Otherwise the
-    exit code is that of `check`.  Ctrl-C ends the run; the rows so far stay.
+    exit code is that of `check`, or 70 after a bug of ltlpipe.  Ctrl-C ends the
+    run; the rows so far stay.
     """
     from ltlpipe.batch.problems import find_problems
-    from ltlpipe.batch.solving import INPUT_ERROR, solve_rows, tasks_of
-    from ltlpipe.batch.table import open_table
+    from ltlpipe.batch.solving import (
+        BUG,
+        INPUT_ERROR,
+        LIMITS,
+        refuse_unready,
+        solve_rows,
+        tasks_of,
+    )
+    from ltlpipe.batch.table import json_of, open_table
+    from ltlpipe.verdict.plan import Options, make_plan
     from ltlpipe.verdict.verdict import UNKNOWN
+
+    refuse_unready(jobs=jobs, store=store)
 
     chosen = shared.given(
         emptiness=emptiness,
@@ -64,6 +88,10 @@ def solve(
         seed=seed,
         strict=strict,
     )
+    if explain:
+        kinds = {k: v for k, v in chosen.items() if k not in LIMITS}
+        plan = make_plan(Options(**kinds), has_property=True, system_accepts=False)
+        print_plan(plan, as_json=as_json)
     tasks = tasks_of(find_problems(paths))
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
@@ -72,11 +100,17 @@ def solve(
         with open_table(out) as table, suppress(KeyboardInterrupt):
             for row in rows:
                 table.write(row)
+                if as_json:
+                    progress.hide()
+                    print(json_line(json_of(row)), flush=True)
                 counts[row["verdict"], row["reason"]] += 1
     left = len(tasks) - counts.total()
-    if not quiet:
+    if not quiet and not as_json:
         _summarise(counts, left, time.monotonic() - started, out)
-    if any(reason == INPUT_ERROR for _, reason in counts):
+    reasons = {reason for _, reason in counts}
+    if BUG in reasons:
+        raise typer.Exit(70)
+    if INPUT_ERROR in reasons:
         raise typer.Exit(2)
     verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
     raise typer.Exit(exit_code(verdicts))
@@ -87,15 +121,18 @@ class _Watcher:
 
     def __init__(self, progress: SearchProgress) -> None:
         self.progress: SearchProgress = progress
-        self._failed: LtlpipeError | None = None
+        self._failed: Exception | None = None
 
     def begin(self, task: Task, number: int, total: int) -> None:
         system = task.system if isinstance(task.system, tuple) else (task.system.name,)
         label = f"{number}/{total} {system[0]}"
         self.progress.begin(label, total=total, done=number - 1)
 
-    def failed(self, task: Task, error: LtlpipeError) -> None:  # noqa: ARG002
-        if error is not self._failed:  # once for all formulas of a broken system
+    def failed(self, task: Task, error: Exception) -> None:  # noqa: ARG002
+        if not isinstance(error, LtlpipeError):
+            traceback.print_exception(error)
+            print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
+        elif error is not self._failed:  # once for all formulas of a broken system
             print(f"error: {error}", file=sys.stderr)
         self._failed = error
 

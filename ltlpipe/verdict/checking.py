@@ -238,7 +238,10 @@ class _Task:
                     file=formula.file if formula else None,
                     line=formula.line if formula else None,
                 )
-            warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=4)
+            asked = self.property.formula
+            if asked is not None and asked.file is not None:
+                message += f" ({asked.identifier})"
+            warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=5)
         return [name for name in names if name in index]
 
     def _translate(

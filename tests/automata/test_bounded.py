@@ -53,3 +53,18 @@ def test_a_call_that_dies_is_out_of_memory():
     with pytest.raises(StoppedError) as error:
         call_bounded(lambda: os.kill(os.getpid(), signal.SIGKILL), deadline=None)
     assert error.value.reason == "memory"
+
+
+def test_a_crash_is_not_taken_for_a_limit():
+    """Only what kills is; a segmentation fault is an error of its own."""
+    with pytest.raises(UnsupportedError, match="crashed"):
+        call_bounded(lambda: os.kill(os.getpid(), signal.SIGSEGV), deadline=None)
+
+
+def test_nobody_waits_for_children():
+    """Programs that ignore SIGCHLD hand that down to those they start."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert call_bounded(lambda: 7, deadline=None) == 7
+    finally:
+        signal.signal(signal.SIGCHLD, before)

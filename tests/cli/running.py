@@ -18,8 +18,13 @@ PROGRAM = [sys.executable, "-m", "ltlpipe"]
 RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
 """a and b in turn, for ever."""
 
-HARD = "!(" + " & ".join(f"G(a{k} -> F b{k})" for k in range(16)) + ")"
-"""Spot needs minutes for its negation."""
+HARD = "!(" + " & ".join(f"G(a{k} -> F b{k})" for k in range(18)) + ")"
+"""Spot needs minutes for its negation, of 2**18 states, on `MANY`."""
+
+MANY = "des (0, 36, 1)\n" + "".join(
+    f'(0, "{x}{k}", 0)\n' for x in "ab" for k in range(18)
+)
+"""All actions of `HARD`, at any time."""
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

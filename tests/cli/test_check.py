@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ltlpipe import load
-from tests.cli.running import HARD, RING
+from tests.cli.running import HARD, MANY, RING
 from tests.oracles import accepting_run_exists
 
 KEYS = [
@@ -395,10 +395,13 @@ def test_limits(flags, reason, question, run, big):
     assert time.monotonic() - started < 10
 
 
-def test_timeout_of_a_translation(run, ring):
+def test_timeout_of_a_translation(run, tmp_path):
     """Spot cannot be stopped from within; the limit holds for it nevertheless."""
+    (tmp_path / "many.aut").write_text(MANY)
     started = time.monotonic()
-    outcome = run("check", ring, "-f", HARD, "--timeout", "0.3", "--json")
+    outcome = run(
+        "check", tmp_path / "many.aut", "-f", HARD, "--timeout", "0.3", "--json"
+    )
 
     (record,) = outcome.records
     assert (record["verdict"], record["reason"]) == ("unknown", "timeout")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.cli.running import HARD, PROGRAM, RING, OnTerminal, plain, program
+from tests.cli.running import HARD, MANY, PROGRAM, RING, OnTerminal, plain, program
 
 SECONDS_TO_STOP = 5  # two are promised, and the machine may be busy
 
@@ -203,9 +203,11 @@ def test_ctrl_c_leaves_other_formulas_unchecked(big):
     assert outcome.code == 3
 
 
-def test_ctrl_c_in_a_translation(ring):
+def test_ctrl_c_in_a_translation(tmp_path):
     """Spot is ended with its process, whose output nobody sees."""
-    with OnTerminal("check", ring, "-f", HARD, "--json") as run:
+    many = tmp_path / "many.aut"
+    many.write_text(MANY)
+    with OnTerminal("check", many, "-f", HARD, "--json") as run:
         wait_until(lambda: children(run.process.pid))
         (child,) = children(run.process.pid)
         pressed = time.monotonic()

@@ -157,3 +157,25 @@ def test_ctrl_c_between_two_tasks(run, problems, tmp_path, monkeypatch):
     assert read(tmp_path / "r.csv")["verdict"].tolist() == ["holds"]
     assert outcome.code == 3
     assert "(not solved) │ interrupted │     2" in outcome.out
+
+
+def test_json_and_explain(run, problems, tmp_path):
+    """One object per formula on standard output, the plan on standard error."""
+    out = tmp_path / "r.csv"
+    outcome = run("solve", problems, "--out", out, "--json", "--explain")
+
+    verdicts = [record["verdict"] for record in outcome.records]
+    assert verdicts == read(out)["verdict"].tolist()
+    assert all("plan" in record and "lasso" in record for record in outcome.records)
+    assert outcome.err.startswith("plan:")
+
+
+@pytest.mark.parametrize("flags", [["--jobs", "2"], ["--store", "run.sqlite"]])
+def test_options_of_later_versions(flags, run, problems, tmp_path):
+    """They are refused by name before anything is written."""
+    out = tmp_path / "r.csv"
+    outcome = run("solve", problems, "--out", out, *flags)
+
+    assert outcome.code == 2
+    assert "not in this version" in outcome.complaint
+    assert not out.exists()

@@ -10,7 +10,9 @@ import time
 import numpy as np
 import pytest
 
+from ltlpipe import UnsupportedError
 from ltlpipe.automata.letters import universal
+from ltlpipe.search import memory
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, Interrupt, Limits, drive, interruptible
 from ltlpipe.search.product import make_problem
@@ -116,3 +118,32 @@ def test_bytes_per_state_are_as_stated(name):
     assert search.registers[Reg.VISITED] == 4_683_381
     assert search.registers[Reg.TRANSITIONS] == 37_983_050
     assert search.memory_bytes / 4_683_381 < 40
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_limit_of_exactly_enough_states(name):
+    """A complete search of n states needs no more than a limit of n."""
+    assert drive(search_of(name, 4), Limits(max_states=465)).status == Status.EMPTY
+    assert drive(search_of(name, 4), Limits(max_states=464)).reason == "max-states"
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [("timeout", -1.0), ("timeout", float("nan")), ("memory_mib", float("nan"))],
+)
+def test_limits_that_are_none(limit, value):
+    """Negative or no numbers at all."""
+    with pytest.raises(UnsupportedError, match="expected 0 or more"):
+        Limits.within(**{"timeout": None, limit: value})
+
+
+def test_files_in_memory_are_free(tmp_path, monkeypatch):
+    """What a control group only uses to cache files counts as free."""
+    group = tmp_path / "here"
+    group.mkdir()
+    (group / "memory.max").write_text("8589934592\n")
+    (group / "memory.current").write_text("8588886016\n")
+    (group / "memory.stat").write_text("anon 1000\ninactive_file 4294967296\n")
+    assert 4096 * 1024 <= memory._free_in(group) < 4100 * 1024
+    (group / "memory.max").write_text("max\n")
+    assert memory._free_in(group) is None

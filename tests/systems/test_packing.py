@@ -161,3 +161,27 @@ def test_unreachable_local_states_take_no_bits():
     packed = pack(Network([component]), np.zeros(3, dtype=np.int32))
     assert packed.fields[0].bits == 1
     assert packed.unpack(packed.initial[None]).tolist() == [[2]]
+
+
+def test_sparse_states_cost_nothing():
+    """Two billion states of which none has a transition."""
+    component = LTS.from_transitions([(7, "a", 9)], initial=7, n_states=2**31 - 1)
+    packed = pack(Network([component]), np.zeros(1, dtype=np.int32))
+    assert packed.local_states[0].tolist() == [7, 9]
+
+
+def test_huge_alphabets_keep_their_transitions():
+    """Many states times many labels exceed 64 bits; nothing is taken for equal."""
+    n_states, n_labels = 1 << 22, (1 << 20) + 1
+    component = LTS(
+        n_states=n_states,
+        initial=0,
+        labels=tuple(f"l{k}" for k in range(n_labels)),
+        src=np.array([0, 0, *range(n_states - 1)], dtype=np.int32),
+        label=np.array([0, n_labels - 1] + [1] * (n_states - 1), dtype=np.int32),
+        dst=np.array([1, 1, *range(1, n_states)], dtype=np.int32),
+    )
+    states = np.arange(n_states, dtype=np.int32)
+    steps = packing_tables._steps_by_label(component, states)
+    assert steps["l0"].src.tolist() == steps[f"l{n_labels - 1}"].src.tolist() == [0]
+    assert len(steps["l1"].src) == n_states - 1

@@ -177,3 +177,24 @@ def test_networks_without_transitions():
     assert check(still, "0").verdict == "holds"
     assert check(still, "0", deadlock="stutter").verdict == "violated"
     assert check(still, empty=True).verdict == "holds"
+
+
+def test_memory_for_the_buffers_alone():
+    """Buffers that exceed the limit are never made."""
+    fan = [LTS.from_transitions([(0, f"a{i}", d) for d in range(90)]) for i in range(2)]
+    wide = LTS.from_transitions([(0, "go", d) for d in range(150)])
+    verdict = check(Network([*fan, wide, wide]), "G !go", memory=0.1)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+    assert verdict.stats.states is None
+
+
+def test_running_out_of_memory_is_a_limit(monkeypatch):
+    """Wherever it happens on the way."""
+    from ltlpipe.search.paths import PathFinder
+
+    def no_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(PathFinder, "path", no_memory)
+    verdict = check(RING, "G a")
+    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
