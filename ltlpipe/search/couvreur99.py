@@ -228,6 +228,7 @@ class Couvreur99(Search):
     name = "couvreur99"
     generalised = True
     bytes_per_state = 4.0
+    kernel = staticmethod(couvreur99_step)
 
     arrays: Arrays
 
@@ -273,19 +274,6 @@ class Couvreur99(Search):
         arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
         arrays.entry_marks.resize(arrays.roots.shape[0], refcheck=False)
         arrays.dead_last.resize(arrays.dead_first.shape[0], refcheck=False)
-
-    def step(self, budget: int) -> Status:
-        """Expand at most `budget` states."""
-        return Status(
-            couvreur99_step(
-                self.problem.expand,
-                self.problem.product,
-                self.store,
-                self.registers,
-                self.arrays,
-                budget,
-            )
-        )
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""

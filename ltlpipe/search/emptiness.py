@@ -16,6 +16,8 @@ from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, fill_slots, intern
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.paths import ProductLasso
     from ltlpipe.search.product import Problem
@@ -52,6 +54,8 @@ class Search(ABC):
     name: ClassVar[str]
     generalised: ClassVar[bool]  # takes any number of marks, on transitions
     bytes_per_state: ClassVar[float]  # beside the state's row and slot
+
+    kernel: ClassVar[Callable[..., int]]  # advances the search, returns a Status
 
     arrays: Any  # the algorithm's own NamedTuple
 
@@ -102,10 +106,6 @@ class Search(ABC):
         """Resize the arrays whose lengths depend on others'."""
 
     @abstractmethod
-    def step(self, budget: int) -> Status:
-        """Expand at most `budget` states."""
-
-    @abstractmethod
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
 
@@ -126,6 +126,20 @@ class Search(ABC):
     @abstractmethod
     def assert_consistent(self) -> None:
         """Check the invariants that the module states; for tests."""
+
+    def step(self, budget: int) -> Status:
+        """Expand at most `budget` states."""
+        problem = self.problem
+        return Status(
+            self.kernel(
+                problem.expand,
+                problem.product,
+                self.store,
+                self.registers,
+                self.arrays,
+                budget,
+            )
+        )
 
     @property
     def n_stored(self) -> int:

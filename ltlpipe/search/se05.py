@@ -216,6 +216,7 @@ class SE05(Search):
     name = "se05"
     generalised = False
     bytes_per_state = 0.25
+    kernel = staticmethod(se05_step)
 
     arrays: Arrays
 
@@ -235,19 +236,6 @@ class SE05(Search):
     def _follow(self) -> None:
         n_bytes = self.store.rows.shape[0] // 4 + 1
         self.arrays.colours.resize(n_bytes, refcheck=False)
-
-    def step(self, budget: int) -> Status:
-        """Expand at most `budget` states."""
-        return Status(
-            se05_step(
-                self.problem.expand,
-                self.problem.product,
-                self.store,
-                self.registers,
-                self.arrays,
-                budget,
-            )
-        )
 
     def colours(self) -> np.ndarray:
         """Return uint8[n_stored], the Colour of every state."""
