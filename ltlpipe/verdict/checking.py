@@ -25,7 +25,7 @@ from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import shortest_form
-from ltlpipe.verdict.plan import Options, make_plan
+from ltlpipe.verdict.plan import AUTO, Options, make_plan
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -101,8 +101,15 @@ def check(
     timeout: float | None = None,
     memory: float | None = None,
     max_states: int | None = None,
+    emptiness: str = AUTO,
+    acceptance: str = AUTO,
+    reduce: str = AUTO,
+    semantics: str | None = None,
+    deadlock: str | None = None,
+    seed: int | None = None,
+    strict: bool = False,
+    lasso: bool = True,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
 
@@ -131,18 +138,23 @@ def check(
         machine has free.
     max_states : int, optional
         Limit of product states.
+    emptiness, acceptance, reduce, semantics, deadlock : str, optional
+        As the flags of the command line; see `ltlpipe.verdict.plan.Options`.
+    seed : int, optional
+        Shuffles the order of transitions.
+    strict : bool
+        Whether a proposition that is no action of the system is an error.
+    lasso : bool
+        Whether a violation is followed by extracting and replaying a lasso.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
-    **options
-        Fields of `ltlpipe.verdict.plan.Options`: `emptiness`, `acceptance`,
-        `reduce`, `semantics`, `deadlock`, `seed`, `strict`, `lasso`.
 
     Returns
     -------
     Verdict
         `verdict` is "holds", "violated" or "unknown"; `reason` is the limit
-        that was hit, else None.  `lasso` is set iff violated.
+        that was hit, else None.  `lasso` is set iff violated and asked for.
 
     Raises
     ------
@@ -160,7 +172,16 @@ def check(
         raise UnsupportedError("expected one of a formula, an automaton, or --empty")
     if isinstance(formula, str):
         formula = parse(formula)
-    chosen = Options(**options)
+    chosen = Options(
+        emptiness=emptiness,
+        acceptance=acceptance,
+        reduce=reduce,
+        semantics=semantics,
+        deadlock=deadlock,
+        seed=seed,
+        strict=strict,
+        lasso=lasso,
+    )
     task = _Task(system, Property(formula, violations), chosen)
     if memory is None:
         memory = default_memory_mib()
