@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, fill_slots, intern
 
@@ -43,6 +44,11 @@ class Search(ABC):
     problem : Problem
         The product to search.
 
+    Raises
+    ------
+    UnsupportedError
+        The product's acceptance is more than the algorithm takes.
+
     Attributes
     ----------
     registers : int64[N_REGISTERS]
@@ -60,6 +66,11 @@ class Search(ABC):
     arrays: Any  # the algorithm's own NamedTuple
 
     def __init__(self, problem: Problem) -> None:
+        if not self.generalised and (problem.n_marks > 1 or not problem.state_based):
+            raise UnsupportedError(
+                f"{self.name} takes one acceptance mark on states: "
+                "use --emptiness couvreur99"
+            )
         self.problem = problem
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES

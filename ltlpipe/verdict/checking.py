@@ -250,8 +250,8 @@ class _Task:
         if unknown:
             listed = ", ".join(repr(name) for name in unknown)
             message = f"no action of the system is called {listed}"
+            formula = self.property.formula
             if self.options.strict:
-                formula = self.property.formula
                 raise FormulaError(
                     message,
                     formula=formula.text if formula else "(automaton)",
@@ -259,9 +259,8 @@ class _Task:
                     file=formula.file if formula else None,
                     line=formula.line if formula else None,
                 )
-            asked = self.property.formula
-            if asked is not None and asked.file is not None:
-                message += f" ({asked.identifier})"
+            if formula is not None and formula.file is not None:
+                message += f" ({formula.identifier})"
             warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=5)
         return [name for name in names if name in index]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ltlpipe import UnsupportedError
 from ltlpipe.search.registers import Status
-from tests.search.machinery import explicit, run
+from tests.search.machinery import Explicit, explicit, run
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,17 @@ def test_red_states_are_not_searched_again():
     assert outcome.status == Status.EMPTY
     # blue 5; red from 2: 2->3, 3->4, 4->4; red from 1: 1->2 (red)
     assert outcome.transitions == 5 + 3 + 1
+
+
+@pytest.mark.parametrize(
+    "automaton",
+    [
+        Explicit(2, 1, ((0, 1, 1), (0, 0, 0), (1, 0, 0))),
+        Explicit(1, 2, ((0, 3, 0),)),
+    ],
+    ids=["marks-on-transitions", "two-marks"],
+)
+def test_other_acceptance_is_refused(automaton):
+    """The search would answer wrongly, so it does not begin."""
+    with pytest.raises(UnsupportedError, match="one acceptance mark on states"):
+        run("se05", automaton)
