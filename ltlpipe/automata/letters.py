@@ -35,6 +35,14 @@ class PropertyAutomaton:
         A run is accepted iff it sees each of these marks infinitely often.
     state_based : bool
         Whether the transitions that leave a state all carry the same marks.
+    weak : bool
+        Whether all cycles of an SCC are accepting or none is; the marks are then
+        at most one, on all transitions that leave the states of accepting SCCs.
+    terminal : bool
+        Whether it is weak and every state of an accepting SCC accepts all words.
+    system_marks : int
+        Marks of the system that letters tell: letter ``a << system_marks | m``
+        is action letter `a` taken with the marks `m`.
     """
 
     n_states: int
@@ -45,6 +53,9 @@ class PropertyAutomaton:
     edge_marks: np.ndarray
     n_marks: int
     state_based: bool
+    weak: bool = False
+    terminal: bool = False
+    system_marks: int = 0
 
     @property
     def acceptance(self) -> str:
@@ -70,4 +81,6 @@ def universal() -> PropertyAutomaton:
         edge_marks=np.zeros(1, dtype=np.uint32),
         n_marks=0,
         state_based=True,
+        weak=True,
+        terminal=True,
     )

@@ -17,6 +17,7 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
+from ltlpipe.automata.structure import Cell, structure_of
 from ltlpipe.logic.actions import bit_names, numbered
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ def _translated(formula: Any, acceptance: str) -> Any:
 
 
 def from_formula(
-    formula: Formula, acceptance: str, actions: Sequence[str]
+    formula: Formula,
+    acceptance: str,
+    actions: Sequence[str],
+    *,
+    system_marks: int = 0,
 ) -> PropertyAutomaton:
     """Return the table of the words that violate `formula`.
 
@@ -89,25 +94,71 @@ def from_formula(
     actions : sequence of str
         The propositions that are actions of the system; letter i + 1 is
         ``actions[i]``.  The others never hold.
+    system_marks : int
+        Marks of the system that the automaton shall see to, too: it accepts the
+        words in which each occurs infinitely often besides.  This is how one
+        mark does for a property and a system with acceptance (Schwoon & Esparza
+        2005, Sec. 5.2: degeneralisation).
     """
     import spot
 
-    violations = spot.formula_Not(numbered(formula.spot, actions))
+    names = _mark_names(system_marks)
+    violations = spot.formula_And(
+        [spot.formula_Not(numbered(formula.spot, actions)), _recurrence(names)]
+    )
     bits = bit_names(len(actions))
     letters = [
         {bit for i, bit in enumerate(bits) if number >> i & 1}
         for number in range(len(actions) + 1)
     ]
-    return _table(_translated(violations, acceptance), letters, acceptance)
+    translated = _translated(violations, acceptance)
+    return _table(translated, _with_marks(letters, names), acceptance, system_marks)
 
 
 def from_automaton(
-    automaton: Any, acceptance: str, actions: Sequence[str]
+    automaton: Any,
+    acceptance: str,
+    actions: Sequence[str],
+    *,
+    system_marks: int = 0,
 ) -> PropertyAutomaton:
     """Return the table of a Spot automaton over actions (see `from_formula`)."""
-    letters = [set(), *({name} for name in actions)]
+    import spot
+
+    names = _mark_names(system_marks)
+    letters = _with_marks([set(), *({name} for name in actions)], names)
+    if system_marks:
+        recurrence = spot.translate(
+            _recurrence(names), "GeneralizedBuchi", dict=automaton.get_dict()
+        )
+        automaton = _by_spot(lambda: spot.product(automaton, recurrence))
     restricted = _by_spot(lambda: _restrict(automaton, letters, acceptance))
-    return _table(restricted, letters, acceptance)
+    return _table(restricted, letters, acceptance, system_marks)
+
+
+def _mark_names(system_marks: int) -> list[str]:
+    """Return the propositions that say which marks a step of the system has.
+
+    No action is called so: names of actions have no line break.
+    """
+    return [f"mark\n{number}" for number in range(system_marks)]
+
+
+def _recurrence(names: Sequence[str]) -> Any:
+    """Return the formula that each proposition holds again and again."""
+    import spot
+
+    again = [spot.formula_G(spot.formula_F(spot.formula_ap(name))) for name in names]
+    return spot.formula_And(again)
+
+
+def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[str]]:
+    """Return the letters with every set of marks, the marks in the lowest bits."""
+    return [
+        letter | {name for bit, name in enumerate(names) if marks >> bit & 1}
+        for letter in letters
+        for marks in range(1 << len(names))
+    ]
 
 
 def _by_spot(work: Any) -> Any:
@@ -158,41 +209,71 @@ def _restrict(automaton: Any, letters: Sequence[set[str]], acceptance: str) -> A
 
 
 def _table(
-    automaton: Any, letters: Sequence[set[str]], acceptance: str
+    automaton: Any,
+    letters: Sequence[set[str]],
+    acceptance: str,
+    system_marks: int = 0,
 ) -> PropertyAutomaton:
-    """Evaluate every label at every letter."""
-    import buddy
-
-    cubes = _cubes(automaton, letters)
-
+    """Evaluate every label at every letter, and see what structure there is."""
     condition = automaton.acc()
     if not condition.is_generalized_buchi() and not condition.is_f():
         raise AssertionError(f"Spot returned {condition} for {acceptance}")
-    cells: list[list[tuple[int, int]]]
-    cells = [[] for _ in range(automaton.num_states() * len(letters))]
-    for edge in automaton.edges() if not condition.is_f() else ():
-        marks = sum(1 << mark for mark in edge.acc.sets())
-        for i, cube in enumerate(cubes):
-            if edge.cond & cube != buddy.bddfalse:
-                cells[edge.src * len(letters) + i].append((edge.dst, marks))
-    cells = [_undominated(cell) for cell in cells]
+    n_marks = 0 if condition.is_f() else condition.num_sets()
+    initial = automaton.get_init_state_number()
+    cells = _cells(automaton, letters)
+    structure = structure_of(
+        cells, n_letters=len(letters), initial=initial, n_marks=n_marks
+    )
+    if structure.weak and n_marks > 0:
+        n_marks = 1
+        cells = _marked_by_state(cells, len(letters), structure.accepting)
     flat = [edge for cell in cells for edge in cell]
     table = PropertyAutomaton(
         n_states=automaton.num_states(),
-        initial=automaton.get_init_state_number(),
+        initial=initial,
         n_letters=len(letters),
         first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
         edge_dst=np.array([dst for dst, _ in flat], dtype=np.int32),
         edge_marks=np.array([marks for _, marks in flat], dtype=np.uint32),
-        n_marks=0 if condition.is_f() else condition.num_sets(),
+        n_marks=n_marks,
         state_based=_is_state_based(cells, len(letters)),
+        weak=structure.weak,
+        terminal=structure.terminal,
+        system_marks=system_marks,
     )
     if acceptance == "ba" and not (table.state_based and table.n_marks <= 1):
         raise AssertionError("Spot returned no state-based Büchi acceptance")
     return table
 
 
-def _undominated(cell: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _cells(automaton: Any, letters: Sequence[set[str]]) -> list[Cell]:
+    """Return the transitions by state and letter, none if nothing is accepted."""
+    import buddy
+
+    cubes = _cubes(automaton, letters)
+    cells: list[Cell] = [[] for _ in range(automaton.num_states() * len(letters))]
+    for edge in automaton.edges() if not automaton.acc().is_f() else ():
+        marks = sum(1 << mark for mark in edge.acc.sets())
+        for i, cube in enumerate(cubes):
+            if edge.cond & cube != buddy.bddfalse:
+                cells[edge.src * len(letters) + i].append((edge.dst, marks))
+    return [_undominated(cell) for cell in cells]
+
+
+def _marked_by_state(
+    cells: list[Cell], n_letters: int, accepting: frozenset[int]
+) -> list[Cell]:
+    """Put one mark on all transitions that leave an accepting SCC's states.
+
+    In a weak automaton this accepts the same runs, by one mark on states.
+    """
+    return [
+        _undominated([(dst, int(at // n_letters in accepting)) for dst, _ in cell])
+        for at, cell in enumerate(cells)
+    ]
+
+
+def _undominated(cell: Cell) -> Cell:
     """Drop transitions that another one to the same state outdoes in marks."""
     return [
         (dst, marks)
@@ -204,7 +285,7 @@ def _undominated(cell: list[tuple[int, int]]) -> list[tuple[int, int]]:
     ]
 
 
-def _is_state_based(cells: list[list[tuple[int, int]]], n_letters: int) -> bool:
+def _is_state_based(cells: list[Cell], n_letters: int) -> bool:
     """Whether the transitions that leave a state all carry the same marks."""
     return all(
         len({marks for cell in cells[k : k + n_letters] for _, marks in cell}) <= 1

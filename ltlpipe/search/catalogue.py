@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.search.emptiness import Search
 
+_PLACES = {
+    "cvwy92": ("nested.cvwy92", "CVWY92"),
+    "hpy96": ("nested.hpy96", "HPY96"),
+    "gmz04": ("nested.gmz04", "GMZ04"),
+    "se05": ("nested.se05", "SE05"),
+    "tarjan72": ("scc.tarjan72", "Tarjan72"),
+    "gv04": ("scc.gv04", "GV04"),
+    "couvreur99": ("scc.couvreur99", "Couvreur99"),
+    "couvreur99-fig5": ("scc.couvreur99_fig5", "Couvreur99Fig5"),
+    "dfs-weak": ("nested.dfs_weak", "DFSWeak"),
+    "reach-terminal": ("nested.dfs_weak", "ReachTerminal"),
+    "tauriainen03": ("nested.tauriainen03", "Tauriainen03"),
+}
 
-def _se05() -> type[Search]:
-    from ltlpipe.search.se05 import SE05
 
-    return SE05
-
-
-def _couvreur99() -> type[Search]:
-    from ltlpipe.search.couvreur99 import Couvreur99
-
-    return Couvreur99
+def _load(module: str, name: str) -> Any:
+    return getattr(import_module(f"ltlpipe.search.{module}"), name)
 
 
 SEARCHES: dict[str, Callable[[], type[Search]]] = {
-    "se05": _se05,
-    "couvreur99": _couvreur99,
+    name: partial(_load, *place) for name, place in _PLACES.items()
 }
 """From the name of an emptiness check to a function that loads it."""

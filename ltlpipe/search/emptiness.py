@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 
 _GROWTH = 1.5
 _FIRST_STATES = 1 << 10
+_BUDGET = 1 << 15
 FIRST_ENTRIES = 1 << 10
 """Entries of a new stack, beside the room that one expansion needs."""
 
 MAX_STATES = 1 << 30
 """State ids that a stack entry can hold."""
+
+
+class Interrupted(Exception):  # noqa: N818 (not an error: a request)
+    """Ctrl-C was pressed while a run was being extracted."""
 
 
 class OutOfMemoryError(Exception):
@@ -43,6 +48,8 @@ class Search(ABC):
     ----------
     problem : Problem
         The product to search.
+    known : Search, optional
+        A search over the same product that has ended; its store is taken over.
 
     Raises
     ------
@@ -59,13 +66,13 @@ class Search(ABC):
 
     name: ClassVar[str]
     generalised: ClassVar[bool]  # takes any number of marks, on transitions
-    bytes_per_state: ClassVar[float]  # beside the state's row and slot
+    bytes_per_state: float  # beside the state's row and slot
 
     kernel: ClassVar[Callable[..., int]]  # advances the search, returns a Status
 
     arrays: Any  # the algorithm's own NamedTuple
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, *, known: Search | None = None) -> None:
         if not self.generalised and (problem.n_marks > 1 or not problem.state_based):
             raise UnsupportedError(
                 f"{self.name} takes one acceptance mark on states: "
@@ -74,6 +81,18 @@ class Search(ABC):
         self.problem = problem
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
+        if known is None:
+            self._new_store()
+        else:
+            self.store = known.store
+            for register in (Reg.STORED, Reg.ID_BITS):
+                self.registers[register] = known.registers[register]
+            self.arrays = self._new_arrays(self.store.rows.shape[0])
+        self._begin()
+
+    def _new_store(self) -> None:
+        """Make all arrays, and store the initial state."""
+        problem = self.problem
         room = problem.product.ids.shape[0] + _FIRST_STATES
         n_words = problem.initial.shape[0]
         self.store = Store(
@@ -94,7 +113,6 @@ class Search(ABC):
             product.ids,
             0,
         )
-        self._begin()
 
     @abstractmethod
     def _new_arrays(self, n_states: int) -> Any:
@@ -226,3 +244,26 @@ class Search(ABC):
         slots[:] = 0
         self.registers[Reg.ID_BITS] = int(n_slots).bit_length()
         fill_slots(self.store, self.registers)
+
+    def run_on(self, interrupt: Interrupt | None) -> None:
+        """Search on to an accepting run that is known to be there.
+
+        Raises
+        ------
+        Interrupted
+            `interrupt` was pressed.
+        MemoryError
+            The system refuses to give more memory.
+        """
+        status = Status.RUNNING
+        while status != Status.FOUND:
+            if interrupt is not None and interrupt.pressed:
+                raise Interrupted
+            if status == Status.GROW:
+                try:
+                    self.grow(float("inf"))
+                except OutOfMemoryError as error:
+                    raise MemoryError from error
+            elif status != Status.RUNNING:
+                raise RuntimeError("the search reported a run that is not there")
+            status = self.step(_BUDGET)

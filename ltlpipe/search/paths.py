@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe._jit import inlined, njit
+from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.product import successors, visit_successors
 from ltlpipe.search.registers import Status
 
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.emptiness import Search
 
 _BUDGET = 1 << 15
-
-
-class Interrupted(Exception):  # noqa: N818 (not an error: a request)
-    """Ctrl-C was pressed while a run was being extracted."""
 
 
 class Flag(IntEnum):
@@ -275,6 +272,24 @@ class PathFinder:
         if goal[0]:  # the initial state is number 0
             return np.zeros(1, dtype=np.int32)
         return self.path(0, self.search.visited(), goal)
+
+    def lasso_through(self, state: int) -> ProductLasso:
+        """Return a run with a shortest cycle through `state`, which is accepting.
+
+        The prefix is a shortest one to this cycle.
+        """
+        cycle, actions = self.shortest_cycle(state, self.search.visited())
+        goal = np.zeros(self.search.n_stored, dtype=np.bool_)
+        goal[cycle] = True
+        return self.lasso(self.prefix_to(goal), cycle, actions)
+
+    def lasso_in(self, inside: np.ndarray) -> ProductLasso:
+        """Return a run that stays in an accepting SCC, bool[n_stored], in the end.
+
+        It enters the SCC by a shortest way and collects the marks from there.
+        """
+        prefix = self.prefix_to(inside)
+        return self.lasso(prefix, *self.cycle_through(int(prefix[-1]), inside))
 
     def lasso(
         self, prefix: np.ndarray, cycle: np.ndarray, cycle_actions: np.ndarray

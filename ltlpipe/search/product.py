@@ -36,8 +36,9 @@ class Setting(IntEnum):
     MASK = 3
     STUTTER = 4  # whether a state without successors repeats itself
     SYSTEM_SHIFT = 5  # the property's marks; the system's follow
-    SYSTEM_MARKS = 6  # number of the system's marks
+    SYSTEM_MARKS = 6  # number of the system's marks among the product's
     FULL = 7  # the marks that an accepting cycle must have seen
+    LETTER_SHIFT = 8  # number of the system's marks that letters tell
 
 
 class Product(NamedTuple):
@@ -94,6 +95,9 @@ def successors(expand, product, row):
     shift = np.uint64(settings[Setting.SHIFT])
     system_shift = np.uint32(settings[Setting.SYSTEM_SHIFT])
     base = src * settings[Setting.N_LETTERS]
+    letter_shift = settings[Setting.LETTER_SHIFT]
+    told = (np.int64(1) << letter_shift) - 1
+    kept = np.uint32(0xFFFFFFFF) if letter_shift == 0 else np.uint32(0)
     # Taking an array out of a tuple costs a reference count: not in a loop.
     first_edge, edge_dst = product.first_edge, product.edge_dst
     edge_marks, letters = product.edge_marks, product.letters
@@ -102,8 +106,9 @@ def successors(expand, product, row):
     marks, row_actions = product.marks, product.row_actions
     n = 0
     for step in range(n_steps):
-        at = base + letters[step]
-        own_marks = system_marks[step] << system_shift
+        at = base + (np.int64(letters[step]) << letter_shift)
+        at += np.int64(system_marks[step]) & told
+        own_marks = (system_marks[step] << system_shift) & kept
         for edge in range(first_edge[at], first_edge[at + 1]):
             for w in range(n_words):
                 rows[n, w] = system_rows[step, w]
@@ -155,6 +160,16 @@ def visit_successors(expand, product, store, registers, state, companion, shift)
 
 
 @inlined
+def leaves_accepting(product, n):
+    """Whether the `n` transitions just generated leave an accepting state.
+
+    A state without successors lies on no cycle: whether it accepts is all one.
+    """
+    full = np.uint32(product.settings[Setting.FULL])
+    return n > 0 and product.marks[0] & full == full
+
+
+@inlined
 def at_limit(registers):
     """Whether as many states have been entered as may be."""
     return registers[Reg.VISITED] >= registers[Reg.MAX_STATES]
@@ -183,6 +198,8 @@ class Problem:
         Marks of the product: the property's and the system's.
     state_based : bool
         Whether all transitions that leave a state carry the same marks.
+    weak, terminal : bool
+        Whether the property automaton is and the system brings no marks.
     """
 
     expand: Any
@@ -190,6 +207,8 @@ class Problem:
     initial: np.ndarray
     n_marks: int
     state_based: bool
+    weak: bool = False
+    terminal: bool = False
 
 
 def buffer_bytes(system: PackedNetwork, automaton: PropertyAutomaton) -> int:
@@ -220,7 +239,9 @@ def make_problem(
     UnsupportedError
         The product would have more than 32 marks.
     """
-    n_marks = automaton.n_marks + system.n_marks
+    # Marks that the letters tell are the property's to see to.
+    own_marks = 0 if automaton.system_marks else system.n_marks
+    n_marks = automaton.n_marks + own_marks
     if n_marks > MAX_MARKS:
         raise UnsupportedError(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
@@ -235,8 +256,9 @@ def make_problem(
     settings[Setting.SHIFT] = system.extra.shift
     settings[Setting.MASK] = system.extra.mask
     settings[Setting.STUTTER] = stutter
-    settings[Setting.SYSTEM_SHIFT] = automaton.n_marks if system.n_marks else 0
-    settings[Setting.SYSTEM_MARKS] = system.n_marks
+    settings[Setting.SYSTEM_SHIFT] = automaton.n_marks if own_marks else 0
+    settings[Setting.SYSTEM_MARKS] = own_marks
+    settings[Setting.LETTER_SHIFT] = automaton.system_marks
     settings[Setting.FULL] = (1 << n_marks) - 1
     rows = np.zeros((p, n_words), dtype=np.uint64)
     actions = np.zeros(p, dtype=np.int32)
@@ -268,4 +290,6 @@ def make_problem(
         initial=initial,
         n_marks=n_marks,
         state_based=automaton.state_based,
+        weak=automaton.weak and own_marks == 0,
+        terminal=automaton.terminal and own_marks == 0,
     )

@@ -1,7 +1,7 @@
 """The scalars of a search: what its kernels and the driver both know.
 
 Registers are one int64 array that outlives every call of a step kernel.  The
-first ones are common to all algorithms; the rest belong to the algorithm.
+first ones are common to all algorithms; the rest belong to a family.
 """
 
 from __future__ import annotations
@@ -31,14 +31,27 @@ class Reg(IntEnum):
     MAX_DEPTH = 6  # its largest value
     TOP = 7  # entries of the stack array
     MAX_STATES = 8  # VISITED may not exceed it
-    CLOSING = 9  # se05, FOUND: the state at which the accepting cycle closes
-    RED_BASE = 10  # se05: stack entries below the red search, 0 if none runs
-    ACCEPTING = 11  # se05: accepting states on the blue stack
-    COUNT = 12  # couvreur99: highest DFS number in use
-    N_ROOTS = 13  # couvreur99: entries of the stack of roots
-    MAX_ROOTS = 14  # couvreur99: its largest value
-    N_DEAD = 15  # couvreur99: dead intervals of DFS numbers
-    MARK_BITS = 16  # couvreur99: bits per set of marks on the stack
+
+    # Nested searches
+    CLOSING = 9  # FOUND: the state on the path at which the cycle closes
+    RED_BASE = 10  # stack entries below the red search, 0 if none runs
+    ACCEPTING = 11  # accepting states on the blue stack
+    STOPS = 12  # reach-terminal: whether the first accepting state is enough
+    POST_BASE = 13  # tauriainen03: stack entries below the seed's transitions
+    RED_MARKS = 14  # tauriainen03: the marks that the red search carries
+    RED_VISITS = 15  # tauriainen03: states entered by red searches
+
+    # Searches for SCCs
+    COUNT = 16  # highest DFS number in use
+    N_ROOTS = 17  # entries of the stack of roots
+    MAX_ROOTS = 18  # its largest value
+    N_DEAD = 19  # dead intervals of DFS numbers
+    MARK_BITS = 20  # bits per set of marks on the stack
+    REMOVE_BASE = 21  # couvreur99-fig5: stack entries below the removal
+    N_CURRENT = 22  # tarjan72, gv04: states of SCCs that are not complete
+    MAX_CURRENT = 23  # its largest value
+    N_GOALS = 24  # gv04: accepting states on the call stack
+    N_SCCS = 25  # sccs: complete SCCs
 
 
 N_REGISTERS = len(Reg)

@@ -18,9 +18,9 @@ from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.driver import MIB, Limits, drive, interruptible
 from ltlpipe.search.memory import default_memory_mib
-from ltlpipe.search.paths import Interrupted
 from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack

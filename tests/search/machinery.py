@@ -28,6 +28,7 @@ class Explicit:
     n_states: int
     n_marks: int
     transitions: tuple[tuple[int, int, int], ...]  # src, marks, dst
+    known_weak: bool | None = None  # spares finding out where it is large
 
     @property
     def is_state_based(self) -> bool:
@@ -35,22 +36,41 @@ class Explicit:
         kinds = {(src, marks) for src, marks, _ in self.transitions}
         return self.n_marks <= 1 and len(kinds) == len({src for src, _ in kinds})
 
-    def has_accepting_cycle(self) -> bool:
-        """Whether a reachable SCC has a transition with each mark inside it."""
+    @property
+    def is_weak(self) -> bool:
+        """Whether the states of an SCC carry the mark together or not at all."""
+        if self.known_weak is not None:
+            return self.known_weak
+        if not self.is_state_based:
+            return False
+        marked = {src for src, marks, _ in self.transitions if marks}
+        return self.n_marks == 0 or all(
+            scc <= marked or not scc & marked for scc in self.sccs()
+        )
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether it is weak: with one letter, a state on a cycle accepts the word."""
+        return self.is_weak
+
+    def sccs(self) -> set[frozenset[int]]:
+        """The SCCs that have a transition and can be reached."""
         followers: list[set[int]] = [set() for _ in range(self.n_states)]
         for src, _, dst in self.transitions:
             followers[src].add(dst)
-        reached = [
-            s for s in range(self.n_states) if s == 0 or reaches(followers, 0, s)
+        after = [
+            {t for t in range(self.n_states) if reaches(followers, s, t)}
+            for s in range(self.n_states)
         ]
-        for state in reached:
-            if not reaches(followers, state, state):
-                continue
-            scc = {
-                s
-                for s in range(self.n_states)
-                if reaches(followers, state, s) and reaches(followers, s, state)
-            }
+        return {
+            frozenset(t for t in after[s] if s in after[t])
+            for s in range(self.n_states)
+            if s in after[s] and (s == 0 or s in after[0])
+        }
+
+    def has_accepting_cycle(self) -> bool:
+        """Whether a reachable SCC has a transition with each mark inside it."""
+        for scc in self.sccs():
             seen = 0
             for src, marks, dst in self.transitions:
                 if src in scc and dst in scc:
@@ -61,14 +81,24 @@ class Explicit:
 
 
 @st.composite
-def automata(draw, *, max_states=9, max_marks=3, state_based=False):
-    """Automata with self-loops, dead ends and unreachable parts."""
+def automata(draw, *, max_states=9, max_marks=3, state_based=False, weak=False):
+    """Automata with self-loops, dead ends and unreachable parts.
+
+    Weak ones are drawn with a rank per state that no transition decreases, and
+    a mark per rank.
+    """
+    state_based |= weak
     n_states = draw(st.integers(1, max_states))
     n_marks = draw(st.integers(0, 1 if state_based else max_marks))
     states = st.integers(0, n_states - 1)
     marks = st.integers(0, (1 << n_marks) - 1)
     pairs = draw(st.lists(st.tuples(states, states), max_size=2 * n_states))
-    if state_based:
+    if weak:
+        ranks = draw(st.lists(st.integers(0, 3), min_size=n_states, max_size=n_states))
+        of_rank = draw(st.lists(marks, min_size=4, max_size=4))
+        pairs = [(s, t) if ranks[s] <= ranks[t] else (t, s) for s, t in pairs]
+        rows = [(src, of_rank[ranks[src]], dst) for src, dst in pairs]
+    elif state_based:
         of_state = draw(st.lists(marks, min_size=n_states, max_size=n_states))
         rows = [(src, of_state[src], dst) for src, dst in pairs]
     else:
@@ -76,10 +106,24 @@ def automata(draw, *, max_states=9, max_marks=3, state_based=False):
     return Explicit(n_states, n_marks, tuple(dict.fromkeys(rows)))
 
 
-def explicit(n_states, edges, accepting):
+def explicit(n_states, edges, accepting, *, weak=None):
     """A Büchi automaton with accepting states."""
     rows = tuple((src, int(src in accepting), dst) for src, dst in edges)
-    return Explicit(n_states, 1, rows)
+    return Explicit(n_states, 1, rows, weak)
+
+
+def suits(name, automaton):
+    """Whether a search takes this acceptance."""
+    search = SEARCHES[name]()
+    if name in WEAK_ONLY:
+        return automaton.is_weak
+    return search.generalised or automaton.is_state_based
+
+
+WEAK_ONLY = {"dfs-weak", "reach-terminal"}
+
+LOOKS_TWICE = {"gmz04", "couvreur99-fig5"}
+"""Searches that generate every transition at least twice."""
 
 
 def problem_of(automaton: Explicit) -> Any:
@@ -96,6 +140,8 @@ def problem_of(automaton: Explicit) -> Any:
         edge_marks=np.array([t[1] for t in rows], dtype=np.uint32),
         n_marks=automaton.n_marks,
         state_based=automaton.is_state_based,
+        weak=automaton.is_weak,
+        terminal=automaton.is_terminal,
     )
     letters = np.zeros(1, dtype=np.int32)
     packed = pack(system, letters, extra_values=automaton.n_states)

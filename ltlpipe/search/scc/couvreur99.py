@@ -41,6 +41,7 @@ import numpy as np
 
 from ltlpipe._jit import inlined, njit
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
@@ -64,23 +65,6 @@ class Arrays(NamedTuple):
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
     dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
     dead_last: np.ndarray  # int32[d]
-
-
-@inlined
-def read_marks(packed, bits, entry):
-    """Return the marks of a stack entry, `bits` bits each."""
-    at = entry * bits
-    shifted = packed[at >> 5] >> np.uint32(at & 31)
-    return shifted & np.uint32((1 << bits) - 1)
-
-
-@inlined
-def write_marks(packed, bits, entry, marks):
-    """Set the marks of a stack entry."""
-    at = entry * bits
-    shift = np.uint32(at & 31)
-    hole = np.uint32((1 << bits) - 1) << shift
-    packed[at >> 5] = (packed[at >> 5] & ~hole) | (marks << shift)
 
 
 @inlined
@@ -232,6 +216,28 @@ class Couvreur99(Search):
 
     arrays: Arrays
 
+    @classmethod
+    def retrace(cls, known: Search, interrupt: Interrupt | None) -> ProductLasso:
+        """Return an accepting run where another search knows that there is one.
+
+        Parameters
+        ----------
+        known : Search
+            One that has answered FOUND; its store is used.
+        interrupt : Interrupt, optional
+            Ends the work when pressed.
+
+        Raises
+        ------
+        Interrupted
+            `interrupt` was pressed.
+        MemoryError
+            The system refuses to give more memory.
+        """
+        search = cls(known.problem, known=known)
+        search.run_on(interrupt)
+        return search.lasso(interrupt)
+
     def _new_arrays(self, n_states: int) -> Arrays:
         entries = self._stack_room() + FIRST_ENTRIES
         return Arrays(
@@ -251,13 +257,10 @@ class Couvreur99(Search):
         self.registers[Reg.MARK_BITS] = self._mark_bits()
 
     def _mark_bits(self) -> int:
-        """Return the bits per set of marks, such that none straddles two words."""
-        n_marks = self.problem.n_marks
-        return 0 if n_marks == 0 else 1 << (n_marks - 1).bit_length()
+        return mark_bits(self.problem.n_marks)
 
     def _mark_words(self, entries: int) -> int:
-        """Return the words that hold the marks of so many stack entries."""
-        return entries * self._mark_bits() // 32 + 1
+        return mark_words(entries, self._mark_bits())
 
     def _stacks(self) -> dict[str, tuple[int, float]]:
         return {
@@ -293,14 +296,8 @@ class Couvreur99(Search):
         return np.asarray(numbers <= last[np.searchsorted(first, numbers, "right") - 1])
 
     def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
-        """Return a short accepting run; the search must have answered FOUND.
-
-        It enters the SCC by a shortest way and collects the marks from there.
-        """
-        inside = self.accepting_scc()
-        finder = PathFinder(self, interrupt)
-        prefix = finder.prefix_to(inside)
-        return finder.lasso(prefix, *finder.cycle_through(int(prefix[-1]), inside))
+        """Return a short accepting run; the search must have answered FOUND."""
+        return PathFinder(self, interrupt).lasso_in(self.accepting_scc())
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -1,0 +1,188 @@
+"""Simple depth-first search for weak automata (``--emptiness dfs-weak``).
+
+Decides whether a product with a weak property automaton has a reachable
+accepting cycle, without a second search: all states of a cycle accept or none
+does, so a cycle is accepting iff one of its states is, and every cycle is closed
+on the stack before the search leaves it.
+
+Also, with the same kernel, ``--emptiness reach-terminal``: in a terminal
+automaton an accepting state accepts every infinite run of the system, so the
+first one that is reached decides, provided that every state has a successor.
+That is so with ``--deadlock stutter``.  With ``--deadlock ignore`` the system
+may have no infinite run from there on; then the search goes on until a cycle
+closes among accepting states, like ``dfs-weak``, and a deadlock is no violation.
+
+Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
+Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Sec. 5.1 (Fig. 3 without the red
+search), after I. Cerna and R. Pelanek, "Relating Hierarchy of Temporal Properties
+to Model Checking", MFCS 2003.
+
+Differences from the source: the order of ``post`` is "known states first"
+(`ltlpipe.search.nested.frames`).
+
+Invariants, asserted by `assert_consistent`: a state is cyan iff it has a marker
+on the stack.
+
+Cost: two bits per state; four bytes of stack per state on the path and per
+waiting successor; one look at every transition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe._jit import inlined, njit
+from ltlpipe.search.emptiness import MAX_STATES
+from ltlpipe.search.nested.colours import COLOUR_SHIFT, Colour, colour_of, set_colour
+from ltlpipe.search.nested.frames import (
+    marker,
+    pop_frame,
+    push_frame,
+    push_waiting,
+)
+from ltlpipe.search.nested.se05 import SE05
+from ltlpipe.search.product import (
+    Setting,
+    at_limit,
+    is_full,
+    leaves_accepting,
+    visit_successors,
+)
+from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.search.product import Problem
+
+
+@inlined
+def enter(expand, product, store, registers, arrays, state):
+    """Enter a white state (Fig. 3, lines 4-9) and stack its white successors."""
+    n = visit_successors(
+        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
+    )
+    accepting = leaves_accepting(product, n)
+    registers[Reg.VISITED] += 1
+    set_colour(arrays.colours, state, Colour.CYAN)
+    push_frame(registers, arrays, marker(state, 0))
+    status = Status.RUNNING
+    if accepting and registers[Reg.STOPS] != 0:
+        status = Status.FOUND
+    for i in range(n - 1, -1, -1):  # the first successor ends on top
+        dst = product.ids[i]
+        colour = colour_of(arrays.colours, dst)
+        if colour == Colour.WHITE:
+            push_waiting(registers, arrays, dst)
+        elif accepting and colour == Colour.CYAN:
+            registers[Reg.CLOSING] = dst
+            registers[Reg.STOPS] = 0
+            status = Status.FOUND
+    return status
+
+
+@njit
+def dfs_weak_step(expand, product, store, registers, arrays, budget):
+    """Advance the simple DFS of Schwoon & Esparza 2005, Sec. 5.1.
+
+    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
+    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
+    frames on the stack are the path.  If ``registers[Reg.STOPS]`` is 0, then
+    ``registers[Reg.CLOSING]`` is the state of it to which the last one has a
+    transition; else the last one is the first accepting state, and the search
+    can go on once the register is 0.
+    """
+    room = arrays.stack.shape[0] - product.ids.shape[0] - 1
+    while budget > 0:
+        top = registers[Reg.TOP]
+        if top == 0:
+            return Status.EMPTY
+        if top > room or is_full(product, store, registers):
+            return Status.GROW  # before any write: the call can be repeated
+        entry = np.int64(arrays.stack[top - 1])
+        if entry < 0:
+            set_colour(arrays.colours, (-1 - entry) >> 1, Colour.BLUE)
+            pop_frame(registers)
+            continue
+        white = colour_of(arrays.colours, entry) == Colour.WHITE
+        if white and at_limit(registers):
+            return Status.LIMIT
+        registers[Reg.TOP] = top - 1
+        if white:
+            budget -= 1
+            status = enter(expand, product, store, registers, arrays, entry)
+            if status != Status.RUNNING:
+                return status
+    return Status.RUNNING
+
+
+class DFSWeak(SE05):
+    """The search of Schwoon & Esparza 2005, Sec. 5.1, in progress.
+
+    Raises
+    ------
+    UnsupportedError
+        The property automaton is not weak, or the system brings acceptance of
+        its own.
+    """
+
+    name = "dfs-weak"
+    kernel = staticmethod(dfs_weak_step)
+
+    def __init__(self, problem: Problem) -> None:
+        if not problem.weak:
+            raise UnsupportedError(
+                f"{self.name} takes weak automata, and this one is not weak: "
+                "use --emptiness couvreur99"
+            )
+        super().__init__(problem)
+
+
+class ReachTerminal(DFSWeak):
+    """Reachability of a universally accepting state, in progress.
+
+    Raises
+    ------
+    UnsupportedError
+        The property automaton is not terminal, or the system brings acceptance
+        of its own.
+    """
+
+    name = "reach-terminal"
+
+    def __init__(self, problem: Problem) -> None:
+        if not problem.terminal:
+            raise UnsupportedError(
+                f"{self.name} takes terminal automata, and this one is not "
+                "terminal: use --emptiness couvreur99"
+            )
+        super().__init__(problem)
+        stutters = problem.product.settings[Setting.STUTTER] != 0
+        self.registers[Reg.STOPS] = stutters
+
+    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+        """Return a short accepting run; the search must have answered FOUND.
+
+        From the accepting state on, the search goes on to the next cycle.  What
+        it enters on the way is not counted.
+
+        Raises
+        ------
+        Interrupted
+            `interrupt` was pressed meanwhile.
+        MemoryError
+            The system refuses to give more memory.
+        """
+        counted = self.registers.copy()
+        stopped = self.registers[Reg.STOPS] != 0
+        self.registers[Reg.STOPS] = 0
+        self.registers[Reg.MAX_STATES] = MAX_STATES
+        if stopped:
+            self.run_on(interrupt)
+        lasso = super().lasso(interrupt)
+        for register in (Reg.VISITED, Reg.TRANSITIONS, Reg.EXPANSIONS, Reg.MAX_DEPTH):
+            self.registers[register] = counted[register]
+        return lasso

@@ -1,0 +1,183 @@
+"""Nested depth-first search with four colours (``--emptiness se05``).
+
+Decides whether a product whose acceptance is at most one mark, the same on all
+transitions that leave a state, has a reachable accepting cycle.
+
+Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
+Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Fig. 3.
+
+Differences from the source:
+
+- The order of ``post`` is "known states first" (`ltlpipe.search.nested.frames`):
+  cyan states report or not, blue and red ones never matter, and only white ones
+  wait.  The same holds for cyan and blue in the red search.
+- Line 7 asks whether `t` is accepting only while some accepting state is cyan.
+
+Invariants, asserted by `assert_consistent`: a state is cyan iff it has a blue
+marker on the stack; while no red search runs, every successor of a red state is
+red.
+
+Cost: two bits of colour per state; four bytes of stack per state on the path and
+per waiting successor; at most two looks at every transition.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import inlined, njit
+from ltlpipe.search.nested.colours import (
+    COLOUR_SHIFT,
+    Colour,
+    colour_bytes,
+    colour_of,
+    new_colours,
+    set_colour,
+    unpacked_colours,
+)
+from ltlpipe.search.nested.frames import (
+    PathSearch,
+    is_accepting,
+    marker,
+    pop_frame,
+    push_frame,
+    push_waiting,
+)
+from ltlpipe.search.product import (
+    at_limit,
+    is_full,
+    leaves_accepting,
+    visit_successors,
+)
+from ltlpipe.search.registers import Reg, Status
+
+
+class Arrays(NamedTuple):
+    """The arrays of one search: room for n states, k stack entries."""
+
+    colours: np.ndarray  # uint8[n / 4], two bits per state
+    stack: np.ndarray  # int32[k]
+
+
+@inlined
+def enter_blue(expand, product, store, registers, arrays, state):
+    """Enter a white state (lines 4-9) and stack its white successors."""
+    n = visit_successors(
+        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
+    )
+    accepting = leaves_accepting(product, n)
+    registers[Reg.VISITED] += 1
+    registers[Reg.ACCEPTING] += accepting
+    set_colour(arrays.colours, state, Colour.CYAN)
+    push_frame(registers, arrays, marker(state, np.int64(accepting)))
+    for i in range(n - 1, -1, -1):  # the first successor ends on top
+        dst = product.ids[i]
+        colour = colour_of(arrays.colours, dst)
+        if colour == Colour.WHITE:
+            push_waiting(registers, arrays, dst)
+        elif (
+            colour == Colour.CYAN
+            and registers[Reg.ACCEPTING] > 0
+            and (accepting or is_accepting(expand, product, store.rows[dst]))
+        ):  # lines 6-8
+            registers[Reg.CLOSING] = dst
+            return Status.FOUND
+    return Status.RUNNING
+
+
+@inlined
+def enter_red(expand, product, store, registers, arrays, state):
+    """Look at the successors of a state in the red search (lines 17-20)."""
+    n = visit_successors(
+        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
+    )
+    for i in range(n - 1, -1, -1):
+        dst = product.ids[i]
+        colour = colour_of(arrays.colours, dst)
+        if colour == Colour.CYAN:
+            registers[Reg.CLOSING] = dst
+            return Status.FOUND
+        if colour == Colour.BLUE:
+            push_waiting(registers, arrays, dst)
+    return Status.RUNNING
+
+
+@njit
+def se05_step(expand, product, store, registers, arrays, budget):
+    """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 3.
+
+    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
+    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
+    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
+    state of it to which the last one has a transition.
+    """
+    room = arrays.stack.shape[0] - product.ids.shape[0] - 1
+    while budget > 0:
+        top = registers[Reg.TOP]
+        if top == 0:
+            return Status.EMPTY
+        if top > room or is_full(product, store, registers):
+            return Status.GROW  # before any write: the call can be repeated
+        entry = np.int64(arrays.stack[top - 1])
+        red = registers[Reg.RED_BASE] > 0
+        status = Status.RUNNING
+        if entry >= 0:  # a successor whose turn has come
+            colour = colour_of(arrays.colours, entry)
+            if not red and colour == Colour.WHITE and at_limit(registers):
+                return Status.LIMIT
+            registers[Reg.TOP] = top - 1
+            if red and colour == Colour.BLUE:  # lines 20-22
+                set_colour(arrays.colours, entry, Colour.RED)
+                push_frame(registers, arrays, marker(entry, 0))
+                status = enter_red(expand, product, store, registers, arrays, entry)
+                budget -= 1
+            elif not red and colour == Colour.WHITE:  # lines 9-10
+                status = enter_blue(expand, product, store, registers, arrays, entry)
+                budget -= 1
+        elif red and registers[Reg.RED_BASE] < top:  # a red frame has ended
+            pop_frame(registers)
+        else:
+            state = (-1 - entry) >> 1
+            accepting = (-1 - entry) & 1
+            if accepting and not red:  # lines 11-12
+                registers[Reg.RED_BASE] = top
+                status = enter_red(expand, product, store, registers, arrays, state)
+                budget -= 1
+            else:  # lines 13-15
+                set_colour(arrays.colours, state, Colour.RED if red else Colour.BLUE)
+                registers[Reg.RED_BASE] = 0
+                registers[Reg.ACCEPTING] -= accepting
+                pop_frame(registers)
+        if status != Status.RUNNING:
+            return status
+    return Status.RUNNING
+
+
+class SE05(PathSearch):
+    """The search of Schwoon & Esparza 2005, Fig. 3, in progress."""
+
+    name = "se05"
+    bytes_per_state = 0.25
+    kernel = staticmethod(se05_step)
+
+    arrays: Arrays
+
+    def _new_arrays(self, n_states: int) -> Arrays:
+        return Arrays(new_colours(n_states), self._new_stack())
+
+    def _follow(self) -> None:
+        n_bytes = colour_bytes(self.store.rows.shape[0])
+        self.arrays.colours.resize(n_bytes, refcheck=False)
+
+    def colours(self) -> np.ndarray:
+        """Return uint8[n_stored], the Colour of every state."""
+        return unpacked_colours(self.arrays.colours, self.n_stored)
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been expanded."""
+        return np.asarray(self.colours() != Colour.WHITE)
+
+    def _on_blue_stack(self) -> np.ndarray:
+        return np.asarray(self.colours() == Colour.CYAN)
