@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,8 @@ import typer
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
+
+_EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 
 generate = typer.Typer(help="Generate a system of a family.", no_args_is_help=True)
 
@@ -40,6 +43,28 @@ def ring(n: _Size, out: _Out = None) -> None:
     _write(family(n), out)
 
 
+@generate.command("leader-election")
+def leader_election(
+    n: _Size = 3,
+    variant: Annotated[
+        int,
+        typer.Option(
+            min=1, max=2, help="1: node 1 always wins; 2: each node gets its turn."
+        ),
+    ] = 1,
+    edges: Annotated[
+        str | None,
+        typer.Option(metavar="A-B,...", help="Who are neighbours; a ring by default."),
+    ] = None,
+    out: _Out = None,
+) -> None:
+    """N nodes that elect a leader by extinction, over and over."""
+    from ltlpipe.systems.leader_election import leader_election as family
+
+    pairs = None if edges is None else _pairs(edges)
+    _write(family(n, variant=variant, edges=pairs), out)
+
+
 @generate.command()
 def random(
     n: _Size,
@@ -60,12 +85,23 @@ def random(
     _write(network, out)
 
 
+def _pairs(edges: str) -> list[tuple[int, int]]:
+    """Read ``1-2,2-3``."""
+    found = [_EDGE.fullmatch(edge) for edge in edges.split(",")]
+    if None in found:
+        wrong = edges.split(",")[found.index(None)]
+        raise typer.BadParameter(
+            f"{wrong!r} is no edge, expected pairs of nodes like 1-2,2-3",
+            param_hint="'--edges'",
+        )
+    return [(int(edge[1]), int(edge[2])) for edge in found if edge]
+
+
 def _write(network: Network, out: str | None) -> None:
-    from ltlpipe.systems.hoa import write_hoa
-    from ltlpipe.systems.writing import save
+    from ltlpipe.systems.writing import hoa_text, save
 
     if out is None:
-        print(write_hoa(network.components), end="")
+        print(hoa_text(network), end="")
         return
     for written in save(network, out):
         print(f"wrote {written}", file=sys.stderr)

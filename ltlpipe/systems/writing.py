@@ -93,11 +93,17 @@ def _texts(network: Network, suffix: str, target: Path) -> list[str]:
     if suffix == ".aut":
         return [write_aut(c) for c in components]
     if suffix == ".hoa":
-        return [write_hoa(separate_internal(components))]
+        return [hoa_text(network)]
     raise UnsupportedError(
         f"{target}: cannot write {suffix or 'a file without suffix'},"
         " expected .dot, .aut, .hoa or .pml (or one of these with .gz)"
     )
+
+
+def hoa_text(network: Network) -> str:
+    """Return what `save` writes to a ``.hoa`` file."""
+    components = [_with_all_labels_used(c) for c in network.components]
+    return write_hoa(separate_internal(components))
 
 
 def separate_internal(components: Sequence[LTS]) -> list[LTS]:

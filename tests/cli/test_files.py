@@ -8,6 +8,7 @@ import pytest
 
 from ltlpipe import load
 from ltlpipe.logic.formulas import parse
+from ltlpipe.systems.leader_election import leader_election
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring as ring_family
@@ -154,6 +155,36 @@ def test_generate(family, n, run, tmp_path):
     assert content(load(tmp_path / "x.hoa.gz")) == content(FAMILIES[family](n))
 
 
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ([], {}),
+        (["--variant", 2], {"variant": 2}),
+        ([4], {"n": 4}),
+        ([3, "--edges", "1-3, 3-2"], {"edges": [(1, 3), (2, 3)]}),
+    ],
+    ids=["default", "variant", "nodes", "edges"],
+)
+def test_generate_leader_election(args, expected, run, tmp_path):
+    """The election asked for; an event that never happens is kept as an action.
+
+    It is a self-loop of one more state, which is not reachable.
+    """
+    printed = run("generate", "leader-election", *args)
+    saved = run("generate", "leader-election", *args, "-o", tmp_path / "x.hoa")
+
+    assert (printed.code, printed.err) == (0, "")
+    assert saved == (0, "", f"wrote {tmp_path}/x.hoa\n")
+    assert (tmp_path / "x.hoa").read_text() == printed.out
+    read = load(tmp_path / "x.hoa").components
+    built = leader_election(**expected).components
+    assert [set(c.labels) for c in read] == [set(c.labels) for c in built]
+    for ours, file in zip(built, read, strict=True):
+        more = set(file.transitions()) - set(ours.transitions())
+        assert set(ours.transitions()) <= set(file.transitions())
+        assert {(src, dst) for src, _, dst in more} <= {(ours.n_states,) * 2}
+
+
 def test_generate_random(run, tmp_path):
     """The same system for the same seed, and it is as large as asked for."""
     flags = ["--min-states", 2, "--max-states", 4, "--local-ratio", 0.5]
@@ -173,6 +204,10 @@ def test_generate_random(run, tmp_path):
         (["philosophers", "1"], "error: 1 philosophers cannot dine: use n >= 2"),
         (["ring", "2"], "error: 2 components make no ring: use n >= 3"),
         (["random", "3", "--min-states", "9", "--max-states", "2"], "error: (9, 2)"),
+        (["leader-election", "1"], "error: 1 nodes hold no election: use n >= 2"),
+        (["leader-election", "--variant", "3"], "Invalid value for '--variant'"),
+        (["leader-election", "--edges", "1-2,2"], "'2' is no edge, expected pairs"),
+        (["leader-election", "--edges", "1-2"], "error: no path leads from node 1"),
         (["philosophers", "many"], "Invalid value for 'N'"),
         (["philosophers", "2", "-o", "x.dot"], "cannot hold accepting states"),
         (["tables", "2"], "No such command 'tables'"),
