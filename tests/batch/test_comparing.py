@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -28,7 +30,12 @@ from ltlpipe.batch.comparing import (
     has_unsuited,
     runs_of,
 )
-from ltlpipe.batch.table import COMPARISON_DTYPES, from_frame
+from ltlpipe.batch.table import (
+    COMPARISON_DTYPES,
+    DTYPES,
+    comparison_columns,
+    from_frame,
+)
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.philosophers import philosophers
@@ -137,6 +144,24 @@ def test_a_row_has_the_statistics_of_table_1():
     assert found["bytes_per_state"] == stats.bytes_per_state
     assert found["search_seconds"] > 0
     assert found["weak"] is getattr(verdict.plan, "weak", None)
+
+
+@pytest.mark.parametrize("weak", [True, False, None])
+def test_columns_of_other_algorithms(weak):
+    """Whether the automaton is weak, and the stack of states, where they are known."""
+    verdict = check(NETWORK, "F a")
+    details = {"max_current": 0, "something": 5}
+    verdict = SimpleNamespace(
+        plan=SimpleNamespace(weak=weak),
+        stats=replace(verdict.stats, details=details),
+        lasso=None,
+    )
+
+    columns = comparison_columns(verdict)
+
+    assert set(columns) == set(COMPARISON_DTYPES) - set(DTYPES)
+    assert columns["weak"] is weak
+    assert (columns["max_current"], columns["max_roots"]) == (0, None)
 
 
 def test_what_only_one_kind_of_search_has_is_missing_elsewhere():
