@@ -26,6 +26,7 @@ from ltlpipe._errors import (
 from ltlpipe._version import __version__
 
 if TYPE_CHECKING:
+    from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.solving import solve
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.reading import load
@@ -41,6 +42,7 @@ _PLACES = {
     "Statistics": "ltlpipe.verdict.verdict",
     "Verdict": "ltlpipe.verdict.verdict",
     "check": "ltlpipe.verdict.checking",
+    "compare": "ltlpipe.batch.comparing",
     "load": "ltlpipe.systems.reading",
     "save": "ltlpipe.systems.writing",
     "solve": "ltlpipe.batch.solving",
@@ -60,6 +62,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "check",
+    "compare",
     "load",
     "save",
     "solve",

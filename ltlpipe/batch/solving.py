@@ -195,18 +195,22 @@ def _rows(
         except Exception as error:  # one task's trouble is not the others'
             if watcher is not None:
                 watcher.failed(task, error)
-            row = _failed_row(task, error)
-        row |= common | {"started_at": started_at}
-        yield {column: _encodable(value) for column, value in row.items()}
+            system = task.system
+            name = system.name if isinstance(system, Network) else " ".join(system)
+            row = failed_row(name, task.formula, error)
+        yield encodable(row | common | {"started_at": started_at})
         if row["reason"] == "interrupted":
             return
 
 
-def _encodable(value: Any) -> Any:
+def encodable(row: Row) -> Row:
     """Escape what UTF-8 has no bytes for (file names may hold any)."""
-    if isinstance(value, str):
-        return value.encode(errors="backslashreplace").decode()
-    return value
+    return {
+        column: value.encode(errors="backslashreplace").decode()
+        if isinstance(value, str)
+        else value
+        for column, value in row.items()
+    }
 
 
 LIMITS = ("timeout", "memory", "max_states")
@@ -237,11 +241,25 @@ def _solve_one(
     return check(system, formula, progress=progress, **options)
 
 
-def _failed_row(task: Task, error: Exception) -> Row:
-    system, formula = task.system, task.formula
-    name, text = _identity(formula)
+def failed_row(
+    system: str,
+    formula: Formula | str | FormulaError | InputError | None,
+    error: Exception,
+) -> Row:
+    """Return the columns of a task that has no verdict, for a reason that it names.
+
+    Parameters
+    ----------
+    system : str
+        The name of the system.
+    formula : Formula, str, error or None
+        The question, as in `Task`; None where none is asked.
+    error : Exception
+        Why there is no verdict.
+    """
+    name, text = (None, None) if formula is None else _identity(formula)
     return {
-        "system": system.name if isinstance(system, Network) else " ".join(system),
+        "system": system,
         "formula_id": name,
         "formula": text,
         "verdict": UNKNOWN,

@@ -55,6 +55,18 @@ DTYPES = {
 }
 """The columns, in order, and their types; missing values are NA."""
 
+COMPARISON_DTYPES = DTYPES | {
+    "weak": "boolean",
+    "max_roots": "Int64",
+    "max_current": "Int64",
+    "lasso_length": "Int64",
+    "bytes_per_state": "Float64",
+    "search_seconds": "Float64",
+}
+"""The columns of a comparison: the statistics of Schwoon & Esparza 2005, Table 1,
+that the result table does not have.
+"""
+
 Row = dict[str, Any]
 
 _PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
@@ -96,6 +108,19 @@ def row_of(verdict: Verdict) -> Row:
     }
 
 
+def comparison_columns(verdict: Verdict) -> Row:
+    """Return what a row of a comparison has beyond `row_of`."""
+    stats, lasso = verdict.stats, verdict.lasso
+    return {
+        "weak": getattr(verdict.plan, "weak", None),
+        "max_roots": stats.details.get("max_roots"),
+        "max_current": stats.details.get("max_current"),
+        "lasso_length": None if lasso is None else len(lasso.prefix + lasso.cycle),
+        "bytes_per_state": stats.bytes_per_state,
+        "search_seconds": stats.search_seconds,
+    }
+
+
 def _listed(actions: list[str]) -> str:
     return json.dumps(actions, ensure_ascii=False)
 
@@ -123,24 +148,44 @@ def json_of(row: Row) -> dict[str, Any]:
     )
 
 
-def to_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return rows as a DataFrame with the types of `DTYPES`."""
+def to_frame(
+    rows: Iterable[Mapping[str, Any]], dtypes: Mapping[str, str] = DTYPES
+) -> pd.DataFrame:
+    """Return rows as a DataFrame with these columns and types."""
     import pandas as pd
 
     rows = list(rows)
     columns: dict[str, Any] = {}
-    for column, dtype in DTYPES.items():
+    for column, dtype in dtypes.items():
         kind: Any = dtype
         # A frame made of rows would turn integers beside None into floats.
         columns[column] = pd.array([row.get(column) for row in rows], dtype=kind)
     return pd.DataFrame(columns)
 
 
-class TableWriter(ABC):
-    """Writes a growing result table to a file; use it in a with statement."""
+def from_frame(frame: pd.DataFrame) -> list[Row]:
+    """Return the rows of a DataFrame, with None where a value is missing."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    return [
+        {str(column): value for column, value in row.items()}
+        for row in plain.to_dict("records")
+    ]
 
-    def __init__(self, path: StrPath) -> None:
+
+class TableWriter(ABC):
+    """Writes a growing result table to a file; use it in a with statement.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    dtypes : mapping
+        Its columns and their types; what else a row holds is not written.
+    """
+
+    def __init__(self, path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> None:
         self.path = Path(path)
+        self.dtypes = dtypes
         self.n_rows = 0
 
     @abstractmethod
@@ -173,14 +218,14 @@ class TableWriter(ABC):
 class CsvWriter(TableWriter):
     """Appends rows to a CSV file, each in one piece."""
 
-    def __init__(self, path: StrPath) -> None:
-        super().__init__(path)
+    def __init__(self, path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> None:
+        super().__init__(path, dtypes)
         try:
             self._stream = self.path.open("wb", buffering=0)
         except OSError as error:
             raise self._failure(error) from error
         try:
-            self._put(list(DTYPES))
+            self._put(list(self.dtypes))
         except OSError as error:
             self._stream.close()
             raise self._failure(error) from error
@@ -204,7 +249,7 @@ class CsvWriter(TableWriter):
     def write(self, row: Row) -> None:
         """Add one row."""
         try:
-            self._put([row.get(column) for column in DTYPES])
+            self._put([row.get(column) for column in self.dtypes])
         except OSError as error:
             raise self._failure(error) from error
         self.n_rows += 1
@@ -217,8 +262,8 @@ class CsvWriter(TableWriter):
 class ParquetWriter(TableWriter):
     """Replaces a parquet file as the table grows."""
 
-    def __init__(self, path: StrPath) -> None:
-        super().__init__(path)
+    def __init__(self, path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> None:
+        super().__init__(path, dtypes)
         self._rows: list[Row] = []
         self._replace()
 
@@ -227,7 +272,7 @@ class ParquetWriter(TableWriter):
         beside = self.path.with_name(f".{self.path.name}.partial")
         try:
             with beside.open("wb") as stream:
-                to_frame(self._rows).to_parquet(stream, index=False)
+                to_frame(self._rows, self.dtypes).to_parquet(stream, index=False)
             beside.replace(self.path)
         except OSError as error:
             with suppress(OSError):  # also for the reason that `error` has
@@ -248,8 +293,15 @@ class ParquetWriter(TableWriter):
             self._replace()
 
 
-def open_table(path: StrPath) -> TableWriter:
+def open_table(path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> TableWriter:
     """Open a result file for writing; the suffix names the format.
+
+    Parameters
+    ----------
+    path : path
+        The file; what it held before is gone.
+    dtypes : mapping
+        Its columns and their types.
 
     Raises
     ------
@@ -260,7 +312,7 @@ def open_table(path: StrPath) -> TableWriter:
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".csv":
-        return CsvWriter(path)
+        return CsvWriter(path, dtypes)
     if suffix == ".parquet":
-        return ParquetWriter(path)
+        return ParquetWriter(path, dtypes)
     raise UnsupportedError(f"{path}: expected a file that ends in .csv or .parquet")

@@ -8,6 +8,7 @@ import typer
 
 from ltlpipe._version import __version__
 from ltlpipe.cli.check import check
+from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.solve import solve
@@ -45,6 +46,7 @@ def _options(
 
 app.command()(check)
 app.command()(solve)
+app.command()(compare)
 app.command()(translate)
 app.command()(convert)
 app.add_typer(generate, name="generate")

@@ -14,6 +14,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import search_progress
 
 if TYPE_CHECKING:
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.verdict.verdict import Plan, Verdict
 
 _SHOWN_ACTIONS = 60  # of a lasso's part, when people read it
@@ -131,12 +132,17 @@ def _questions(
         from ltlpipe.automata.hoa import read_automaton
 
         return [{"violations": read_automaton(automaton)}]
+    return [{"formula": formula} for formula in formulas_of(texts, file)]
+
+
+def formulas_of(texts: list[str], file: str | None) -> list[Formula]:
+    """Return the formulas of -f and then those of the file of -F."""
     from ltlpipe.logic.formulas import parse, read_formulas
 
     formulas = [parse(text) for text in texts]
     if file is not None:
         formulas.extend(read_formulas(file))
-    return [{"formula": formula} for formula in formulas]
+    return formulas
 
 
 def _label(question: dict[str, Any]) -> str:

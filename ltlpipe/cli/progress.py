@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import LtlpipeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +56,30 @@ class SearchProgress:
         text = f"{states:,} states, {rate:,.0f} per second, depth {depth:,}"
         self._bar.update(self._task, rate=text)
         self._bar.refresh()
+
+
+class RunWatcher:
+    """Shows the searches of a run over many tasks, and says what fails.
+
+    Parameters
+    ----------
+    progress : SearchProgress
+        One bar for all.
+    """
+
+    def __init__(self, progress: SearchProgress) -> None:
+        self.progress: SearchProgress = progress
+        self._said = ""
+
+    def complain(self, error: Exception) -> None:
+        """Print an error; the same one in a row is printed once."""
+        message = f"error: {error}"
+        if not isinstance(error, LtlpipeError):
+            traceback.print_exception(error)
+            print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
+        elif message != self._said:
+            print(message, file=sys.stderr)
+        self._said = message
 
 
 @contextmanager

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
-import traceback
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe._errors import LtlpipeError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.check import exit_code, json_line, print_plan
-from ltlpipe.cli.progress import SearchProgress, search_progress
+from ltlpipe.cli.progress import RunWatcher, search_progress
 
 if TYPE_CHECKING:
     from ltlpipe.batch.solving import Task
@@ -116,12 +113,8 @@ def solve(
     raise typer.Exit(exit_code(verdicts))
 
 
-class _Watcher:
+class _Watcher(RunWatcher):
     """Shows tasks and searches on one progress bar."""
-
-    def __init__(self, progress: SearchProgress) -> None:
-        self.progress: SearchProgress = progress
-        self._failed: Exception | None = None
 
     def begin(self, task: Task, number: int, total: int) -> None:
         system = task.system if isinstance(task.system, tuple) else (task.system.name,)
@@ -129,12 +122,7 @@ class _Watcher:
         self.progress.begin(label, total=total, done=number - 1)
 
     def failed(self, task: Task, error: Exception) -> None:  # noqa: ARG002
-        if not isinstance(error, LtlpipeError):
-            traceback.print_exception(error)
-            print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
-        elif error is not self._failed:  # once for all formulas of a broken system
-            print(f"error: {error}", file=sys.stderr)
-        self._failed = error
+        self.complain(error)
 
 
 def _summarise(

@@ -18,7 +18,15 @@ from pandas.testing import assert_frame_equal
 
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, check
 from ltlpipe.batch import table as module
-from ltlpipe.batch.table import DTYPES, CsvWriter, open_table, row_of, to_frame
+from ltlpipe.batch.table import (
+    COMPARISON_DTYPES,
+    DTYPES,
+    CsvWriter,
+    from_frame,
+    open_table,
+    row_of,
+    to_frame,
+)
 
 FULL = {
     "system": "é.dot",
@@ -65,10 +73,10 @@ ROWS = st.fixed_dictionaries(
 )
 
 
-def read(path):
+def read(path, dtypes=DTYPES):
     if Path(path).suffix == ".parquet":
         return pd.read_parquet(path)
-    return pd.read_csv(path, dtype=DTYPES, keep_default_na=False, na_values=[""])
+    return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=[""])
 
 
 def write(path, rows):
@@ -113,6 +121,34 @@ def test_what_is_written_is_read(suffix, rows):
         write(path, rows)
 
         assert_frame_equal(read(path), to_frame(rows))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_other_columns(suffix, tmp_path):
+    """A table has the columns and types that it was opened with, and no others."""
+    rows = [
+        FULL | {"weak": False, "max_roots": 0, "search_seconds": 0.5, "more": 1},
+        EMPTY | {"weak": True},
+    ]
+    path = tmp_path / f"r{suffix}"
+    with open_table(path, COMPARISON_DTYPES) as table:
+        write_all(table, rows)
+
+    frame = to_frame(rows, COMPARISON_DTYPES)
+    assert {c: str(t) for c, t in frame.dtypes.items()} == COMPARISON_DTYPES
+    assert list(COMPARISON_DTYPES)[: len(COLUMNS)] == COLUMNS
+    assert_frame_equal(read(path, COMPARISON_DTYPES), frame)
+    assert frame["weak"].tolist() == [False, True]
+    assert frame["max_roots"].tolist() == [0, pd.NA]
+
+
+@given(st.lists(ROWS, max_size=4))
+@example(rows=[FULL, EMPTY])
+def test_rows_of_a_frame(rows):
+    """They are those that it was made from, None where nothing is known."""
+    nothing = dict.fromkeys(COLUMNS)
+
+    assert from_frame(to_frame(rows)) == [nothing | row for row in rows]
 
 
 def test_csv_of_one_row(tmp_path):

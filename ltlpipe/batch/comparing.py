@@ -1,0 +1,383 @@
+"""The same questions under several emptiness checks, side by side.
+
+Every check searches the product of the same automaton with the successors of a
+state in the same order, as in the experiments of S. Schwoon and J. Esparza, "A
+Note on On-The-Fly Verification Algorithms", TACAS 2005, Sec. 7: what differs
+between two rows of one formula is the algorithm.  That is why the acceptance is
+`ba` for all unless something else is asked for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ltlpipe._errors import LtlpipeWarning, UnsupportedError
+from ltlpipe.batch.solving import LIMITS, UNSUPPORTED, encodable, failed_row
+from ltlpipe.batch.table import (
+    COMPARISON_DTYPES,
+    comparison_columns,
+    host_columns,
+    row_of,
+    to_frame,
+)
+from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.reading import load
+from ltlpipe.verdict.checking import check
+from ltlpipe.verdict.plan import AUTO, Options, make_plan
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pandas as pd
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.batch.table import Row
+
+ALL = "all"
+
+
+class Configuration(NamedTuple):
+    """One way to answer a question."""
+
+    emptiness: str  # an emptiness check of this version
+    acceptance: str | None  # of the property automaton; None where there is none
+
+    def __str__(self) -> str:
+        """Return the name, with the acceptance behind it."""
+        if self.acceptance is None:
+            return self.emptiness
+        return f"{self.emptiness} ({self.acceptance.upper()})"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One question under one configuration.
+
+    Parameters
+    ----------
+    formula : Formula or None
+        The question; None asks whether the system has no accepting run.
+    configuration : Configuration
+        How to answer it.
+    """
+
+    formula: Formula | None
+    configuration: Configuration
+
+
+class Watcher(Protocol):
+    """Whoever wants to see a comparison."""
+
+    def begin(self, run: Run, number: int, total: int) -> None:
+        """Take what is run next, counted from 1."""
+
+    def progress(self, states: int, depth: int) -> None:
+        """Take how far this search has come."""
+
+    def failed(self, run: Run, error: Exception) -> None:
+        """Take why a run failed, or why no algorithm suits its formula."""
+
+
+def configurations(
+    emptiness: str | Sequence[str] = ALL, acceptance: str | Sequence[str] = "ba"
+) -> list[Configuration]:
+    """Return all pairs of an acceptance and an emptiness check, each once.
+
+    Parameters
+    ----------
+    emptiness : str or sequence of str
+        Names of emptiness checks, or one text with commas between; "all" is
+        every check of this version.
+    acceptance : str or sequence of str
+        Kinds of property automata, or one text with commas between; "auto" is
+        the kind that `check` chooses for each emptiness check.
+
+    Raises
+    ------
+    UnsupportedError
+        Something is not in this version; the message lists what is.
+    """
+    names = list(SEARCHES) if emptiness == ALL else _listed(emptiness)
+    for name in names:
+        if name not in SEARCHES:
+            ready = ", ".join(SEARCHES)
+            raise UnsupportedError(
+                f"--emptiness {name}: expected all, or names out of {ready}"
+            )
+    kinds = _listed(acceptance)
+    for kind in kinds:
+        chosen = Options(acceptance=kind)
+        make_plan(chosen, has_property=True, system_accepts=False)
+    return [Configuration(name, kind) for kind in kinds for name in names]
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    """Return names without repetition, in their order."""
+    parts = names.split(",") if isinstance(names, str) else names
+    return list(dict.fromkeys(part.strip() for part in parts))
+
+
+def runs_of(
+    formulas: Iterable[Formula | None], configured: Sequence[Configuration]
+) -> list[Run]:
+    """Return every question under every configuration, question by question.
+
+    Where no formula is asked there is no property automaton: each emptiness
+    check answers once.
+    """
+    alone = list(dict.fromkeys(Configuration(c.emptiness, None) for c in configured))
+    return [
+        Run(formula, configuration)
+        for formula in formulas
+        for configuration in (alone if formula is None else configured)
+    ]
+
+
+def compare(
+    system: Network | StrPath | Sequence[StrPath],
+    formulas: Iterable[str | Formula] = (),
+    *,
+    emptiness: str | Sequence[str] = ALL,
+    acceptance: str | Sequence[str] = "ba",
+    empty: bool = False,
+    **options: Any,
+) -> pd.DataFrame:
+    """Check formulas with several emptiness checks and return one row for each.
+
+    Parameters
+    ----------
+    system : Network, path or paths
+        The system, or the files of its components.
+    formulas : iterable of str or Formula
+        What is asked of it.
+    emptiness, acceptance : str or sequence of str
+        As for `configurations`: every algorithm on `ba` by default, so that all
+        search the same product in the same order.
+    empty : bool
+        Ask, too, whether the system has no accepting run at all.
+    **options
+        The others of `check`.
+
+    Returns
+    -------
+    DataFrame
+        The columns `COMPARISON_DTYPES`.  An algorithm that does not suit a
+        formula's automaton gives a row whose verdict is "unknown" for the reason
+        "unsupported"; one that fails gives "input-error" or "error".  Whether
+        the algorithms agree is what `disagreements` says of the rows.
+
+    Raises
+    ------
+    FormulaError, InputError
+        A formula or the system cannot be read.
+    UnsupportedError
+        The options ask for what cannot be done.
+    """
+    configured = configurations(emptiness, acceptance)
+    if isinstance(formulas, (str, Formula)):
+        formulas = [formulas]
+    asked: list[Formula | None]
+    asked = [parse(f) if isinstance(f, str) else f for f in formulas]
+    runs = runs_of(asked + [None] * empty, configured)
+    network = system if isinstance(system, Network) else load(system)
+    return to_frame(comparison_rows(network, runs, **options), COMPARISON_DTYPES)
+
+
+def comparison_rows(
+    network: Network,
+    runs: Sequence[Run],
+    *,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> Iterator[Row]:
+    """Run one after the other and yield each row as soon as it is known.
+
+    The options are looked at before the first row is asked for.  After a run
+    that was interrupted no further one is begun.
+
+    Raises
+    ------
+    UnsupportedError
+        The options ask for what cannot be done.
+    """
+    chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
+    make_plan(chosen, has_property=True, system_accepts=False)
+    return _rows(network, runs, watcher, options)
+
+
+def _rows(
+    network: Network,
+    runs: Sequence[Run],
+    watcher: Watcher | None,
+    options: dict[str, Any],
+) -> Iterator[Row]:
+    common = host_columns() | {"seed": options.get("seed")}
+    warm: set[str] = set()
+    suited = False  # whether some algorithm so far takes the formula's automaton
+    for number, run in enumerate(runs, start=1):
+        if number == 1 or runs[number - 2].formula is not run.formula:
+            suited = False
+        last = number == len(runs) or runs[number].formula is not run.formula
+        if watcher is not None:
+            watcher.begin(run, number, len(runs))
+        if run.configuration.emptiness not in warm:
+            _warm_up(run.configuration.emptiness)
+            warm.add(run.configuration.emptiness)
+        started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        try:
+            row = _answered(network, run, watcher, options, said=suited)
+            suited = True
+        except UnsupportedError as error:
+            if last and not suited and watcher is not None:
+                watcher.failed(run, error)
+            row = _unanswered(network, run, error)
+        except Exception as error:  # one algorithm's trouble is not the others'
+            suited = True
+            if watcher is not None:
+                watcher.failed(run, error)
+            row = _unanswered(network, run, error)
+        yield encodable(row | common | {"started_at": started_at})
+        if row["reason"] == "interrupted":
+            return
+
+
+def _warm_up(emptiness: str) -> None:
+    """Have the kernels of an emptiness check loaded, or compiled on first use.
+
+    Otherwise the first formula would pay for it and the seconds would say
+    nothing about the algorithms.
+    """
+    loop = Network([LTS.from_transitions([(0, "a", 0)])])
+    with suppress(Exception):  # if something is wrong, the run itself will say so
+        if check(loop, empty=True, emptiness=emptiness).reason == "interrupted":
+            raise KeyboardInterrupt
+
+
+def _answered(
+    network: Network,
+    run: Run,
+    watcher: Watcher | None,
+    options: dict[str, Any],
+    *,
+    said: bool,
+) -> Row:
+    """Return the row of a run; `said` is whether warnings have been given."""
+    with warnings.catch_warnings():
+        if said:  # the same for every algorithm
+            warnings.simplefilter("ignore", LtlpipeWarning)
+        verdict = check(
+            network,
+            run.formula,
+            empty=run.formula is None,
+            emptiness=run.configuration.emptiness,
+            acceptance=run.configuration.acceptance or AUTO,
+            progress=None if watcher is None else watcher.progress,
+            **options,
+        )
+    return row_of(verdict) | comparison_columns(verdict)
+
+
+def _unanswered(network: Network, run: Run, error: Exception) -> Row:
+    emptiness, acceptance = run.configuration
+    return failed_row(network.name, run.formula, error) | {
+        "automaton": None if acceptance in (None, AUTO) else acceptance.upper(),
+        "emptiness": emptiness,
+    }
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A question that has two answers, one of which is wrong.
+
+    Parameters
+    ----------
+    system : str
+        Name of the system.
+    formula : str or None
+        The question; None is whether the system has no accepting run.
+    formula_id : str or None
+        Where it comes from.
+    holds, violated : tuple of Configuration
+        Who says so.
+    seeds : tuple of int
+        Those that shuffled the transitions of these rows.
+    """
+
+    system: str
+    formula: str | None
+    formula_id: str | None
+    holds: tuple[Configuration, ...]
+    violated: tuple[Configuration, ...]
+    seeds: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """Say who says what of which question."""
+        place = self.formula_id if self.formula_id != self.formula else None
+        asked = "has no accepting run" if self.formula is None else self.formula
+        seeds = "".join(f", seed {seed}" for seed in self.seeds)
+        return (
+            f"{self.system}: {asked}{f' ({place})' if place else ''}: "
+            f"{_and(self.holds)} say holds, {_and(self.violated)} say violated{seeds}"
+        )
+
+
+def _and(configured: Iterable[Configuration]) -> str:
+    return " and ".join(map(str, configured))
+
+
+def disagreements(rows: Iterable[Row]) -> list[Disagreement]:
+    """Return the questions on which the rows of a comparison do not agree.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Rows of `comparison_rows`, or `ltlpipe.batch.table.from_frame` of what
+        `compare` returned.  Unknown verdicts contradict nobody.
+    """
+    found = []
+    for (system, formula, formula_id), answers in _by_question(rows).items():
+        holds, violated = (
+            tuple(
+                dict.fromkeys(_configuration(r) for r in answers if r["verdict"] == v)
+            )
+            for v in (HOLDS, VIOLATED)
+        )
+        if holds and violated:
+            seeds = dict.fromkeys(row.get("seed") for row in answers)
+            known = tuple(int(seed) for seed in seeds if seed is not None)
+            found.append(
+                Disagreement(system, formula, formula_id, holds, violated, known)
+            )
+    return found
+
+
+def has_unsuited(rows: Iterable[Row]) -> bool:
+    """Whether there is a question that no algorithm could be asked."""
+    return any(
+        {row["reason"] for row in answers} == {UNSUPPORTED}
+        for answers in _by_question(rows).values()
+    )
+
+
+def _by_question(
+    rows: Iterable[Row],
+) -> dict[tuple[str, str | None, str | None], list[Row]]:
+    questions: dict[tuple[str, str | None, str | None], list[Row]] = {}
+    for row in rows:
+        key = (row["system"], row.get("formula"), row.get("formula_id"))
+        questions.setdefault(key, []).append(row)
+    return questions
+
+
+def _configuration(row: Row) -> Configuration:
+    automaton = row.get("automaton")
+    return Configuration(
+        row["emptiness"], None if automaton is None else automaton.lower()
+    )

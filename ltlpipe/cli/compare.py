@@ -1,0 +1,286 @@
+"""``ltlpipe compare``: one system, several emptiness checks, one table."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.cli import options as shared
+from ltlpipe.cli.check import exit_code, formulas_of, json_line
+from ltlpipe.cli.progress import RunWatcher, search_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+    from ltlpipe.batch.comparing import Disagreement, Run
+    from ltlpipe.batch.table import Row
+    from ltlpipe.logic.formulas import Formula
+
+DISAGREEMENT = 4
+_BUG = 70
+_BAD_INPUT = 2
+
+_PIPE_WIDTH = 160  # columns where there is no terminal to ask
+_SHOWN = {
+    "states": "states",
+    "transitions": "transitions",
+    "max_depth": "depth",
+    "max_roots": "roots",
+    "max_current": "current",
+    "lasso_length": "length",
+}
+"""Columns with numbers that people see, and what they are called there."""
+
+
+def compare(
+    system: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SYSTEM", help="Files (.dot .aut .hoa, .gz) of one network."
+        ),
+    ],
+    formula: Annotated[
+        list[str] | None,
+        typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
+    ] = None,
+    formula_file: Annotated[
+        str | None,
+        typer.Option("-F", "--formulas", metavar="FILE", help="One formula per line."),
+    ] = None,
+    empty: Annotated[
+        bool,
+        typer.Option("--empty", help="Ask whether the network has no accepting run."),
+    ] = False,
+    emptiness: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST", help="Emptiness checks with commas between, or all."
+        ),
+    ] = "all",
+    acceptance: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST", help="Property automata with commas between: ba, tgba."
+        ),
+    ] = "ba",
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Table of all runs, .csv or .parquet."),
+    ] = None,
+    table1: Annotated[
+        bool,
+        typer.Option(
+            "--table1", help="Print as Schwoon & Esparza 2005 do in their Table 1."
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One object per run and line.")
+    ] = False,
+    reduce: shared.Reduce = "auto",
+    semantics: shared.Semantics = None,
+    deadlock: shared.Deadlock = None,
+    timeout: shared.Timeout = None,
+    memory: shared.Memory = None,
+    max_states: shared.MaxStates = None,
+    seed: shared.Seed = None,
+    strict: shared.Strict = False,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Check formulas with several emptiness checks, and whether they agree.
+
+    All of them search the same product in the same order.  An algorithm that
+    does not suit a formula's automaton is "unknown" for the reason
+    "unsupported".
+
+    Exit code: 4 two algorithms disagree, which is a bug of ltlpipe; otherwise 70
+    after another bug, 2 bad input or usage, 1 some formula is violated, 3 some
+    verdict is unknown (unsupported ones count only where no algorithm suits),
+    0 every formula holds.
+    """
+    from ltlpipe.batch.comparing import (
+        comparison_rows,
+        configurations,
+        disagreements,
+        runs_of,
+    )
+    from ltlpipe.batch.table import COMPARISON_DTYPES, json_of, open_table
+    from ltlpipe.systems.reading import load
+
+    if table1 and as_json:
+        raise typer.BadParameter("--table1 and --json both want standard output")
+    chosen = shared.given(
+        reduce=reduce,
+        semantics=semantics,
+        deadlock=deadlock,
+        timeout=timeout,
+        memory=memory,
+        max_states=max_states,
+        seed=seed,
+        strict=strict,
+    )
+    configured = configurations(emptiness, acceptance)
+    runs = runs_of(_questions(formula or [], formula_file, empty), configured)
+    network = load(system)
+    started = time.monotonic()
+    rows: list[Row] = []
+    with search_progress(quiet=quiet) as progress, ExitStack() as stack:
+        watched = comparison_rows(network, runs, watcher=_Watcher(progress), **chosen)
+        table = (
+            None
+            if out is None
+            else stack.enter_context(open_table(out, COMPARISON_DTYPES))
+        )
+        stack.enter_context(suppress(KeyboardInterrupt))
+        for row in watched:
+            if table is not None:
+                table.write(row)
+            if as_json:
+                progress.hide()
+                print(json_line(json_of(row) | _extras(row)), flush=True)
+            rows.append(row)
+    left = len(runs) - len(rows)
+    if table1:
+        _print_table1(rows)
+    elif not quiet and not as_json:
+        _print_rows(rows)
+    if not quiet and not as_json:
+        _summarise(len(rows), left, time.monotonic() - started, out)
+    found = disagreements(rows)
+    for disagreement in found:
+        command = _command(system, disagreement, chosen)
+        print(f"error: {disagreement}\n  {command}", file=sys.stderr)
+    raise typer.Exit(_exit_code(rows, left, found))
+
+
+def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula | None]:
+    """Return the formulas; None asks for an accepting run."""
+    if not (texts or file or empty):
+        raise typer.BadParameter("expected -f FORMULA, -F FILE or --empty")
+    return [*formulas_of(texts, file), *[None] * empty]
+
+
+class _Watcher(RunWatcher):
+    """Shows runs and searches on one progress bar."""
+
+    def begin(self, run: Run, number: int, total: int) -> None:
+        asked = "accepting run" if run.formula is None else run.formula.text[:40]
+        label = f"{number}/{total} {run.configuration} {asked}"
+        self.progress.begin(label, total=total, done=number - 1)
+
+    def failed(self, run: Run, error: Exception) -> None:
+        if isinstance(error, UnsupportedError):
+            asked = "--empty" if run.formula is None else run.formula.text
+            error = UnsupportedError(f"{asked}: no algorithm suits: {error}")
+        self.complain(error)
+
+
+def _extras(row: Row) -> dict[str, Any]:
+    """Return what a comparison adds to the object of ``--json``."""
+    from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES
+
+    return {c: row.get(c) for c in COMPARISON_DTYPES if c not in DTYPES}
+
+
+def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
+    """Return what a comparison comes to."""
+    from ltlpipe.batch.comparing import has_unsuited
+    from ltlpipe.batch.solving import BUG, INPUT_ERROR, UNSUPPORTED
+    from ltlpipe.verdict.verdict import UNKNOWN
+
+    if found:
+        return DISAGREEMENT
+    reasons = {row["reason"] for row in rows}
+    if BUG in reasons:
+        return _BUG
+    if INPUT_ERROR in reasons:
+        return _BAD_INPUT
+    verdicts = [row["verdict"] for row in rows if row["reason"] != UNSUPPORTED]
+    if left or has_unsuited(rows):
+        verdicts.append(UNKNOWN)
+    return exit_code(verdicts)
+
+
+def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> str:
+    """Return the command that shows a disagreement again."""
+    configured = [*found.holds, *found.violated]
+    parts = ["ltlpipe", "compare", *system]
+    parts += ["--empty"] if found.formula is None else ["-f", found.formula]
+    parts += ["--emptiness", ",".join(_once(c.emptiness for c in configured))]
+    kinds = _once(c.acceptance for c in configured if c.acceptance is not None)
+    if kinds:
+        parts += ["--acceptance", ",".join(kinds)]
+    for name, value in chosen.items():
+        if value is None or value is False or value == "auto":
+            continue
+        parts.append("--" + name.replace("_", "-"))
+        parts += [] if value is True else [str(value)]
+    return shlex.join(parts)
+
+
+def _once(names: Iterator[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _print_table1(rows: list[Row]) -> None:
+    from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
+    from ltlpipe.report.table1 import table1
+
+    print(table1(to_frame(rows, COMPARISON_DTYPES)), flush=True)
+
+
+def _print_rows(rows: list[Row]) -> None:
+    """Print what people compare, one line per run."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _PIPE_WIDTH
+    console.print(_table_of(rows))
+
+
+def _table_of(rows: list[Row]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    several = len({row["automaton"] for row in rows}) > 1
+    table = Table()
+    table.add_column("formula", overflow="ellipsis", no_wrap=True, max_width=40)
+    table.add_column("algorithm", no_wrap=True)
+    if several:
+        table.add_column("automaton")
+    table.add_column("verdict", no_wrap=True)
+    for title in (*_SHOWN.values(), "seconds"):
+        table.add_column(title, justify="right", no_wrap=True)
+    previous = None
+    for row in rows:
+        asked = row["formula"] or "no accepting run"
+        if previous not in (None, asked):
+            table.add_section()
+        cells = ["" if asked == previous else asked, row["emptiness"]]
+        cells += [row["automaton"] or "-"] if several else []
+        cells.append(row["verdict"] + (f" ({row['reason']})" if row["reason"] else ""))
+        for column in _SHOWN:
+            value = row.get(column)
+            cells.append("-" if value is None else f"{value:,}")
+        seconds = row.get("seconds")
+        cells.append("-" if seconds is None else f"{seconds:.2f}")
+        table.add_row(*map(Text, cells))  # a formula may look like markup: []a
+        previous = asked
+    return table
+
+
+def _summarise(n_rows: int, left: int, seconds: float, out: str | None) -> None:
+    """Say what was done."""
+    unfinished = f", {left} more not run: interrupted" if left else ""
+    written = "" if out is None else f" written to {out}"
+    rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
+    print(f"{rows}{written} in {seconds:.1f} s{unfinished}")

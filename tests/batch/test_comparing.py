@@ -1,0 +1,427 @@
+"""Several emptiness checks on the same questions: one row each, and who disagrees."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from ltlpipe import (
+    LTS,
+    FormulaError,
+    InputError,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    check,
+    compare,
+)
+from ltlpipe.batch import comparing
+from ltlpipe.batch.comparing import (
+    Configuration,
+    comparison_rows,
+    configurations,
+    disagreements,
+    has_unsuited,
+    runs_of,
+)
+from ltlpipe.batch.table import (
+    COMPARISON_DTYPES,
+    DTYPES,
+    comparison_columns,
+    from_frame,
+)
+from ltlpipe.logic.formulas import parse
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.systems.philosophers import philosophers
+from tests.cli.running import RING
+
+NETWORK = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
+TWO = ["se05", "couvreur99"]
+HOLDS = "!(GF(a & X a) & GF b)"  # two marks on transitions as a TGBA
+VIOLATED = "!(GF a & GF b)"  # another two
+STATISTICS = ["states", "transitions", "max_depth", "lasso_length", "search_seconds"]
+
+
+def mesh():
+    """Two components that meet on c; each also moves by itself."""
+    one = [(0, "a", 1), (1, "c", 2), (2, "a", 0), (1, "a", 0), (2, "b", 1)]
+    two = [(0, "d", 1), (1, "c", 0), (1, "d", 2), (2, "e", 0)]
+    return Network([LTS.from_transitions(one), LTS.from_transitions(two)], "mesh")
+
+
+def row(emptiness, verdict, **columns):
+    """Return a row as `comparison_rows` makes it, as far as it is looked at."""
+    return {
+        "system": "s.aut",
+        "formula_id": "f.ltl:1",
+        "formula": "G a",
+        "automaton": "BA",
+        "emptiness": emptiness,
+        "verdict": verdict,
+        "reason": None,
+        "seed": None,
+    } | columns
+
+
+class Watcher:
+    """Notes what it is told."""
+
+    def __init__(self):
+        self.begun = []
+        self.failures = []
+
+    def begin(self, run, number, total):
+        self.begun.append((run.configuration.emptiness, number, total))
+
+    def progress(self, states, depth):
+        pass
+
+    def failed(self, run, error):
+        self.failures.append((str(run.configuration), error))
+
+
+def test_all_algorithms_in_the_order_of_the_catalogue():
+    """One row per formula and algorithm; those that answer say what `check` says."""
+    frame = compare(NETWORK, ["G(a -> F b)", parse("G a", file="x/f.ltl", line=3)])
+
+    assert {c: str(t) for c, t in frame.dtypes.items()} == COMPARISON_DTYPES
+    assert frame["emptiness"].tolist() == 2 * list(SEARCHES)
+    n = len(SEARCHES)
+    assert frame["formula_id"].tolist() == n * ["G(a -> F b)"] + n * ["f.ltl:3"]
+    for expected, rows in (("holds", frame[:n]), ("violated", frame[n:])):
+        answered = rows[rows["reason"].isna()]
+        assert set(answered["verdict"]) == {expected}
+        assert set(answered["automaton"]) == {"BA"}
+        assert set(TWO) <= set(answered["emptiness"])
+        rest = rows[rows["reason"].notna()]
+        assert set(rest["reason"]) <= {"unsupported"}
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize("formula", ["!c W a", "!c W d", "!b W c", "GF(a | c | d | e)"])
+def test_all_search_the_same_product(formula, seed):
+    """Complete searches enter the same states, whoever makes them."""
+    frame = compare(mesh(), [formula], seed=seed)
+
+    answered = frame[frame["reason"].isna()]
+    assert set(TWO) <= set(answered["emptiness"])
+    assert set(answered["verdict"]) == {"holds"}
+    assert answered["states"].nunique() == 1
+    assert answered["automaton_states"].nunique() == 1
+
+
+def test_the_same_search_twice_is_the_same_row():
+    """The product comes in the same order whatever was replayed in between."""
+    formulas = ["G(c -> F b)", "G F b", "F G (a | d)"] * 2
+    frame = compare(mesh(), formulas, emptiness=TWO, seed=7)
+
+    counts = frame[["emptiness", "verdict", *STATISTICS[:4]]]
+    half = len(frame) // 2
+    pd.testing.assert_frame_equal(counts[:half], counts[half:].reset_index(drop=True))
+
+
+def test_a_row_has_the_statistics_of_table_1():
+    """Those of `check`, the length of the whole lasso, and the stack of roots."""
+    (found,) = from_frame(compare(NETWORK, ["G a"], emptiness="couvreur99"))
+    verdict = check(NETWORK, "G a", emptiness="couvreur99", acceptance="ba")
+
+    stats = verdict.stats
+    assert [found[c] for c in ("states", "transitions", "max_depth")] == [
+        stats.states,
+        stats.transitions,
+        stats.max_depth,
+    ]
+    lasso = verdict.lasso
+    assert found["lasso_length"] == len(lasso.prefix) + len(lasso.cycle) == 2
+    assert found["max_roots"] == stats.details["max_roots"]
+    assert found["max_current"] is None
+    assert found["bytes_per_state"] == stats.bytes_per_state
+    assert found["search_seconds"] > 0
+    assert found["weak"] is getattr(verdict.plan, "weak", None)
+
+
+@pytest.mark.parametrize("weak", [True, False, None])
+def test_columns_of_other_algorithms(weak):
+    """Whether the automaton is weak, and the stack of states, where they are known."""
+    verdict = check(NETWORK, "F a")
+    details = {"max_current": 0, "something": 5}
+    verdict = SimpleNamespace(
+        plan=SimpleNamespace(weak=weak),
+        stats=replace(verdict.stats, details=details),
+        lasso=None,
+    )
+
+    columns = comparison_columns(verdict)
+
+    assert set(columns) == set(COMPARISON_DTYPES) - set(DTYPES)
+    assert columns["weak"] is weak
+    assert (columns["max_current"], columns["max_roots"]) == (0, None)
+
+
+def test_what_only_one_kind_of_search_has_is_missing_elsewhere():
+    """The nested search has no roots, and who finds nothing has no lasso."""
+    frame = compare(NETWORK, ["F a"], emptiness=TWO).set_index("emptiness")
+
+    assert frame["max_roots"].isna().tolist() == [True, False]
+    assert frame["lasso_length"].isna().all()
+    assert frame["max_current"].isna().all()
+
+
+def test_an_algorithm_that_does_not_suit():
+    """Unknown because unsupported; every statistic is missing, nothing is an error."""
+    watcher = Watcher()
+    configured = configurations(TWO, "tgba")
+    runs = runs_of([parse(HOLDS)], configured)
+
+    unsuited, answered = comparison_rows(NETWORK, runs, watcher=watcher)
+
+    assert (unsuited["verdict"], unsuited["reason"]) == ("unknown", "unsupported")
+    assert (unsuited["emptiness"], unsuited["automaton"]) == ("se05", "TGBA")
+    assert unsuited["formula"] == HOLDS
+    assert not set(STATISTICS) & set(unsuited)
+    assert answered["verdict"] == "holds"
+    assert watcher.failures == []
+    assert not has_unsuited([unsuited, answered])
+
+
+def test_where_no_algorithm_suits():
+    """Somebody has to say why there is no answer: once for the formula."""
+    watcher = Watcher()
+    runs = runs_of(map(parse, [HOLDS, VIOLATED]), configurations("se05", "tgba"))
+
+    rows = list(comparison_rows(NETWORK, runs, watcher=watcher))
+
+    assert has_unsuited(rows)
+    assert [(who, type(e)) for who, e in watcher.failures] == 2 * [
+        ("se05 (TGBA)", UnsupportedError)
+    ]
+
+
+def test_configurations_are_all_pairs():
+    """Each once, in the order of the lists."""
+    assert configurations("se05,couvreur99,se05", ["ba", "tgba"]) == [
+        Configuration("se05", "ba"),
+        Configuration("couvreur99", "ba"),
+        Configuration("se05", "tgba"),
+        Configuration("couvreur99", "tgba"),
+    ]
+    assert configurations() == [Configuration(name, "ba") for name in SEARCHES]
+
+
+def test_every_acceptance_has_its_rows():
+    """And "auto" is what suits the algorithm."""
+    frame = compare(NETWORK, ["F a"], emptiness=TWO, acceptance="ba,tgba")
+    assert frame["automaton"].tolist() == ["BA", "BA", "TGBA", "TGBA"]
+
+    frame = compare(NETWORK, ["F a"], emptiness=TWO, acceptance="auto")
+    assert frame["automaton"].tolist() == ["BA", "TGBA"]
+
+
+def test_empty():
+    """Without a formula acceptance plays no part: each algorithm answers once."""
+    frame = compare(
+        philosophers(3), emptiness=TWO, acceptance=["ba", "tgba"], empty=True
+    )
+
+    assert frame["emptiness"].tolist() == TWO
+    assert frame["verdict"].tolist() == ["holds", "holds"]
+    assert frame[["formula", "formula_id", "automaton"]].isna().all(axis=None)
+
+
+def test_systems(tmp_path):
+    """A network, a file, or the files of its components."""
+    path = tmp_path / "ring.aut"
+    path.write_text(RING)
+
+    assert compare(path, ["F a"], emptiness=TWO)["system"].tolist() == 2 * [str(path)]
+    frame = compare([path, path], ["F a"], emptiness="se05")
+    assert frame["system"].tolist() == [f"{path} {path}"]
+
+
+def test_one_formula_is_no_list_of_letters():
+    """A text is one formula."""
+    assert compare(NETWORK, "F a", emptiness=TWO)["formula"].tolist() == ["F a", "F a"]
+
+
+def test_warnings_come_once():
+    """Not from every algorithm."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare(NETWORK, ["G !c", "G !d"], emptiness=TWO)
+
+    messages = [str(w.message) for w in caught if w.category is LtlpipeWarning]
+    assert [m.split("'")[1] for m in messages] == ["c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"emptiness": "nonsense"}, UnsupportedError, "nonsense: expected all, or"),
+        ({"emptiness": "se05,"}, UnsupportedError, "out of .*se05, .*couvreur99"),
+        ({"emptiness": ["auto"]}, UnsupportedError, "auto: expected all, or"),
+        ({"emptiness": "rabin"}, UnsupportedError, "rabin: expected all, or"),
+        ({"acceptance": "ba,tela"}, UnsupportedError, "tela is not in this version"),
+        ({"acceptance": "nonsense"}, UnsupportedError, "expected one of auto, ba"),
+        ({"acceptance": ""}, UnsupportedError, "expected one of auto, ba"),
+        ({"reduce": "ample"}, UnsupportedError, "not in this version"),
+        ({"semantics": "state"}, UnsupportedError, "use action"),
+        ({"colour": "red"}, TypeError, "'colour'"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_options_that_cannot_be_met(options, error, message, monkeypatch):
+    """Said at once: nothing is run."""
+
+    def never(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(comparing, "check", never)
+
+    with pytest.raises(error, match=message):
+        compare(NETWORK, ["G a"], **options)
+
+
+def test_what_cannot_be_read(tmp_path):
+    """The caller's mistakes are raised, as by `check` and `load`."""
+    with pytest.raises(FormulaError):
+        compare(NETWORK, ["G("])
+    with pytest.raises(InputError):
+        compare(tmp_path / "nothing.aut", ["G a"])
+
+
+def test_options_reach_every_check():
+    """Limits, seed and strictness."""
+    table = philosophers(6)
+    frame = compare(table, ["0"], emptiness=TWO[1:], max_states=10, seed=5)
+    assert frame["reason"].tolist() == ["max-states"]
+    assert (frame["states"].tolist(), frame["seed"].tolist()) == ([10], [5])
+
+    assert compare(table, ["0"], emptiness="couvreur99", timeout=0)[
+        "reason"
+    ].tolist() == ["timeout"]
+    frame = compare(NETWORK, ["G c", "G a"], emptiness=TWO, strict=True)
+    assert frame["reason"].tolist() == 2 * ["input-error"] + 2 * [pd.NA]
+
+
+def test_an_algorithm_that_crashes(monkeypatch):
+    """Its row says so; the others are compared all the same."""
+
+    def fragile(*args, **options):
+        if options["emptiness"] == "se05":
+            raise ZeroDivisionError
+        return check(*args, **options)
+
+    monkeypatch.setattr(comparing, "check", fragile)
+    watcher = Watcher()
+    runs = runs_of([parse("G a")], configurations(TWO))
+    broken, answered = comparison_rows(NETWORK, runs, watcher=watcher)
+
+    assert (broken["verdict"], broken["reason"]) == ("unknown", "error")
+    assert (broken["emptiness"], answered["verdict"]) == ("se05", "violated")
+    assert [type(e) for _, e in watcher.failures] == [ZeroDivisionError]
+
+
+def test_ctrl_c_ends_the_comparison():
+    """The row of the run that was interrupted is the last one."""
+
+    class Impatient(Watcher):
+        def progress(self, states, depth):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = Impatient()
+    runs = runs_of([None, parse("0")], configurations(TWO))
+    rows = list(comparison_rows(philosophers(9), runs, watcher=watcher))
+
+    assert [r["reason"] for r in rows] == ["interrupted"]
+    assert rows[0]["states"] > 0
+    assert watcher.begun == [("se05", 1, 4)]
+
+
+@pytest.mark.parametrize("seed", [None, 3], ids=["in order", "shuffled"])
+def test_a_disagreement(seed):
+    """Names the question, who says what, and the seed."""
+    (found,) = disagreements(
+        [
+            row("se05", "holds", seed=seed),
+            row("gv04", "violated", seed=seed),
+            row("couvreur99", "violated", seed=seed, automaton="TGBA"),
+            row("hpy96", "unknown", seed=seed, reason="timeout"),
+        ]
+    )
+
+    assert (found.system, found.formula, found.formula_id) == (
+        "s.aut",
+        "G a",
+        "f.ltl:1",
+    )
+    assert found.holds == (Configuration("se05", "ba"),)
+    assert found.violated == (
+        Configuration("gv04", "ba"),
+        Configuration("couvreur99", "tgba"),
+    )
+    assert str(found) == (
+        "s.aut: G a (f.ltl:1): se05 (BA) say holds, "
+        "gv04 (BA) and couvreur99 (TGBA) say violated"
+        + ("" if seed is None else ", seed 3")
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"verdict": "holds"},
+        {"verdict": "unknown", "reason": "timeout"},
+        {"verdict": "unknown", "reason": "unsupported"},
+        {"verdict": "violated", "system": "t.aut"},
+        {"verdict": "violated", "formula": "G b", "formula_id": "f.ltl:2"},
+        {"verdict": "violated", "formula": None, "formula_id": None},
+    ],
+    ids=["same", "timeout", "unsupported", "other system", "other formula", "empty"],
+)
+def test_no_disagreement(other):
+    """Unknown contradicts nobody, and other questions have answers of their own."""
+    second = row("gv04", **other)
+
+    assert disagreements([row("se05", "holds"), second]) == []
+
+
+def test_each_question_that_has_two_answers():
+    """Also the same algorithm on two automata, and a question without formula."""
+    empty = {"formula": None, "formula_id": None, "automaton": None}
+    rows = [
+        row("couvreur99", "holds"),
+        row("couvreur99", "violated", automaton="TGBA"),
+        row("se05", "violated", **empty),
+        row("gv04", "holds", **empty),
+    ]
+
+    first, second = disagreements(rows)
+
+    assert (first.holds, first.violated) == (
+        (Configuration("couvreur99", "ba"),),
+        (Configuration("couvreur99", "tgba"),),
+    )
+    assert str(second) == (
+        "s.aut: has no accepting run: gv04 say holds, se05 say violated"
+    )
+
+
+def test_disagreements_of_a_frame():
+    """Missing values of a table are no questions of their own."""
+    frame = compare(NETWORK, ["G a"], emptiness=TWO, empty=True)
+    assert disagreements(from_frame(frame)) == []
+
+    frame.loc[frame["emptiness"] == "se05", "verdict"] = "holds"
+    found = disagreements(from_frame(frame))
+
+    assert [d.formula for d in found] == ["G a", None]
+    assert {d.violated for d in found} == {
+        (Configuration("couvreur99", "ba"),),
+        (Configuration("couvreur99", None),),
+    }

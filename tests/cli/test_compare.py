@@ -1,0 +1,376 @@
+"""`ltlpipe compare`: the table, what is printed, and the exit codes."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from ltlpipe import cli, load
+from ltlpipe.batch import comparing
+from ltlpipe.batch.table import COMPARISON_DTYPES, from_frame
+from ltlpipe.report.table1 import table1
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.verdict.checking import check
+from tests.cli.running import RING, OnTerminal
+
+HOLDS = "!(GF(a & X a) & GF b)"  # two marks on transitions as a TGBA
+VIOLATED = "!(GF a & GF b)"  # another two
+TWO = ["--emptiness", "se05,couvreur99"]
+
+
+def read(path):
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_csv(
+        path, dtype=COMPARISON_DTYPES, keep_default_na=False, na_values=[""]
+    )
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("│").split("│")]
+
+
+@pytest.fixture
+def liar(monkeypatch):
+    """`check`, but for se05 everything holds."""
+
+    def lying(*args, **options):
+        verdict = check(*args, **options)
+        if options["emptiness"] == "se05":
+            return replace(verdict, verdict="holds", lasso=None)
+        return verdict
+
+    monkeypatch.setattr(comparing, "check", lying)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_of_all_algorithms(suffix, run, ring, tmp_path):
+    """One row per formula and algorithm in the file, and the same on the terminal."""
+    formulas, out = tmp_path / "f.ltl", tmp_path / f"r{suffix}"
+    formulas.write_text("# two\nG(a -> F b)\nG a\n")
+
+    outcome = run("compare", ring, "-F", formulas, "--out", out)
+
+    frame = read(out)
+    assert {c: str(t) for c, t in frame.dtypes.items()} == COMPARISON_DTYPES
+    assert frame["emptiness"].tolist() == 2 * list(SEARCHES)
+    n = len(SEARCHES)
+    assert frame["formula_id"].tolist() == n * ["f.ltl:2"] + n * ["f.ltl:3"]
+    assert (outcome.code, outcome.err) == (1, "")
+    lines = [cells(line) for line in outcome.out.splitlines() if line[0] == "│"]
+    assert [line[1] for line in lines] == 2 * list(SEARCHES)
+    assert [line[0] for line in lines if line[0]] == ["G(a -> F b)", "G a"]
+    last = outcome.out.splitlines()[-1]
+    assert last.startswith(f"{2 * n} rows written to {out} in ")
+
+
+def test_a_line_of_the_terminal(run, ring):
+    """Numbers in the order of the paper; a dash where there is none."""
+    outcome = run("compare", ring, "-f", "G a", *TWO)
+
+    title = next(line for line in outcome.out.splitlines() if "formula" in line)
+    counted = "states transitions depth roots current length seconds"
+    titles = " ".join(title.replace("┃", " ").split())
+    assert titles == f"formula algorithm verdict {counted}"
+    se05, couvreur99 = (
+        cells(line) for line in outcome.out.splitlines() if line[0] == "│"
+    )
+    assert se05[:3] == ["G a", "se05", "violated"]
+    assert couvreur99[:3] == ["", "couvreur99", "violated"]
+    verdict = check(load(ring), "G a", emptiness="couvreur99", acceptance="ba")
+    stats = verdict.stats
+    roots = stats.details["max_roots"]
+    counts = [stats.states, stats.transitions, stats.max_depth, roots]
+    assert couvreur99[3:9] == [*map(str, counts), "-", "2"]
+    assert se05[6:9] == ["-", "-", "2"]
+    assert outcome.out.splitlines()[-1].startswith("2 rows in ")
+
+
+def test_formulas_that_look_like_markup(run, ring):
+    """`[]a` is a formula; rich must not eat it."""
+    assert "│ []a " in run("compare", ring, "-f", "[]a", *TWO).out
+
+
+def test_several_acceptances(run, ring):
+    """Then the table says which automaton; what does not suit is no error."""
+    outcome = run("compare", ring, "-f", HOLDS, *TWO, "--acceptance", "ba,tgba")
+
+    lines = [cells(line)[1:4] for line in outcome.out.splitlines() if line[0] == "│"]
+    assert lines == [
+        ["se05", "BA", "holds"],
+        ["couvreur99", "BA", "holds"],
+        ["se05", "TGBA", "unknown (unsupported)"],
+        ["couvreur99", "TGBA", "holds"],
+    ]
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_several_files_and_empty(run, tmp_path):
+    """Files are components of one network; --empty goes with formulas or alone."""
+    (tmp_path / "1.aut").write_text(RING)
+    (tmp_path / "2.aut").write_text('des (0, 2, 2)\n(0, "b", 1)\n(1, "c", 0)\n')
+    files = [tmp_path / "1.aut", tmp_path / "2.aut"]
+
+    outcome = run("compare", *files, "-f", "!c W b", "--empty", *TWO, "--json")
+
+    assert {r["system"] for r in outcome.records} == {" ".join(map(str, files))}
+    assert [(r["formula"], r["verdict"]) for r in outcome.records] == [
+        *2 * [("!c W b", "holds")],
+        *2 * [(None, "violated")],
+    ]
+
+
+def test_json(run, ring, tmp_path):
+    """One object per run, the contract's keys first, nothing else on the output."""
+    out = tmp_path / "r.csv"
+    outcome = run("compare", ring, "-f", "G a", *TWO, "--json", "--out", out)
+
+    rows = from_frame(read(out))
+    assert len(outcome.records) == len(rows) == 2
+    for record, row in zip(outcome.records, rows, strict=True):
+        assert list(record)[:5] == ["system", "formula", "verdict", "reason", "plan"]
+        assert record["plan"]["emptiness"] == row["emptiness"]
+        assert record["lasso_length"] == row["lasso_length"] == 2
+        assert record["max_roots"] == row["max_roots"]
+        assert record["max_current"] is None
+    assert (outcome.code, outcome.err) == (1, "")
+
+
+def test_quiet(run, ring, tmp_path):
+    """Nothing is printed; the table is written."""
+    out = tmp_path / "r.csv"
+
+    outcome = run("compare", ring, "-f", "G a", *TWO, "--quiet", "--out", out)
+
+    assert outcome == (1, "", "")
+    assert len(read(out)) == 2
+
+
+def test_table1(run, ring, tmp_path):
+    """That of the rows in the file, in place of the other; also if quiet."""
+    out = tmp_path / "r.csv"
+    flags = ["-f", "G a", "-f", "F a", "--table1", "--out", out]
+
+    outcome = run("compare", ring, *flags, "--quiet")
+    assert outcome == (1, table1(read(out)) + "\n", "")
+
+    outcome = run("compare", ring, *flags)
+    assert outcome.out.startswith(table1(read(out)) + "\n")
+    assert "│" not in outcome.out
+
+
+def test_a_disagreement(run, ring, tmp_path, liar):
+    """Exit code 4, the table complete, and a command that shows it again."""
+    formulas, out = tmp_path / "f.ltl", tmp_path / "r.csv"
+    formulas.write_text("0: G a\nF a\nG !b\n")
+    flags = ["--seed", 0, "--max-states", 100, "--deadlock", "stutter", *TWO]
+
+    outcome = run("compare", ring, "-F", formulas, *flags, "--out", out, "--quiet")
+
+    assert (outcome.code, outcome.out) == (4, "")
+    who = "se05 (BA) say holds, couvreur99 (BA) say violated, seed 0"
+    command = f"ltlpipe compare {ring} -f {{}} --emptiness se05,couvreur99 "
+    command += "--acceptance ba --deadlock stutter --max-states 100 --seed 0"
+    assert outcome.err.splitlines() == [
+        f"error: {ring}: G a (f.ltl:1): {who}",
+        "  " + command.format("'G a'"),
+        f"error: {ring}: G !b (f.ltl:3): {who}",
+        "  " + command.format("'G !b'"),
+    ]
+    frame = read(out)
+    assert frame["verdict"].tolist() == [
+        "holds",
+        "violated",
+        *3 * ["holds"],
+        "violated",
+    ]
+
+
+def test_a_disagreement_without_formula(run, ring, liar):
+    """The command asks the same question; acceptance plays no part."""
+    outcome = run("compare", ring, "--empty", *TWO, "--quiet", "--strict")
+
+    assert outcome.code == 4
+    assert outcome.err.splitlines() == [
+        f"error: {ring}: has no accepting run: se05 say holds, couvreur99 say violated",
+        f"  ltlpipe compare {ring} --empty --emptiness se05,couvreur99 --strict",
+    ]
+
+
+def fail(emptiness, error, monkeypatch):
+    """Have one emptiness check raise an error."""
+
+    def failing(*args, **options):
+        if options["emptiness"] == emptiness:
+            raise error
+        return check(*args, **options)
+
+    monkeypatch.setattr(comparing, "check", failing)
+
+
+def test_a_disagreement_goes_before_a_crash(run, ring, tmp_path, monkeypatch):
+    """Whatever else is wrong, 4 says that some verdict is."""
+    calls = []
+
+    def erratic(*args, **options):
+        calls.append(options["emptiness"])
+        if len(calls) > 5:
+            raise ZeroDivisionError
+        verdict = check(*args, **options)
+        return replace(verdict, verdict="holds") if len(calls) == 2 else verdict
+
+    monkeypatch.setattr(comparing, "check", erratic)
+    out = tmp_path / "r.csv"
+    outcome = run("compare", ring, "-f", "G a", "-f", "F a", *TWO, "--out", out)
+
+    assert read(out)["reason"].tolist() == [*3 * [pd.NA], "error"]
+    assert outcome.code == 4
+    assert "this is a bug of ltlpipe" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("formulas", "flags", "code"),
+    [
+        (["F a"], [], 0),
+        (["F a", "G a"], [], 1),
+        (["F a", "G a"], ["--max-states", 1], 3),
+        (["G !c", "G a"], ["--strict"], 2),
+        ([HOLDS], ["--acceptance", "tgba"], 0),
+        ([HOLDS], ["--acceptance", "tgba", "--emptiness", "se05"], 3),
+        ([VIOLATED], ["--acceptance", "tgba"], 1),
+    ],
+    ids=[
+        "holds",
+        "violated",
+        "unknown",
+        "input error",
+        "one suits",
+        "none suits",
+        "one suits and finds",
+    ],
+)
+def test_exit_codes(formulas, flags, code, run, ring):
+    """Those of `check`; unsupported rows count only where no algorithm suits."""
+    asked = [x for f in formulas for x in ("-f", f)]
+
+    assert run("compare", ring, *asked, *TWO, *flags).code == code
+
+
+def test_violated_goes_before_unknown(run, ring, monkeypatch):
+    """And a crash before both: its row is no verdict."""
+    real = comparing.check
+
+    def slow(*args, **options):
+        timeout = 0 if options["emptiness"] == "se05" else None
+        return real(*args, **options | {"timeout": timeout})
+
+    monkeypatch.setattr(comparing, "check", slow)
+    outcome = run("compare", ring, "-f", "G a", *TWO, "--json")
+    assert [r["reason"] for r in outcome.records] == ["timeout", None]
+    assert outcome.code == 1
+
+    fail("se05", ZeroDivisionError(), monkeypatch)
+    outcome = run("compare", ring, "-f", "G a", *TWO, "--json")
+    assert [r["reason"] for r in outcome.records] == ["error", None]
+    assert outcome.code == 70
+    assert outcome.err.count("this is a bug of ltlpipe") == 1
+
+
+def test_what_is_said_once(run, ring):
+    """A proposition that no algorithm can read, and one that is no action."""
+    outcome = run("compare", ring, "-f", "G !c", *TWO, "--strict")
+    assert outcome.err.count("no action of the system is called 'c'") == 1
+
+    outcome = run("compare", ring, "-f", "G !c", *TWO)
+    assert outcome.err == "warning: no action of the system is called 'c': never true\n"
+
+
+def test_where_no_algorithm_suits(run, ring):
+    """Standard error says why, for each formula."""
+    flags = ["--emptiness", "se05", "--acceptance", "tgba"]
+    outcome = run("compare", ring, "-f", HOLDS, "-f", VIOLATED, *flags)
+
+    errors = outcome.err.splitlines()
+    assert [e.split(" takes")[0] for e in errors] == [
+        f"error: {HOLDS}: no algorithm suits: se05",
+        f"error: {VIOLATED}: no algorithm suits: se05",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        ([], "expected -f FORMULA, -F FILE or --empty"),
+        (["-f", "G("], "error: formula: syntax error"),
+        (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read"),
+        (["-f", "a", "--emptiness", "nonsense"], "nonsense: expected all, or names"),
+        (["-f", "a", "--emptiness", "se05,auto"], "--emptiness auto: expected all, or"),
+        (["-f", "a", "--emptiness", "rabin"], "--emptiness rabin: expected all, or"),
+        (["-f", "a", "--emptiness", "x"], ", ".join(SEARCHES)),
+        (["-f", "a", "--acceptance", "ba,x"], "--acceptance x: expected one of auto"),
+        (["-f", "a", "--reduce", "ample"], "--reduce ample is not in this version"),
+        (["-f", "a", "--deadlock", "x"], "expected one of ignore, stutter"),
+        (["-f", "a", "--table1", "--json"], "--table1 and --json both want"),
+    ],
+    ids=lambda value: "_".join(value) if isinstance(value, list) else "",
+)
+def test_usage_errors(args, complaint, run, ring, tmp_path, monkeypatch):
+    """Exit code 2 before anything runs; the table of the last run stays."""
+    (tmp_path / "r.csv").write_text("precious")
+    monkeypatch.setattr(comparing, "check", None)
+
+    outcome = run("compare", ring, *args, "--out", tmp_path / "r.csv")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert "Traceback" not in outcome.err
+    assert (tmp_path / "r.csv").read_text() == "precious"
+
+
+def test_files_that_cannot_be_read_or_written(run, ring, tmp_path):
+    """Said before any run."""
+    outcome = run("compare", tmp_path / "no.aut", "-f", "a")
+    assert outcome.err == (
+        f"error: {tmp_path}/no.aut: cannot be read: No such file or directory\n"
+    )
+    outcome = run("compare", ring, "-f", "a", "--out", tmp_path / "r.txt")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "expected a file that ends in .csv or .parquet" in outcome.err
+
+
+def test_ctrl_c_between_two_runs(run, ring, tmp_path, monkeypatch):
+    """The rows so far stay and are shown; the rest is unknown."""
+    begin = cli.compare._Watcher.begin
+
+    def interrupted(self, task, number, total):
+        if number == 2:
+            raise KeyboardInterrupt
+        begin(self, task, number, total)
+
+    monkeypatch.setattr(cli.compare._Watcher, "begin", interrupted)
+
+    outcome = run("compare", ring, "-f", "F a", *TWO, "--out", tmp_path / "r.csv")
+
+    assert read(tmp_path / "r.csv")["verdict"].tolist() == ["holds"]
+    assert outcome.code == 3
+    last = outcome.out.splitlines()[-1]
+    assert last.startswith(f"1 row written to {tmp_path}/r.csv in ")
+    assert last.endswith("s, 1 more not run: interrupted")
+
+
+def test_ctrl_c_in_a_search(big, tmp_path):
+    """The row that was interrupted is the last one; a bar names the algorithm."""
+    out = tmp_path / "r.csv"
+    with OnTerminal("compare", big, "--empty", *TWO, "--out", out) as run:
+        run.wait_for(r"1/2 se05 accepting run[^\r]* states, ")
+        run.process.send_signal(signal.SIGINT)
+        outcome = run.end()
+
+    frame = read(out)
+    assert frame["reason"].tolist() == ["interrupted"]
+    assert frame["states"][0] > 0
+    assert outcome.code == 3
+    assert "unknown (interrupted)" in outcome.out
