@@ -70,9 +70,7 @@ def structure_of(
     return Structure(weak, terminal, accepting)
 
 
-def _graph(
-    cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int
-) -> Any:
+def _graph(cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int) -> Any:
     """Return a Spot automaton with these transitions and without labels."""
     import buddy
     import spot

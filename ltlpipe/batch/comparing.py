@@ -29,7 +29,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.plan import AUTO, Options, make_plan
+from ltlpipe.verdict.plan import AUTO, Options, validate
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def configurations(
     kinds = _listed(acceptance)
     for kind in kinds:
         chosen = Options(acceptance=kind)
-        make_plan(chosen, has_property=True, system_accepts=False)
+        validate(chosen)
     return [Configuration(name, kind) for kind in kinds for name in names]
 
 
@@ -208,7 +208,7 @@ def comparison_rows(
         The options ask for what cannot be done.
     """
     chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
-    make_plan(chosen, has_property=True, system_accepts=False)
+    validate(chosen)
     return _rows(network, runs, watcher, options)
 
 

@@ -26,7 +26,7 @@ from ltlpipe.logic.formulas import (
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.plan import Options, make_plan
+from ltlpipe.verdict.plan import Options, validate
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ class Watcher(Protocol):
 
     def progress(self, states: int, depth: int) -> None:
         """Take how far the search of this task has come."""
+
+    def solved(self, task: Task, verdict: Verdict) -> None:
+        """Take the answer to a task."""
 
     def failed(self, task: Task, error: Exception) -> None:
         """Take why a task cannot be solved."""
@@ -175,7 +178,7 @@ def solve_rows(
         The options ask for what cannot be done.
     """
     chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
-    make_plan(chosen, has_property=True, system_accepts=False)
+    validate(chosen)
     return _rows(tasks, watcher, options)
 
 
@@ -191,7 +194,10 @@ def _rows(
         if loaded is None or loaded[0] is not task.system:
             loaded = (task.system, _load(task.system))
         try:
-            row = row_of(_solve_one(task, loaded[1], watcher, options))
+            verdict = _solve_one(task, loaded[1], watcher, options)
+            if watcher is not None:
+                watcher.solved(task, verdict)
+            row = row_of(verdict)
         except Exception as error:  # one task's trouble is not the others'
             if watcher is not None:
                 watcher.failed(task, error)

@@ -11,11 +11,12 @@ import typer
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared
+from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.verdict.verdict import Plan, Verdict
+    from ltlpipe.verdict.verdict import Verdict
 
 _SHOWN_ACTIONS = 60  # of a lasso's part, when people read it
 _PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
@@ -56,6 +57,7 @@ def check(
     timeout: shared.Timeout = None,
     memory: shared.Memory = None,
     max_states: shared.MaxStates = None,
+    bitstate: shared.Bitstate = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -86,6 +88,7 @@ def check(
         timeout=timeout,
         memory=memory,
         max_states=max_states,
+        bitstate=bitstate,
         seed=seed,
         strict=strict,
         lasso=not no_lasso,
@@ -95,12 +98,14 @@ def check(
     questions = _questions(formula or [], formula_file, automaton, empty)
     network = load(system)
     verdicts: list[Verdict] = []
+    plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as progress:
         for question in questions:
             progress.begin(_label(question))
             verdict = check_one(network, progress=progress, **question, **chosen)
             progress.hide()
-            _report(verdict, as_json=as_json, explain=explain, first=not verdicts)
+            plans.show(verdict.plan)
+            _report(verdict, as_json=as_json)
             verdicts.append(verdict)
             if verdict.reason == "interrupted":
                 break
@@ -150,10 +155,8 @@ def _label(question: dict[str, Any]) -> str:
     return "accepting run" if formula is None else str(formula.text)[:60]
 
 
-def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> None:
+def _report(verdict: Verdict, *, as_json: bool) -> None:
     """Print one verdict to standard output."""
-    if explain and first:
-        print_plan(verdict.plan, as_json=as_json)
     if as_json:
         print(json_line(verdict.to_dict()), flush=True)
         return
@@ -163,18 +166,12 @@ def _report(verdict: Verdict, *, as_json: bool, explain: bool, first: bool) -> N
     )
     why = f" ({verdict.reason})" if verdict.reason else ""
     states = "" if stats.states is None else f"{stats.states:,} states, "
+    if verdict.verdict == "unknown" and stats.coverage is not None:
+        states += f"about {stats.coverage:.4%} of those met, "
     print(f"{verdict.verdict}{why}: {about}   [{states}{stats.seconds:.2f} s]")
     if verdict.lasso is not None:
         print(f"  prefix: {_shown(verdict.lasso.prefix)}")
         print(f"  cycle:  {_shown(verdict.lasso.cycle)}", flush=True)
-
-
-def print_plan(plan: Plan, *, as_json: bool) -> None:
-    """Print why the plan is as it is; beside JSON, on standard error."""
-    stream = sys.stderr if as_json else sys.stdout
-    print("plan:", file=stream)
-    for reason in plan.reasons:
-        print(f"  {reason}", file=stream)
 
 
 def json_line(record: dict[str, Any]) -> str:

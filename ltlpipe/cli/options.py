@@ -7,7 +7,11 @@ from typing import Annotated, Any
 import typer
 
 Emptiness = Annotated[
-    str, typer.Option(metavar="NAME", help="Emptiness check: auto, se05, couvreur99.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Emptiness check: auto, or a name such as se05, couvreur99, dfs-weak.",
+    ),
 ]
 Acceptance = Annotated[
     str, typer.Option(metavar="KIND", help="Property automaton: auto, ba, tgba.")
@@ -53,6 +57,14 @@ Strict = Annotated[
     bool,
     typer.Option(
         "--strict", help="A proposition that is no action of the system is an error."
+    ),
+]
+Bitstate = Annotated[
+    float | None,
+    typer.Option(
+        metavar="MIB",
+        help="Note states in a bit array of this size instead of storing them (se05); "
+        "then nothing is said to hold.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]

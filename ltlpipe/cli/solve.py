@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code, json_line, print_plan
+from ltlpipe.cli.check import exit_code, json_line
+from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import RunWatcher, search_progress
 
 if TYPE_CHECKING:
     from ltlpipe.batch.solving import Task
+    from ltlpipe.cli.progress import SearchProgress
+    from ltlpipe.verdict.verdict import Verdict
 
 
 def solve(
@@ -35,6 +38,7 @@ def solve(
     timeout: shared.Timeout = None,
     memory: shared.Memory = None,
     max_states: shared.MaxStates = None,
+    bitstate: shared.Bitstate = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     jobs: Annotated[
@@ -62,13 +66,11 @@ def solve(
     from ltlpipe.batch.solving import (
         BUG,
         INPUT_ERROR,
-        LIMITS,
         refuse_unready,
         solve_rows,
         tasks_of,
     )
     from ltlpipe.batch.table import json_of, open_table
-    from ltlpipe.verdict.plan import Options, make_plan
     from ltlpipe.verdict.verdict import UNKNOWN
 
     refuse_unready(jobs=jobs, store=store)
@@ -82,18 +84,16 @@ def solve(
         timeout=timeout,
         memory=memory,
         max_states=max_states,
+        bitstate=bitstate,
         seed=seed,
         strict=strict,
     )
-    if explain:
-        kinds = {k: v for k, v in chosen.items() if k not in LIMITS}
-        plan = make_plan(Options(**kinds), has_property=True, system_accepts=False)
-        print_plan(plan, as_json=as_json)
+    plans = PlanPrinter(wanted=explain, as_json=as_json)
     tasks = tasks_of(find_problems(paths))
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=quiet) as progress:
-        rows = solve_rows(tasks, watcher=_Watcher(progress), **chosen)
+        rows = solve_rows(tasks, watcher=_Watcher(progress, plans), **chosen)
         with open_table(out) as table, suppress(KeyboardInterrupt):
             for row in rows:
                 table.write(row)
@@ -116,10 +116,18 @@ def solve(
 class _Watcher(RunWatcher):
     """Shows tasks and searches on one progress bar."""
 
+    def __init__(self, progress: SearchProgress, plans: PlanPrinter) -> None:
+        super().__init__(progress)
+        self._plans = plans
+
     def begin(self, task: Task, number: int, total: int) -> None:
         system = task.system if isinstance(task.system, tuple) else (task.system.name,)
         label = f"{number}/{total} {system[0]}"
         self.progress.begin(label, total=total, done=number - 1)
+
+    def solved(self, task: Task, verdict: Verdict) -> None:  # noqa: ARG002
+        self.progress.hide()
+        self._plans.show(verdict.plan)
 
     def failed(self, task: Task, error: Exception) -> None:  # noqa: ARG002
         self.complain(error)

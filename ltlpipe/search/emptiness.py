@@ -71,6 +71,7 @@ class Search(ABC):
     kernel: ClassVar[Callable[..., int]]  # advances the search, returns a Status
 
     arrays: Any  # the algorithm's own NamedTuple
+    store: Store
 
     def __init__(self, problem: Problem, *, known: Search | None = None) -> None:
         if not self.generalised and (problem.n_marks > 1 or not problem.state_based):
@@ -151,6 +152,10 @@ class Search(ABC):
     @abstractmethod
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""
+
+    def coverage(self) -> float | None:
+        """Return the estimated share of states not missed; None if none can be."""
+        return None
 
     @abstractmethod
     def assert_consistent(self) -> None:

@@ -18,14 +18,14 @@ from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.driver import MIB, Limits, drive, interruptible
+from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import shortest_form
-from ltlpipe.verdict.plan import AUTO, Options, make_plan
+from ltlpipe.verdict.plan import AUTO, Options, make_plan, settle, tells_marks
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -40,8 +40,12 @@ from ltlpipe.verdict.verdict import (
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt, Progress
     from ltlpipe.search.emptiness import Search
+    from ltlpipe.search.product import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
+
+BITSTATE_REASON = "bitstate"
+"""Why a search without a violation says nothing: states may have been missed."""
 
 STUTTER_NAME = "<stutter>"
 """Stands in a lasso for the step in which a deadlocked state repeats itself."""
@@ -77,18 +81,25 @@ class Property:
         return self.formula is None and self.violations is None
 
     def automaton(
-        self, acceptance: str, actions: list[str]
+        self, acceptance: str, actions: list[str], system_marks: int
     ) -> tuple[PropertyAutomaton, float]:
-        """Return the property automaton, and the seconds that it took."""
+        """Return the property automaton, and the seconds that it took.
+
+        It sees to `system_marks` marks of the system, too.
+        """
         started = time.monotonic()
         if self.is_trivial:
             return universal(), 0.0
         from ltlpipe.automata.translation import from_automaton, from_formula
 
         if self.formula is not None:
-            table = from_formula(self.formula, acceptance, actions)
+            table = from_formula(
+                self.formula, acceptance, actions, system_marks=system_marks
+            )
         else:
-            table = from_automaton(self.violations, acceptance, actions)
+            table = from_automaton(
+                self.violations, acceptance, actions, system_marks=system_marks
+            )
         return table, time.monotonic() - started
 
 
@@ -109,6 +120,7 @@ def check(
     seed: int | None = None,
     strict: bool = False,
     lasso: bool = True,
+    bitstate: float | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -146,6 +158,10 @@ def check(
         Whether a proposition that is no action of the system is an error.
     lasso : bool
         Whether a violation is followed by extracting and replaying a lasso.
+    bitstate : float, optional
+        Size in MiB of a bit array in which visited states are noted instead of
+        being stored.  States may be missed: "holds" becomes "unknown" for the
+        reason "bitstate"; "violated" is as exact as ever.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -181,6 +197,7 @@ def check(
         seed=seed,
         strict=strict,
         lasso=lasso,
+        bitstate=bitstate,
     )
     task = _Task(system, Property(formula, violations), chosen)
     if memory is None:
@@ -197,11 +214,8 @@ class _Task:
         self.system = system
         self.property = asked
         self.options = options
-        self.plan: Plan = make_plan(
-            options,
-            has_property=not asked.is_trivial,
-            system_accepts=system.has_acceptance,
-        )
+        self.plan: Plan = make_plan(options, has_property=not asked.is_trivial)
+        self.system_marks = int(system.has_acceptance)
         self.started = time.monotonic()
         self.stats = Statistics()
 
@@ -212,6 +226,7 @@ class _Task:
         actions = self._known_actions()
         try:
             automaton = self._translate(actions, limits, interrupt)
+            self.plan = settle(self.plan, self.options, automaton, self.system_marks)
             return self._search(automaton, actions, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
@@ -227,20 +242,34 @@ class _Task:
         progress: Progress | None,
     ) -> Verdict:
         packed = self._pack(automaton, actions)
-        if buffer_bytes(packed, automaton) > limits.memory_bytes:
+        needed = buffer_bytes(packed, automaton) + self._bits_mib() * MIB
+        if needed > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
         problem = make_problem(packed, automaton, stutter=self.options.stutters)
         began = time.monotonic()
-        search = SEARCHES[self.plan.emptiness]()(problem)
+        search = self._new_search(problem)
         outcome = drive(search, limits, interrupt=interrupt, progress=progress)
         self._note_search(search, time.monotonic() - began)
         if outcome.reason is not None:
             return self._verdict(UNKNOWN, outcome.reason)
         if outcome.status == Status.EMPTY:
+            if self.options.bitstate is not None:
+                return self._verdict(UNKNOWN, BITSTATE_REASON)
             return self._verdict(HOLDS)
         if not self.options.lasso:
             return self._verdict(VIOLATED)
         return self._with_lasso(search, packed, interrupt)
+
+    def _new_search(self, problem: Problem) -> Search:
+        if self.options.bitstate is not None:
+            from ltlpipe.search.nested.bitstate import BitstateSE05
+
+            return BitstateSE05(problem, self.options.bitstate)
+        assert self.plan.emptiness is not None  # since `settle`
+        return SEARCHES[self.plan.emptiness]()(problem)
+
+    def _bits_mib(self) -> float:
+        return self.options.bitstate or 0.0
 
     def _known_actions(self) -> list[str]:
         """Return the propositions that are actions; warn of the others."""
@@ -268,11 +297,12 @@ class _Task:
         self, actions: list[str], limits: Limits, interrupt: Interrupt
     ) -> PropertyAutomaton:
         acceptance = (self.plan.automaton or "").lower()
+        told = tells_marks(self.plan, self.system_marks)
         if self.property.is_trivial:
-            automaton, seconds = self.property.automaton(acceptance, actions)
+            automaton, seconds = self.property.automaton(acceptance, actions, told)
         else:
             automaton, seconds = call_bounded(
-                lambda: self.property.automaton(acceptance, actions),
+                lambda: self.property.automaton(acceptance, actions, told),
                 deadline=limits.deadline,
                 stopped=lambda: interrupt.pressed,
             )
@@ -305,8 +335,10 @@ class _Task:
             max_depth=int(registers[Reg.MAX_DEPTH]),
             memory_mib=search.memory_bytes / MIB,
             bytes_per_state=search.memory_bytes / states if states else None,
+            colour_bytes_per_state=search.bytes_per_state,
             search_seconds=seconds,
             details=search.statistics(),
+            coverage=search.coverage(),
         )
 
     def _with_lasso(

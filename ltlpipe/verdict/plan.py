@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.verdict.verdict import Plan
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
 
 AUTO = "auto"
 
@@ -18,6 +22,7 @@ EMPTINESS_NAMES = [
     "tarjan72",
     "gv04",
     "couvreur99",
+    "couvreur99-fig5",
     "dfs-weak",
     "reach-terminal",
     "tauriainen03",
@@ -30,7 +35,11 @@ EMPTINESS_NAMES = [
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
 REDUCTION_NAMES = ["alphabet", "components", "ample", "decoupled", "symmetry"]
 
+BITSTATE = "se05"
+"""The emptiness check that can do with a bit array."""
+
 _READY_ACCEPTANCES = ("ba", "tgba")
+_SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,9 @@ class Options:
         Whether a proposition that is no action of the system is an error.
     lasso : bool
         Whether a violation is followed by extracting and replaying a lasso.
+    bitstate : float or None
+        MiB of the bit array in which visited states are noted instead of being
+        stored; None stores them.
     """
 
     emptiness: str = AUTO
@@ -65,6 +77,7 @@ class Options:
     seed: int | None = None
     strict: bool = False
     lasso: bool = True
+    bitstate: float | None = None
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
@@ -73,6 +86,12 @@ class Options:
         _one_of("deadlock", self.deadlock, (None, "ignore", "stutter"))
         if self.seed is not None and self.seed < 0:
             raise UnsupportedError(f"--seed {self.seed}: expected 0 or more")
+        if self.bitstate is not None and not self.bitstate > 0:
+            raise UnsupportedError(f"--bitstate {self.bitstate}: expected more than 0")
+        if self.bitstate is not None and self.emptiness not in (AUTO, BITSTATE):
+            raise UnsupportedError(
+                f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
+            )
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
                 _one_of("reduce", name, REDUCTION_NAMES)
@@ -90,72 +109,14 @@ def _one_of(option: str, value: str | None, allowed: object) -> None:
         raise UnsupportedError(f"--{option} {value}: expected one of {listed}")
 
 
-def make_plan(options: Options, *, has_property: bool, system_accepts: bool) -> Plan:
-    """Choose automaton and search.
-
-    Parameters
-    ----------
-    options : Options
-        What the user asks for.
-    has_property : bool
-        Whether there is a formula or an automaton; else only the system's own
-        acceptance is searched for.
-    system_accepts : bool
-        Whether the system has accepting states of its own.
+def validate(options: Options) -> None:
+    """Refuse what the contract names but this version does not have.
 
     Raises
     ------
     UnsupportedError
-        The request names something that is not there, or that does not go
-        together; the message says what does.
+        The message names what it has.
     """
-    _refuse_unready(options)
-    reasons = []
-    name = options.emptiness
-    if name == AUTO:
-        name = "couvreur99"
-        reasons.append(
-            "couvreur99, because it finds a violation with the least exploration "
-            "and takes generalised acceptance as it is (Schwoon & Esparza 2005, "
-            "Sec. 5.3)"
-        )
-    else:
-        reasons.append(f"{name}, because --emptiness asks for it")
-    search = SEARCHES[name]()
-    acceptance = options.acceptance
-    if acceptance == AUTO:
-        acceptance = "tgba" if search.generalised else "ba"
-        why = "takes" if search.generalised else "needs"
-        reasons.append(f"{acceptance.upper()}, because {name} {why} it")
-    else:
-        reasons.append(f"{acceptance.upper()}, because --acceptance asks for it")
-    if not search.generalised and (
-        acceptance != "ba" or (has_property and system_accepts)
-    ):
-        raise UnsupportedError(
-            f"{name} takes one acceptance mark on states, but "
-            + (
-                f"--acceptance {acceptance} gives marks on transitions"
-                if acceptance != "ba"
-                else "a property and the accepting states of the system make two"
-            )
-            + ": use --emptiness couvreur99"
-        )
-    reasons.append(
-        "no reductions, because --reduce asks for none"
-        if options.reduce == "none"
-        else "no reductions, because none is ready for this kind of system"
-    )
-    return Plan(
-        automaton=acceptance.upper() if has_property else None,
-        emptiness=name,
-        reductions=(),
-        reasons=tuple(reasons),
-    )
-
-
-def _refuse_unready(options: Options) -> None:
-    """Refuse what the contract names but this version does not have."""
     if options.emptiness not in (AUTO, *SEARCHES):
         ready = ", ".join(SEARCHES)
         raise UnsupportedError(
@@ -173,4 +134,165 @@ def _refuse_unready(options: Options) -> None:
         raise UnsupportedError(
             "--semantics state: the states of a network of LTSs have no propositions; "
             "use action"
+        )
+
+
+def make_plan(options: Options, *, has_property: bool) -> Plan:
+    """Choose the kind of automaton, and the search if the user names it.
+
+    What is left open is chosen by `settle`, which knows the automaton.
+
+    Parameters
+    ----------
+    options : Options
+        What the user asks for.
+    has_property : bool
+        Whether there is a formula or an automaton; else only the system's own
+        acceptance is searched for.
+
+    Raises
+    ------
+    UnsupportedError
+        The request names something that is not there; the message says what is.
+    """
+    validate(options)
+    name: str | None = options.emptiness
+    reasons: list[str] = []
+    if options.bitstate is not None:
+        name = BITSTATE
+        reasons.append(
+            f"{name}, because bits instead of states need a search that keeps bits: "
+            f"nested DFS is the best choice for bitstate hashing {_SECTION}"
+        )
+    elif name == AUTO:
+        name = None
+    else:
+        reasons.append(f"{name}, because --emptiness asks for it")
+    acceptance = options.acceptance
+    if acceptance != AUTO:
+        reasons.append(f"{acceptance.upper()}, because --acceptance asks for it")
+    elif name is None or SEARCHES[name]().generalised:
+        acceptance = "tgba"
+    else:
+        acceptance = "ba"
+        if has_property:
+            reasons.append(f"BA, because {name} needs it")
+    reasons.append(
+        "no reductions, because --reduce asks for none"
+        if options.reduce == "none"
+        else "no reductions, because none is ready for this kind of system"
+    )
+    return Plan(
+        automaton=acceptance.upper() if has_property else None,
+        emptiness=name,
+        reductions=(),
+        reasons=tuple(reasons),
+    )
+
+
+def tells_marks(plan: Plan, system_marks: int) -> int:
+    """Return how many of the system's marks the property automaton shall see to.
+
+    All of them if the search takes a single mark: then Spot degeneralises the
+    property and the system's acceptance together.
+    """
+    if plan.automaton is None or plan.emptiness is None:
+        return 0
+    return 0 if SEARCHES[plan.emptiness]().generalised else system_marks
+
+
+def settle(
+    plan: Plan, options: Options, automaton: PropertyAutomaton, system_marks: int
+) -> Plan:
+    """Complete a plan once the automaton is known.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of `make_plan`.
+    options : Options
+        What the user asks for.
+    automaton : PropertyAutomaton
+        What is searched for.
+    system_marks : int
+        Marks that the system brings.
+
+    Raises
+    ------
+    UnsupportedError
+        The automaton does not suit the search that the user names.
+    """
+    system_marks -= automaton.system_marks
+    weak = automaton.weak and system_marks == 0
+    terminal = automaton.terminal and system_marks == 0
+    name, reasons = plan.emptiness, list(plan.reasons)
+    if name is None:
+        name, why = _choose(automaton, system_marks, weak=weak, terminal=terminal)
+        reasons.insert(0, f"{name}, because {why} {_SECTION}")
+    else:
+        _refuse_unfit(name, automaton, system_marks, weak=weak, terminal=terminal)
+    kind = plan.automaton
+    if kind is not None and options.acceptance == AUTO:
+        single = automaton.state_based and automaton.n_marks <= 1
+        kind = "BA" if single else "TGBA"
+        if plan.emptiness is None or SEARCHES[plan.emptiness]().generalised:
+            reasons.insert(1, f"{kind}, because {_why_kind(kind, name)}")
+    return replace(
+        plan, automaton=kind, emptiness=name, reasons=tuple(reasons), weak=weak
+    )
+
+
+def _choose(
+    automaton: PropertyAutomaton, system_marks: int, *, weak: bool, terminal: bool
+) -> tuple[str, str]:
+    """Return the search for an automaton and the reason, without the source."""
+    if weak:
+        kind = "weak, and even terminal" if terminal else "weak"
+        return "dfs-weak", (
+            f"the automaton is {kind}: a simple DFS keeps two bits per state, visits "
+            "each once, and finds a violation with the least exploration"
+        )
+    n_marks = automaton.n_marks + system_marks
+    if system_marks > 0:
+        kind = "the components of the system bring acceptance of their own"
+    elif n_marks > 1:
+        kind = f"the automaton is generalised ({n_marks} marks)"
+    else:
+        kind = "the automaton is unrestricted (not weak)"
+    return "couvreur99", (
+        f"{kind}: an SCC-based search finds a violation with the least exploration "
+        "and takes any number of marks as they are"
+    )
+
+
+def _why_kind(kind: str, name: str) -> str:
+    if kind == "BA":
+        return "one mark on states is all that the automaton needs"
+    return f"{name} takes it"
+
+
+def _refuse_unfit(
+    name: str,
+    automaton: PropertyAutomaton,
+    system_marks: int,
+    *,
+    weak: bool,
+    terminal: bool,
+) -> None:
+    """Refuse an automaton that the search would answer wrongly, or not at all."""
+    advice = "use --emptiness couvreur99"
+    needed = {"dfs-weak": ("weak", weak), "reach-terminal": ("terminal", terminal)}
+    kind, suits = needed.get(name, ("", True))
+    if not suits:
+        why = "the system brings acceptance of its own" if system_marks else ""
+        raise UnsupportedError(
+            f"{name} needs a {kind} automaton, and "
+            f"{why or f'that of the violations is not {kind}'}: {advice}"
+        )
+    if not SEARCHES[name]().generalised and (
+        automaton.n_marks + system_marks > 1 or not automaton.state_based
+    ):
+        raise UnsupportedError(
+            f"{name} takes one acceptance mark on states, but --acceptance tgba gives "
+            f"{automaton.acceptance} on transitions: {advice}"
         )

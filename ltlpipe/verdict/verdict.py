@@ -21,18 +21,23 @@ class Plan:
     ----------
     automaton : str or None
         "BA" or "TGBA"; None where no formula is checked (``--empty``).
-    emptiness : str
-        Name of the emptiness check.
+    emptiness : str or None
+        Name of the emptiness check; None while the automaton on which the
+        choice depends is not known.
     reductions : tuple of str
         In the order of their application.
     reasons : tuple of str
         One sentence per choice.
+    weak : bool or None
+        Whether the property automaton is weak and the system brings no
+        acceptance; None while it is not known.
     """
 
     automaton: str | None
-    emptiness: str
+    emptiness: str | None
     reductions: tuple[str, ...] = ()
     reasons: tuple[str, ...] = field(default=(), compare=False)
+    weak: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,12 @@ class Statistics:
         Parts of `seconds`.
     bytes_per_state : float
         `memory_mib` per entered state.
+    colour_bytes_per_state : float
+        What the emptiness check itself keeps for each state, in bytes: its bits
+        of colour or its numbers, without the state's row, hash slot and stacks.
+    coverage : float or None
+        Estimated share of the states met that a search over bits did not take
+        for visited; None where states are stored.
     details : dict
         What only this emptiness check counts.
     """
@@ -74,6 +85,8 @@ class Statistics:
     search_seconds: float | None = None
     lasso_seconds: float | None = None
     bytes_per_state: float | None = None
+    colour_bytes_per_state: float | None = None
+    coverage: float | None = None
     details: dict[str, int] = field(default_factory=dict)
 
 
@@ -112,7 +125,8 @@ class Verdict:
         "holds", "violated" or "unknown".
     reason : str or None
         The limit that was hit ("timeout", "memory", "max-states",
-        "interrupted") iff unknown.
+        "interrupted"), or "bitstate" for a search that may have missed states,
+        iff unknown.
     system : str
         Name of the system.
     formula : str or None
@@ -137,8 +151,12 @@ class Verdict:
     formula_id: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``--json`` prints for this verdict."""
+        """Return what ``--json`` prints for this verdict.
+
+        ``coverage`` is there for searches over bits only.
+        """
         stats = self.stats
+        known = {} if stats.coverage is None else {"coverage": stats.coverage}
         return {
             "system": self.system,
             "formula": self.formula,
@@ -155,6 +173,7 @@ class Verdict:
             "seconds": round(stats.seconds, 6),
             "memory_mib": _rounded(stats.memory_mib),
             "lasso": None if self.lasso is None else self.lasso.to_dict(),
+            **known,
         }
 
 

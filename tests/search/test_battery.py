@@ -17,7 +17,6 @@ from tests.search.machinery import (
     suits,
 )
 
-
 ANY = st.one_of(automata(), automata(state_based=True), automata(weak=True))
 
 

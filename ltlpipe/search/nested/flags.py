@@ -54,7 +54,7 @@ class FlagSearch(PathSearch):
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
-        return self.flagged(Flag.BLUE) | self.flagged(Flag.RED)
+        return np.asarray(self.flagged(Flag.BLUE) | self.flagged(Flag.RED))
 
     def _on_blue_stack(self) -> np.ndarray | None:
         return self.flagged(Flag.STACK) if Flag.STACK in self.flags else None

@@ -113,9 +113,7 @@ def gv04_step(expand, product, store, registers, arrays, budget):
                 return Status.LIMIT
             registers[Reg.TOP] = top - 1
             if number == 0:
-                status = enter_towards(
-                    expand, product, store, registers, arrays, entry
-                )
+                status = enter_towards(expand, product, store, registers, arrays, entry)
                 budget -= 1
             elif number > 0:
                 lowlink = see_again(registers, arrays, number)

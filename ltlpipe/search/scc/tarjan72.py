@@ -51,7 +51,7 @@ def is_accepting_scc(registers, arrays, place):
     last = registers[Reg.N_CURRENT]
     if last == place and kinds[place - 1] & SELF_LOOP == 0:
         return False
-    for i in range(place - 1, last):
+    for i in range(place - 1, last):  # noqa: SIM110 (a kernel has no `any`)
         if kinds[i] & ACCEPTING:
             return True
     return False
