@@ -28,6 +28,7 @@ from ltlpipe._version import __version__
 if TYPE_CHECKING:
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.solving import solve
+    from ltlpipe.search.scc.components import sccs
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
@@ -45,6 +46,7 @@ _PLACES = {
     "compare": "ltlpipe.batch.comparing",
     "load": "ltlpipe.systems.reading",
     "save": "ltlpipe.systems.writing",
+    "sccs": "ltlpipe.search.scc.components",
     "solve": "ltlpipe.batch.solving",
 }
 
@@ -65,6 +67,7 @@ __all__ = [
     "compare",
     "load",
     "save",
+    "sccs",
     "solve",
 ]
 

@@ -106,8 +106,8 @@ def test_json(run, ring):
     assert holds["formula"] == "G(a -> F b)"
     assert (holds["verdict"], holds["reason"], holds["lasso"]) == ("holds", None, None)
     assert holds["plan"] == {
-        "automaton": "TGBA",
-        "emptiness": "couvreur99",
+        "automaton": "BA",
+        "emptiness": "dfs-weak",
         "reductions": [],
     }
     assert violated["verdict"] == "violated"
@@ -273,11 +273,17 @@ def test_a_proposition_that_is_no_action(run, ring):
 
 
 def test_explain(run, ring):
-    """The plan comes before the verdicts, once; with --json on standard error."""
-    outcome = run("check", ring, "-f", "G a", "-f", "F a", "--explain")
-    assert outcome.out.startswith("plan:\n  couvreur99, because ")
-    assert outcome.out.count("plan:") == 1
-    assert outcome.out.index("no reductions, because ") < outcome.out.index("violated")
+    """Each plan comes before its first verdict; with --json on standard error."""
+    formulas = ["GF a -> FG b", "F b -> GF (a & X a)", "GF b"]
+    flags = [part for text in formulas for part in ("-f", text)]
+    outcome = run("check", ring, *flags, "--explain")
+    assert outcome.out.count("plan:") == 2
+    first, second = outcome.out.split("plan:\n")[1:]
+    assert first.startswith("  couvreur99, because the automaton is unrestricted")
+    assert second.startswith("  dfs-weak, because the automaton is weak")
+    for part in (first, second):
+        assert "Schwoon & Esparza 2005, Sec. 5.3" in part
+        assert part.index("no reductions, because ") < part.index("[")
 
     outcome = run(
         "check", ring, "-f", "F a", "--explain", "--json", "--emptiness", "se05"

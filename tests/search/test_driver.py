@@ -6,11 +6,12 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ltlpipe import UnsupportedError
+from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
 from ltlpipe.search import memory
 from ltlpipe.search.catalogue import SEARCHES
@@ -19,13 +20,22 @@ from ltlpipe.search.product import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
-from tests.search.machinery import NAMES
+from tests.search.machinery import LOOKS_TWICE, NAMES, WEAK_ONLY
 
 
 def search_of(name, n):
+    """A search over philosophers, none of whose runs is accepting.
+
+    For searches that take only weak automata that is the property's doing.
+    """
     network = philosophers(n)
+    automaton = universal()
+    if name in WEAK_ONLY:
+        parts = [replace(part, accepting=None) for part in network.components]
+        network = Network(parts, name=network.name)
+        automaton = replace(automaton, n_marks=1)  # and no transition has it
     packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
-    return SEARCHES[name]()(make_problem(packed, universal()))
+    return SEARCHES[name]()(make_problem(packed, automaton))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -110,14 +120,16 @@ def test_other_threads_leave_signals_alone():
 def test_bytes_per_state_are_as_stated(name):
     """All arrays, room to grow included, stay below 40 bytes per state.
 
-    Twenty components: ten philosophers and ten forks, 4.7 million states.
+    Twenty components: ten philosophers and ten forks, 4.7 million states.  The
+    stack Current holds all of them, which costs thirteen bytes more.
     """
     search = search_of(name, 10)
     drive(search, Limits())
 
     assert search.registers[Reg.VISITED] == 4_683_381
-    assert search.registers[Reg.TRANSITIONS] == 37_983_050
-    assert search.memory_bytes / 4_683_381 < 40
+    assert search.registers[Reg.TRANSITIONS] == 37_983_050 * (1 + (name in LOOKS_TWICE))
+    allowed = 40 + 13 * (name in ("tarjan72", "gv04"))
+    assert search.memory_bytes / 4_683_381 < allowed
 
 
 @pytest.mark.parametrize("name", NAMES)

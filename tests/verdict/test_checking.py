@@ -43,8 +43,8 @@ def test_a_verdict_says_all_about_itself():
         "lasso",
     ]
     assert as_json["plan"] == {
-        "automaton": "TGBA",
-        "emptiness": "couvreur99",
+        "automaton": "BA",
+        "emptiness": "dfs-weak",
         "reductions": [],
     }
     assert as_json["lasso"] == {"prefix": [], "cycle": ["a", "b"]}
@@ -128,21 +128,36 @@ def test_forty_actions_in_one_formula():
 def test_one_mark_is_all_that_se05_takes():
     """The message says what to use instead."""
     with pytest.raises(UnsupportedError, match="--emptiness couvreur99"):
-        check(ring(3), "G !l0", emptiness="se05")
-    with pytest.raises(UnsupportedError, match="--emptiness couvreur99"):
-        check(RING, "G a", emptiness="se05", acceptance="tgba")
+        check(RING, "!(GF a & GF b)", emptiness="se05", acceptance="tgba")
+
+
+@pytest.mark.parametrize(
+    ("name", "formula", "kind"),
+    [
+        ("dfs-weak", "GF a -> GF b", "weak"),
+        ("reach-terminal", "GF a", "terminal"),
+    ],
+)
+def test_what_the_simple_searches_take(name, formula, kind):
+    """An automaton without the structure, or acceptance of the system."""
+    with pytest.raises(UnsupportedError, match=f"is not {kind}: use --emptiness"):
+        check(RING, formula, emptiness=name)
+    with pytest.raises(UnsupportedError, match="acceptance of its own"):
+        check(ring(3), empty=True, emptiness=name)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
-        ({"emptiness": "rabin"}, "not in this version; use se05, couvreur99"),
+        ({"emptiness": "rabin"}, "not in this version; use cvwy92, hpy96"),
         ({"acceptance": "tela"}, "not in this version; use ba or tgba"),
         ({"reduce": "ample"}, "not in this version; use none"),
         ({"reduce": "magic"}, "expected one of alphabet"),
         ({"semantics": "state"}, "use action"),
         ({"deadlock": "maybe"}, "expected one of ignore, stutter"),
+        ({"bitstate": 0.0}, "expected more than 0"),
+        ({"bitstate": 1.0, "emptiness": "couvreur99"}, "--bitstate is for se05"),
     ],
 )
 def test_options_that_cannot_be_met(options, message):
