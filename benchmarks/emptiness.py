@@ -18,11 +18,10 @@ run extracted.  One row per case, tool and algorithm, in ``emptiness.csv``:
 ``spot on the fly``
     the same through ``otf_product`` of the graph of the system and the property.
 
-Each run of Spot has a forked process, which inherits the graph; its bytes are
-what its resident memory grew by at its peak, or what it wrote to, if that is
-more.  All tools run in turn, several times, and medians are written.
-``times_namesake`` is the median time of Spot's algorithm of that name on the
-stored graph, divided by the row's own: above 1 the row is faster.
+Each run of Spot has a process of its own (`benchmarks.spot_checks`); ours come
+after an uncounted run that compiles.  All tools run in turn, several times, and
+medians are written.  ``times_namesake`` is the median time of Spot's algorithm of
+that name on the stored graph, divided by the row's own: above 1 the row is faster.
 ``times_is_empty`` likewise.  In complete searches the number of states is asserted
 to be the graph's, and everywhere the verdict to be the expected one.
 
@@ -32,40 +31,34 @@ to be the graph's, and everywhere the verdict to be the expected one.
 from __future__ import annotations
 
 import argparse
-import ctypes
-import json
-import os
 import statistics
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import spot
-from spot import buddy
 
 from benchmarks import record
+from benchmarks.spot_checks import (
+    Subject,
+    give_back,
+    resident,
+    run_check,
+    run_is_empty,
+    takes,
+)
 from ltlpipe import Network, UnsupportedError, check
-from ltlpipe._jit import njit
-from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
-from ltlpipe.automata.translation import from_formula, spot_version
-from ltlpipe.logic.actions import bit_names
-from ltlpipe.logic.formulas import parse
+from ltlpipe.automata.translation import spot_version
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.product import is_full, make_problem, visit_successors
-from ltlpipe.search.registers import N_REGISTERS, Reg, Status
-from ltlpipe.search.store import Store, intern
-from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from ltlpipe.search.product import Problem
 
 NAMESAKES = {
     "se05": "SE05",
@@ -76,12 +69,9 @@ NAMESAKES = {
 }
 ON_THE_FLY = ("SE05", "Cou99")
 OURS, STORED, OTF = "ltlpipe", "spot stored", "spot on the fly"
-HOLDS, VIOLATED = "holds", "violated"
 NO_PROPERTY = "-"  # in place of the kind of the property automaton
+WARM = 100_000  # states of a complete search's first, uncounted run
 SHORT = 3  # times as many runs where a counterexample ends them
-
-
-# ---------------------------------------------------------------- cases
 
 
 @dataclass(frozen=True)
@@ -158,9 +148,6 @@ def random_cases(seed: int) -> Iterator[Case]:
     yield Case(f"random {seed}, empty", network, None, VIOLATED)
 
 
-# ---------------------------------------------------------------- ours
-
-
 def ours(case: Case, name: str, max_states: int | None = None) -> dict[str, Any]:
     """Search once."""
     found = check(
@@ -168,6 +155,7 @@ def ours(case: Case, name: str, max_states: int | None = None) -> dict[str, Any]
         case.formula,
         empty=case.formula is None,
         emptiness=name,
+        reduce="none",
         max_states=max_states,
     )
     stats = found.stats
@@ -192,7 +180,7 @@ def suitable(case: Case) -> dict[str, str]:
     kinds = {}
     for name in SEARCHES:
         try:
-            run = ours(case, name, max_states=1000 if case.complete else None)
+            run = ours(case, name, max_states=WARM if case.complete else None)
         except UnsupportedError as error:
             print(f"{case.name}: without {name}: {error}", flush=True)
         else:
@@ -200,294 +188,11 @@ def suitable(case: Case) -> dict[str, str]:
     return kinds
 
 
-# ---------------------------------------------------------------- the explicit product
-
-
-class Explicit(NamedTuple):
-    """A product, states in breadth-first order."""
-
-    first_edge: np.ndarray  # int64[n_states + 1]
-    edge_dst: np.ndarray  # int32[n_edges]
-    edge_marks: np.ndarray  # uint32[n_edges]
-    edge_actions: np.ndarray  # int32[n_edges]
-
-
-@njit
-def explore(expand, product, store, registers, explicit, companion):
-    """Expand all states in the order of their ids; returns a Status."""
-    intern(store, registers, product.rows, 1, product.ids, product.hashes, companion, 0)
-    while registers[Reg.EXPANSIONS] < registers[Reg.STORED]:
-        edge = registers[Reg.TRANSITIONS]
-        room = explicit.edge_dst.shape[0] - product.ids.shape[0]
-        if edge > room or is_full(product, store, registers):
-            return Status.GROW
-        state = registers[Reg.EXPANSIONS]
-        explicit.first_edge[state] = edge
-        n = visit_successors(expand, product, store, registers, state, companion, 0)
-        for i in range(n):
-            explicit.edge_dst[edge + i] = product.ids[i]
-            explicit.edge_marks[edge + i] = product.marks[i]
-            explicit.edge_actions[edge + i] = product.row_actions[i]
-    explicit.first_edge[registers[Reg.STORED]] = registers[Reg.TRANSITIONS]
-    return Status.EMPTY
-
-
-def explicit_product(problem: Problem) -> Explicit:
-    """Return the whole product; it is begun again wherever room is lacking."""
-    n_states = n_edges = 1 << 12
-    while True:
-        bound = problem.product.ids.shape[0]
-        store = Store(
-            rows=np.zeros((n_states + bound, len(problem.initial)), dtype=np.uint64),
-            slots=np.zeros(2 * (n_states + bound), dtype=np.uint32),
-        )
-        explicit = Explicit(
-            first_edge=np.zeros(n_states + bound + 1, dtype=np.int64),
-            edge_dst=np.zeros(n_edges + bound, dtype=np.int32),
-            edge_marks=np.zeros(n_edges + bound, dtype=np.uint32),
-            edge_actions=np.zeros(n_edges + bound, dtype=np.int32),
-        )
-        registers = np.zeros(N_REGISTERS, dtype=np.int64)
-        registers[Reg.ID_BITS] = int(store.slots.shape[0]).bit_length()
-        problem.product.rows[0] = problem.initial
-        companion = np.zeros(n_states + bound, dtype=np.int32)
-        status = explore(
-            problem.expand, problem.product, store, registers, explicit, companion
-        )
-        stored, edges = int(registers[Reg.STORED]), int(registers[Reg.TRANSITIONS])
-        if status == Status.EMPTY:
-            return Explicit(
-                explicit.first_edge[: stored + 1], *(a[:edges] for a in explicit[1:])
-            )
-        if edges + bound > n_edges:
-            n_edges *= 2
-        if stored + bound > n_states:
-            n_states *= 2
-
-
-def any_word(n_letters: int) -> PropertyAutomaton:
-    """Return the automaton of one state that accepts every word."""
-    return replace(
-        universal(),
-        n_letters=n_letters,
-        first_edge=np.arange(n_letters + 1, dtype=np.int32),
-        edge_dst=np.zeros(n_letters, dtype=np.int32),
-        edge_marks=np.zeros(n_letters, dtype=np.uint32),
-    )
-
-
-class Subject:
-    """A case as Spot takes it."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.formula = None if case.formula is None else parse(case.formula)
-        index = case.network.action_index
-        self.actions = list(() if self.formula is None else self.formula.propositions)
-        self.letters = np.full(len(case.network.actions), OTHER, dtype=np.int32)
-        for letter, name in enumerate(self.actions, start=OTHER + 1):
-            self.letters[index[name]] = letter
-        self.dictionary = spot.make_bdd_dict()
-
-    def table(self, kind: str) -> PropertyAutomaton:
-        """Return the property automaton that `check` searches with."""
-        if self.formula is None:
-            return universal()
-        return from_formula(self.formula, kind, self.actions)
-
-    def product(self, kind: str) -> Any:
-        """Return the product that `check` generates, stored."""
-        graph = spot.make_twa_graph(self.dictionary)
-        table = self.table(kind)
-        self._explore(graph, table, [buddy.bddtrue] * table.n_letters)
-        return graph
-
-    def system(self) -> Any:
-        """Return the network, stored, with the letters of its actions as labels."""
-        n_letters = len(self.actions) + 1
-        any_word = replace(
-            universal(),
-            n_letters=n_letters,
-            first_edge=np.arange(n_letters + 1, dtype=np.int32),
-            edge_dst=np.zeros(n_letters, dtype=np.int32),
-            edge_marks=np.zeros(n_letters, dtype=np.uint32),
-        )
-        graph = spot.make_twa_graph(self.dictionary)
-        self._explore(graph, any_word, self._labels(graph))
-        return graph
-
-    def property_graph(self, kind: str) -> Any:
-        """Return the property automaton as Spot's."""
-        graph = spot.make_twa_graph(self.dictionary)
-        table = self.table(kind)
-        labels = self._labels(graph)
-        graph.set_generalized_buchi(table.n_marks)
-        graph.prop_state_acc(table.state_based)
-        graph.new_states(table.n_states)
-        graph.set_init_state(table.initial)
-        for cell in range(table.n_states * table.n_letters):
-            src, letter = divmod(cell, table.n_letters)
-            for edge in range(table.first_edge[cell], table.first_edge[cell + 1]):
-                marks = mark(int(table.edge_marks[edge]))
-                graph.new_edge(src, int(table.edge_dst[edge]), labels[letter], marks)
-        graph.merge_edges()
-        return graph
-
-    def _labels(self, graph: Any) -> list[Any]:
-        """Return the label of each letter: its number in binary."""
-        names = bit_names(len(self.actions))
-        bits = [graph.register_ap(name) for name in names]
-        labels = []
-        for letter in range(len(self.actions) + 1):
-            label = buddy.bddtrue
-            for i, bit in enumerate(bits):
-                holds = letter >> i & 1
-                label &= buddy.bdd_ithvar(bit) if holds else buddy.bdd_nithvar(bit)
-            labels.append(label)
-        return labels
-
-    def _explore(self, graph: Any, table: PropertyAutomaton, labels: list[Any]) -> None:
-        """Store the product with a property automaton in an empty graph."""
-        network = self.case.network
-        packed = pack(network, self.letters, extra_values=table.n_states)
-        problem = make_problem(packed, table)
-        graph.set_generalized_buchi(problem.n_marks)
-        graph.prop_state_acc(problem.state_based)
-        add_edges(graph, explicit_product(problem), self.letters, labels)
-
-
-def mark(bits: int) -> Any:
-    """Return a set of marks as Spot's."""
-    return spot.mark_t([i for i in range(bits.bit_length()) if bits >> i & 1])
-
-
-def add_edges(
-    graph: Any, explicit: Explicit, letters: np.ndarray, labels: list[Any]
-) -> None:
-    """Fill a Spot graph, in pieces: Python's integers are many times as large.
-
-    `letters` holds the letter of each action, `labels` the label of each letter.
-    """
-    n_states = len(explicit.first_edge) - 1
-    graph.new_states(n_states)
-    graph.set_init_state(0)
-    marks = {bits: mark(bits) for bits in np.unique(explicit.edge_marks).tolist()}
-    new_edge = graph.new_edge
-    degrees = np.diff(explicit.first_edge)
-    for begin in range(0, n_states, 1 << 16):
-        end = min(begin + (1 << 16), n_states)
-        piece = slice(explicit.first_edge[begin], explicit.first_edge[end])
-        for src, dst, letter, bits in zip(
-            np.repeat(np.arange(begin, end), degrees[begin:end]).tolist(),
-            explicit.edge_dst[piece].tolist(),
-            letters[explicit.edge_actions[piece]].tolist(),
-            explicit.edge_marks[piece].tolist(),
-            strict=True,
-        ):
-            new_edge(src, dst, labels[letter], marks[bits])
-
-
-# ---------------------------------------------------------------- Spot
-
-
-def resident() -> tuple[int, int, int]:
-    """Return the bytes that are resident, that were at most, and that are private."""
-    kib = {}
-    for file in ("status", "smaps_rollup"):
-        for line in Path(f"/proc/self/{file}").read_text(encoding="ascii").splitlines():
-            name, _, rest = line.partition(":")
-            if rest.endswith("kB"):
-                kib[name] = int(rest.split()[0])
-    private = kib["Private_Dirty"] + kib["Private_Clean"]
-    return 1024 * kib["VmRSS"], 1024 * kib["VmHWM"], 1024 * private
-
-
-def give_back() -> None:
-    """Return freed memory to the system, so that what is allocated next counts."""
-    ctypes.CDLL(None).malloc_trim(0)
-
-
-def in_child(what: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Run `work` in a forked process and return its result and its bytes."""
-    give_back()
-    reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        failed = 1
-        try:
-            os.close(reader)
-            os.write(writer, json.dumps(work()).encode())
-            failed = 0
-        finally:
-            os._exit(failed)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as stream:
-        answer = stream.read()
-    _, status = os.waitpid(process, 0)
-    if status != 0:
-        raise RuntimeError(f"{what}: Spot's process ended with wait status {status}")
-    result: dict[str, Any] = json.loads(answer)
-    return result
-
-
-def spots(name: str, make: Callable[[], Any]) -> dict[str, Any]:
-    """Run one of Spot's checks on the automaton that `make` returns."""
-
-    def work() -> dict[str, Any]:
-        instantiator, _ = spot.make_emptiness_check_instantiator(name)
-        before, _, private = resident()
-        started = time.perf_counter()
-        subject = make()
-        search = instantiator.instantiate(subject)  # `found` refers to it
-        found = search.check()
-        seconds = time.perf_counter() - started
-        _, peak, private_after = resident()
-        started = time.perf_counter()
-        if found is not None:
-            found.accepting_run()
-        lasso = time.perf_counter() - started
-        return {
-            "verdict": HOLDS if found is None else VIOLATED,
-            "seconds": seconds,
-            "seconds_with_lasso": None if found is None else seconds + lasso,
-            "bytes": max(peak - before, private_after - private),
-        }
-
-    return in_child(name, work)
-
-
-def spots_is_empty(graph: Any) -> dict[str, Any]:
-    """Ask Spot's graph whether it is empty."""
-
-    def work() -> dict[str, Any]:
-        before, _, private = resident()
-        started = time.perf_counter()
-        empty = graph.is_empty()
-        seconds = time.perf_counter() - started
-        _, peak, private_after = resident()
-        return {
-            "verdict": HOLDS if empty else VIOLATED,
-            "seconds": seconds,
-            "bytes": max(peak - before, private_after - private),
-        }
-
-    return in_child("is_empty", work)
-
-
-def takes(name: str, n_marks: int) -> bool:
-    """Whether one of Spot's algorithms takes so many marks."""
-    instantiator, _ = spot.make_emptiness_check_instantiator(name)
-    return bool(instantiator.min_sets() <= n_marks <= instantiator.max_sets())
-
-
 def kind_for(name: str, kinds: list[str]) -> str:
     """Return the kind of product on which one of Spot's algorithms runs."""
     if len(kinds) == 1:
         return kinds[0]
     return "tgba" if takes(name, 2) else "ba"
-
-
-# ---------------------------------------------------------------- one case
 
 
 Tool = tuple[str, str]
@@ -515,7 +220,7 @@ class Comparison:
 
     def _add_spots(self) -> None:
         case = self.case
-        subject = Subject(case)
+        subject = Subject(case.network, case.formula)
         kinds = [NO_PROPERTY] if case.formula is None else ["ba", "tgba"]
         system = subject.system()
         factors = {kind: subject.property_graph(kind) for kind in kinds}
@@ -533,7 +238,7 @@ class Comparison:
                     f"the stored one {graph.num_states()}"
                 )
             name = "is_empty" if len(kinds) == 1 else f"is_empty {kind}"
-            self._add(STORED, name, kind, lambda graph=graph: spots_is_empty(graph))
+            self._add(STORED, name, kind, lambda graph=graph: run_is_empty(graph))
         for name in NAMESAKES.values():
             kind = kind_for(name, kinds)
             graph = self.graphs[kind]
@@ -544,7 +249,7 @@ class Comparison:
                 STORED,
                 name,
                 kind,
-                lambda name=name, graph=graph: spots(name, lambda: graph),
+                lambda name=name, graph=graph: run_check(name, lambda: graph),
             )
             if name in ON_THE_FLY:
                 factor = factors[kind]
@@ -552,7 +257,7 @@ class Comparison:
                     OTF,
                     name,
                     kind,
-                    lambda name=name, factor=factor: spots(
+                    lambda name=name, factor=factor: run_check(
                         name, lambda: spot.otf_product(system, factor)
                     ),
                 )
