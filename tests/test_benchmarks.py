@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ltlpipe.search.catalogue import SEARCHES
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -26,14 +28,40 @@ ROOT = Path(__file__).parents[1]
 )
 def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):
     """With the date and the versions on every row."""
+    rows = rows_of(module, arguments, tmp_path / table)
+    assert rows
+    assert {"date", "machine", "python", "numba", "ltlpipe", column} <= rows[0].keys()
+
+
+def test_every_emptiness_check_stands_beside_spots(tmp_path):
+    """And sees the states of the product, counted here by a formula."""
+    arguments = ["--philosophers", "3", "--ring", "4", "--random", "--runs", "1"]
+    rows = rows_of("benchmarks.emptiness", arguments, tmp_path / "emptiness.csv")
+    tools = {(row["tool"], row["algorithm"]) for row in rows}
+    assert {("ltlpipe", name) for name in SEARCHES} <= tools
+    for name in ("SE05", "CVWY90", "GV04", "Cou99", "Tau03", "is_empty"):
+        assert ("spot stored", name) in tools
+    assert {("spot on the fly", "SE05"), ("spot on the fly", "Cou99")} <= tools
+    assert {row["verdict"] for row in rows} == {"holds", "violated"}
+    assert all(float(row["seconds"]) > 0 and row["spot"] for row in rows)
+    whole = [row for row in rows if row["case"] == "ring 4, empty"]
+    assert {row["product_states"] for row in whole} == {str(5**4)}
+    assert {row["product_transitions"] for row in whole} == {str(4 * 5**4 + 4 * 5**2)}
+    assert {row["states"] for row in whole if row["tool"] == "ltlpipe"} == {str(5**4)}
+    for row in rows:
+        if row["algorithm"] in ("se05", "couvreur99"):
+            assert row["times_namesake"]
+            assert row["times_is_empty"]
+
+
+def rows_of(module, arguments, table):
+    """Run a script and return the table that it writes."""
     subprocess.run(
-        [sys.executable, "-m", module, *arguments, "--out", str(tmp_path)],
+        [sys.executable, "-m", module, *arguments, "--out", str(table.parent)],
         cwd=ROOT,
         check=True,
         capture_output=True,
         timeout=300,
     )
-    with (tmp_path / table).open(encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    assert rows
-    assert {"date", "machine", "python", "numba", "ltlpipe", column} <= rows[0].keys()
+    with table.open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
