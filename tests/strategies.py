@@ -74,3 +74,66 @@ def formulas(*, max_leaves=7):
         ),
         max_leaves=max_leaves,
     )
+
+
+#: Kinds of automata, as Schwoon & Esparza 2005, Sec. 5, tell them apart.
+KINDS = ["any", "weak", "terminal", "inherently weak", "generalised"]
+
+#: Labels over the propositions 0 = a, 1 = b, 2 = c.
+HOA_LABELS = st.sampled_from(["t", "0", "1", "2", "!0", "!1", "0|1", "!0&!1&!2"])
+
+
+@st.composite
+def hoa_automata(draw, kind, *, max_states=5):
+    """HOA text of an automaton of a kind, with self-loops, dead ends and loose parts.
+
+    In all but "any" and "generalised" a transition never lowers the rank of a
+    state, and whether cycles accept is a matter of the rank.
+    """
+    n = draw(st.integers(1, max_states))
+    states = st.integers(0, n - 1)
+    triples = draw(
+        st.lists(st.tuples(states, HOA_LABELS, states), min_size=1, max_size=3 * n)
+    )
+    if kind in ("any", "generalised"):
+        least = 2 if kind == "generalised" else 0
+        n_marks = draw(st.integers(least, 3 + (least > 0)))
+        marks = [draw(st.sets(st.integers(0, max(n_marks - 1, 0)))) for _ in triples]
+        marks = [sets if n_marks else set() for sets in marks]
+    else:
+        n_marks = 1
+        ranks = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+        accepting = draw(st.lists(st.booleans(), min_size=3, max_size=3))
+        if kind == "terminal":
+            ranks[n - 1], accepting = 2, [False, False, True]
+            triples = [(s, x, t if ranks[s] < 2 else n - 1) for s, x, t in triples]
+            triples += [(s, "t", n - 1) for s in range(n) if ranks[s] == 2]
+        triples = [
+            (s, x, t) if ranks[s] <= ranks[t] else (t, x, s) for s, x, t in triples
+        ]
+        marks = [
+            {0}
+            if accepting[ranks[s]] and (kind != "inherently weak" or t <= s)
+            else set()
+            for s, _, t in triples
+        ]
+    return _hoa(n, n_marks, triples, marks)
+
+
+def _hoa(n_states, n_marks, triples, marks):
+    condition = "&".join(f"Inf({mark})" for mark in range(n_marks)) or "t"
+    lines = [
+        "HOA: v1",
+        f"States: {n_states}",
+        "Start: 0",
+        'AP: 3 "a" "b" "c"',
+        f"Acceptance: {n_marks} {condition}",
+        "--BODY--",
+    ]
+    for state in range(n_states):
+        lines.append(f"State: {state}")
+        for (src, label, dst), sets in zip(triples, marks, strict=True):
+            if src == state:
+                shown = " {" + " ".join(map(str, sorted(sets))) + "}" if sets else ""
+                lines.append(f"[{label}] {dst}{shown}")
+    return "\n".join([*lines, "--END--", ""])

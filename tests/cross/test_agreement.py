@@ -13,50 +13,87 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LtlpipeWarning, check
+from ltlpipe import LtlpipeWarning, UnsupportedError, check
+from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
-from tests.oracles import accepting_run_exists, satisfies, spot_verdict
-from tests.strategies import formulas, networks
+from tests.oracles import (
+    accepting_run_exists,
+    intersection_verdict,
+    satisfies,
+    spot_verdict,
+)
+from tests.strategies import KINDS, formulas, hoa_automata, networks
 
 DEFAULT_EXAMPLES = 300
 SLOW_EXAMPLES = 5000
+AUTOMATA_EXAMPLES = 10_000
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=2, acceptance=True)
 
 
-def ask(network, formula, **options):
+def ask(network, **options):
     """The verdict; propositions that no action has are expected here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LtlpipeWarning)
-        return check(network, formula, **options)
+        return check(network, **options)
+
+
+def configurations():
+    """Every search with every kind of automaton that it may be given."""
+    for name, load_search in SEARCHES.items():
+        kinds = ("tgba", "ba") if load_search().generalised else ("ba", "auto")
+        for acceptance in kinds:
+            yield name, acceptance
+
+
+def assert_answers(network, expected, judge, *, deadlock="ignore", **question):
+    """Every search comes to the verdict; `judge` looks at the lassos.
+
+    Only the searches for weak and terminal automata may decline.
+    """
+    for name, acceptance in configurations():
+        asked = question | {"emptiness": name, "acceptance": acceptance}
+        try:
+            verdict = ask(network, deadlock=deadlock, **asked)
+        except UnsupportedError:
+            assert name in ("dfs-weak", "reach-terminal")
+            continue
+        assert verdict.verdict == expected, (name, acceptance)
+        if expected == "violated":
+            assert judge(verdict.lasso), (name, acceptance)
+    chosen = ask(network, deadlock=deadlock, **question)
+    assert chosen.verdict == expected
+    bits = ask(network, deadlock=deadlock, bitstate=0.01, **question)
+    assert bits.verdict in (expected, "unknown")
+    assert bits.verdict == "violated" or bits.reason == "bitstate"
 
 
 def assert_agreement(network, text, *, seed=None, deadlock="ignore"):
     """All ways through the package come to Spot's verdict, with true lassos."""
     formula = parse(text)
     expected = spot_verdict(network, formula.spot, stutter=deadlock == "stutter")
-    for name, load_search in SEARCHES.items():
-        generalised = load_search().generalised
-        if not generalised and network.has_acceptance:
-            continue
-        for acceptance in ("tgba", "ba") if generalised else ("ba",):
-            verdict = ask(
-                network,
-                formula,
-                emptiness=name,
-                acceptance=acceptance,
-                seed=seed,
-                deadlock=deadlock,
-            )
-            assert verdict.verdict == expected, (name, acceptance)
-            if expected == "violated":
-                lasso = verdict.lasso
-                assert not satisfies(formula.spot, *visible_word(network, lasso)), (
-                    name,
-                    acceptance,
-                )
+
+    def violates(lasso):
+        return not satisfies(formula.spot, *visible_word(network, lasso))
+
+    assert_answers(
+        network, expected, violates, deadlock=deadlock, formula=formula, seed=seed
+    )
+
+
+def assert_automata_agree(network, text, *, deadlock="ignore"):
+    """The same for an automaton of the violations; the replay judges the lassos."""
+    (violations,) = parse_automata(text, "random.hoa")
+    expected = intersection_verdict(network, violations, stutter=deadlock == "stutter")
+    assert_answers(
+        network,
+        expected,
+        lambda lasso: lasso is not None,
+        deadlock=deadlock,
+        violations=violations,
+    )
 
 
 def visible_word(network, lasso):
@@ -68,6 +105,7 @@ def visible_word(network, lasso):
     return names[: len(lasso.prefix)], names[len(lasso.prefix) :]
 
 
+DEADLOCKS = st.sampled_from(["ignore", "stutter"])
 SEEDS = st.none() | st.integers(0, 100)
 
 
@@ -108,15 +146,37 @@ def test_formulas_on_networks_with_acceptance(network, formula):
     assert_agreement(network, formula)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data(), network=SMALL, deadlock=DEADLOCKS)
+@settings(max_examples=60)
+def test_networks_and_automata(kind, data, network, deadlock):
+    """Weak, terminal, inherently weak and generalised automata, and any others."""
+    assert_automata_agree(network, data.draw(hoa_automata(kind)), deadlock=deadlock)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data(), network=SMALL, deadlock=DEADLOCKS)
+@settings(max_examples=AUTOMATA_EXAMPLES // len(KINDS))
+def test_networks_and_automata_by_the_thousand(kind, data, network, deadlock):
+    """The same, 10,000 products in all."""
+    assert_automata_agree(network, data.draw(hoa_automata(kind)), deadlock=deadlock)
+
+
+@given(data=st.data(), network=ACCEPTING)
+@settings(max_examples=60)
+def test_automata_on_networks_with_acceptance(data, network):
+    """The system's acceptance and the automaton's, in one mark or in several."""
+    kind = data.draw(st.sampled_from(KINDS))
+    assert_automata_agree(network, data.draw(hoa_automata(kind, max_states=4)))
+
+
 @given(networks(max_components=3, acceptance=True, internal=["a"]))
 @settings(max_examples=DEFAULT_EXAMPLES)
 def test_emptiness_of_networks(network):
     """``--empty`` holds iff no reachable accepting state reaches itself."""
     expected = "violated" if accepting_run_exists(network) else "holds"
-    for name in SEARCHES:
-        verdict = check(network, empty=True, emptiness=name)
-        assert verdict.verdict == expected, name
-        assert (verdict.lasso is not None) == (expected == "violated")
+    assert_answers(network, expected, lambda lasso: lasso is not None, empty=True)
 
 
 def test_a_violation_that_ends_in_a_deadlock_is_none():
