@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
-from ltlpipe import LTS, Network, check
+from ltlpipe import LTS, Network, UnsupportedError, check, sccs
+from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems import packing_tables
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.ring import ring
@@ -20,9 +21,12 @@ from ltlpipe.systems.ring import ring
 for wide in (4096, 1):
     packing_tables.MAX_MOVES = wide
     packing_tables._BLOW_UP = 4 * (wide > 1)
-    for name in ("se05", "couvreur99"):
+    for name in SEARCHES:
         for network in (philosophers(4), ring(3)):
-            stats = check(network, empty=True, emptiness=name).stats
+            try:
+                stats = check(network, empty=True, emptiness=name).stats
+            except UnsupportedError:
+                continue
             print(name, stats.states, stats.transitions, stats.max_depth)
 many = Network([
     LTS.from_transitions([(s, f"x{s}.{i // 2}", (s + 1) % 3) for s in range(3)])
@@ -33,11 +37,19 @@ meet = Network([
     LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "c", 1)]),
     LTS.from_transitions([(0, "b", 1), (1, "d", 0), (1, "a", 1)]),
 ])
-for name in ("se05", "couvreur99"):
+for name in SEARCHES:
     for deadlock in ("ignore", "stutter"):
         for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
-            v = check(meet, text, emptiness=name, deadlock=deadlock)
+            try:
+                v = check(meet, text, emptiness=name, deadlock=deadlock)
+            except UnsupportedError:
+                continue
             print(name, text, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)
+for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
+    v = check(meet, text, bitstate=0.001)
+    print(text, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)
+print(check(philosophers(4), empty=True, bitstate=0.001).stats.states)
+print(sccs(ring(3)).to_csv())
 """
 
 

@@ -1,0 +1,152 @@
+"""Weak and terminal automata, recognised through Spot and by their definitions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.structure import structure_of
+from ltlpipe.automata.translation import from_automaton, from_formula
+from ltlpipe.logic.formulas import parse
+from tests.oracles import reaches
+from tests.strategies import hoa_automata
+
+ACTIONS = ("a", "b", "c")
+
+
+@st.composite
+def tables(draw, *, max_states=5, n_letters=2, max_marks=2):
+    """Cells of a generalised Büchi automaton with initial state 0."""
+    n = draw(st.integers(1, max_states))
+    n_marks = draw(st.integers(0, max_marks))
+    edge = st.tuples(st.integers(0, n - 1), st.integers(0, (1 << n_marks) - 1))
+    cell = st.lists(edge, max_size=2)
+    cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
+    return cells, n_letters, n_marks
+
+
+def cycles(cells, n_letters, inside):
+    """Every set of marks that some closed walk inside a set of states collects.
+
+    Walks go over pairs of a state and the marks seen so far.
+    """
+    steps = {
+        state: {
+            edge
+            for cell in cells[state * n_letters : (state + 1) * n_letters]
+            for edge in cell
+            if edge[0] in inside
+        }
+        for state in inside
+    }
+    collected = set()
+    for start in inside:
+        seen = set()
+        todo = [(dst, marks) for dst, marks in steps[start]]
+        while todo:
+            state, marks = todo.pop()
+            if (state, marks) in seen:
+                continue
+            seen.add((state, marks))
+            if state == start:
+                collected.add(marks)
+            todo += [(dst, marks | more) for dst, more in steps[state]]
+    return collected
+
+
+def sccs(cells, n_letters):
+    """The SCCs that can be reached, trivial ones left out."""
+    n = len(cells) // n_letters
+    followers = [
+        {dst for cell in cells[s * n_letters : (s + 1) * n_letters] for dst, _ in cell}
+        for s in range(n)
+    ]
+    return {
+        frozenset(
+            t for t in range(n) if reaches(followers, s, t) and reaches(followers, t, s)
+        )
+        for s in range(n)
+        if reaches(followers, s, s) and (s == 0 or reaches(followers, 0, s))
+    }
+
+
+@given(tables())
+def test_against_the_definitions(table):
+    """Weak: no SCC has both kinds of cycles; terminal: accepting ones are closed."""
+    cells, n_letters, n_marks = table
+    full = (1 << n_marks) - 1
+    kinds = {
+        scc: {marks == full for marks in cycles(cells, n_letters, scc)}
+        for scc in sccs(cells, n_letters)
+    }
+    found = structure_of(cells, n_letters=n_letters, initial=0, n_marks=n_marks)
+
+    assert found.weak == all(len(kind) == 1 for kind in kinds.values())
+    accepting = {state for scc, kind in kinds.items() if True in kind for state in scc}
+    assert found.accepting == accepting
+    stays = all(
+        any(dst in accepting for dst, _ in cell)
+        for state in accepting
+        for cell in cells[state * n_letters : (state + 1) * n_letters]
+    )
+    assert found.terminal == (found.weak and stays)
+
+
+@pytest.mark.parametrize(
+    ("formula", "weak", "terminal"),
+    [
+        ("G !a", True, True),
+        ("a W b", True, True),
+        ("G(a -> F b)", True, False),
+        ("GF a", True, False),
+        ("FG a", False, False),
+        ("GF a -> GF b", False, False),
+        ("!(GF a & GF b)", False, False),
+        ("1", True, True),
+        ("0", True, True),
+    ],
+)
+@pytest.mark.parametrize("acceptance", ["ba", "tgba"])
+def test_violations_of_formulas(formula, weak, terminal, acceptance):
+    """The negations of safety formulas are terminal, those of recurrence weak."""
+    table = from_formula(parse(formula), acceptance, ACTIONS)
+
+    assert (table.weak, table.terminal) == (weak, terminal)
+    if weak:
+        assert table.state_based
+        assert table.n_marks <= 1
+
+
+@given(st.sampled_from(["weak", "terminal", "inherently weak"]), st.data())
+def test_weak_automata_stay_weak(kind, data):
+    """Whatever Spot makes of them, one mark on states is enough."""
+    (automaton,) = parse_automata(data.draw(hoa_automata(kind)), "random.hoa")
+    table = from_automaton(automaton, "tgba", ACTIONS)
+
+    assert table.weak
+    assert table.state_based
+    assert table.n_marks <= 1
+
+
+def test_terminal_under_one_action_at_a_time():
+    """Complete over the letters that there are, not over all sets of them."""
+    text = (
+        'HOA: v1\nStates: 2\nStart: 0\nAP: 2 "a" "b"\nAcceptance: 1 Inf(0)\n--BODY--\n'
+        "State: 0\n[0&1] 0\n[!0] 0\n[0&!1] 1\n"
+        "State: 1 {0}\n[0&!1] 1\n[!0&1] 1\n[!0&!1] 1\n--END--\n"
+    )
+    (automaton,) = parse_automata(text, "x.hoa")
+    table = from_automaton(automaton, "ba", ("a", "b"))
+
+    assert table.terminal
+
+
+def test_marks_of_the_system_in_the_letters():
+    """One mark sees to the formula and to two marks of the system."""
+    table = from_formula(parse("FG a"), "ba", ("a",), system_marks=2)
+
+    assert (table.n_letters, table.n_marks, table.system_marks) == (8, 1, 2)
+    assert table.state_based
+    assert not table.weak
