@@ -36,8 +36,9 @@ class PropertyAutomaton:
     state_based : bool
         Whether the transitions that leave a state all carry the same marks.
     weak : bool
-        Whether all cycles of an SCC are accepting or none is; the marks are then
-        at most one, on all transitions that leave the states of accepting SCCs.
+        Whether all cycles of an SCC are accepting or none is.  Then a state
+        accepts, by one mark on all transitions that leave it, iff its SCC has an
+        accepting cycle; without any mark, all states are such.
     terminal : bool
         Whether it is weak and every state of an accepting SCC accepts all words.
     system_marks : int

@@ -224,7 +224,12 @@ def _table(
     structure = structure_of(
         cells, n_letters=len(letters), initial=initial, n_marks=n_marks
     )
-    if structure.weak and n_marks > 0:
+    elsewhere = any(
+        cell and at // len(letters) not in structure.accepting
+        for at, cell in enumerate(cells)
+    )
+    # Without marks every state counts as accepting, those on no cycle included.
+    if structure.weak and (n_marks > 0 or elsewhere):
         n_marks = 1
         cells = _marked_by_state(cells, len(letters), structure.accepting)
     flat = [edge for cell in cells for edge in cell]

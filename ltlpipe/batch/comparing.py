@@ -28,7 +28,7 @@ from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import load
-from ltlpipe.verdict.checking import check
+from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.plan import AUTO, Options, validate
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
@@ -147,6 +147,7 @@ def compare(
     emptiness: str | Sequence[str] = ALL,
     acceptance: str | Sequence[str] = "ba",
     empty: bool = False,
+    sizes: bool = False,
     **options: Any,
 ) -> pd.DataFrame:
     """Check formulas with several emptiness checks and return one row for each.
@@ -162,6 +163,9 @@ def compare(
         search the same product in the same order.
     empty : bool
         Ask, too, whether the system has no accepting run at all.
+    sizes : bool
+        Explore every product completely, too, for the columns `product_states`
+        and `product_transitions`; what the limits do not allow is missing.
     **options
         The others of `check`.
 
@@ -187,7 +191,8 @@ def compare(
     asked = [parse(f) if isinstance(f, str) else f for f in formulas]
     runs = runs_of(asked + [None] * empty, configured)
     network = system if isinstance(system, Network) else load(system)
-    return to_frame(comparison_rows(network, runs, **options), COMPARISON_DTYPES)
+    rows = comparison_rows(network, runs, sizes=sizes, **options)
+    return to_frame(rows, COMPARISON_DTYPES)
 
 
 def comparison_rows(
@@ -195,9 +200,12 @@ def comparison_rows(
     runs: Sequence[Run],
     *,
     watcher: Watcher | None = None,
+    sizes: bool = False,
     **options: Any,
 ) -> Iterator[Row]:
     """Run one after the other and yield each row as soon as it is known.
+
+    With `sizes`, the whole product is explored before its first run.
 
     The options are looked at before the first row is asked for.  After a run
     that was interrupted no further one is begun.
@@ -209,7 +217,8 @@ def comparison_rows(
     """
     chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
     validate(chosen)
-    return _rows(network, runs, watcher, options)
+    measure = _Measure(network, options) if sizes else None
+    return _rows(network, runs, watcher, options, measure)
 
 
 def _rows(
@@ -217,6 +226,7 @@ def _rows(
     runs: Sequence[Run],
     watcher: Watcher | None,
     options: dict[str, Any],
+    measure: _Measure | None,
 ) -> Iterator[Row]:
     common = host_columns() | {"seed": options.get("seed")}
     warm: set[str] = set()
@@ -234,6 +244,8 @@ def _rows(
         try:
             row = _answered(network, run, watcher, options, said=suited)
             suited = True
+            if measure is not None:
+                row |= measure(run)
         except UnsupportedError as error:
             if last and not suited and watcher is not None:
                 watcher.failed(run, error)
@@ -246,6 +258,43 @@ def _rows(
         yield encodable(row | common | {"started_at": started_at})
         if row["reason"] == "interrupted":
             return
+
+
+class _Measure:
+    """Explores each product once.
+
+    Parameters
+    ----------
+    network : Network
+        The system.
+    options : dict
+        Of `check`.
+    """
+
+    def __init__(self, network: Network, options: dict[str, Any]) -> None:
+        self._network = network
+        self._options = {k: v for k, v in options.items() if k != "strict"}
+        self._known: dict[tuple[Formula | None, str | None], Row] = {}
+
+    def __call__(self, run: Run) -> Row:
+        """Return the columns that say how large the product of a run is."""
+        key = (run.formula, run.configuration.acceptance)
+        if key not in self._known:
+            self._known = {key: self._explore(run)}  # no other comes again
+        return self._known[key]
+
+    def _explore(self, run: Run) -> Row:
+        acceptance = run.configuration.acceptance or AUTO
+        if acceptance == AUTO:  # each algorithm has a product of its own
+            return {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LtlpipeWarning)
+            size = product_size(
+                self._network, run.formula, acceptance=acceptance, **self._options
+            )
+        if size is None:
+            return {}
+        return {"product_states": size[0], "product_transitions": size[1]}
 
 
 def _warm_up(emptiness: str) -> None:

@@ -57,6 +57,8 @@ DTYPES = {
 
 COMPARISON_DTYPES = DTYPES | {
     "weak": "boolean",
+    "product_states": "Int64",
+    "product_transitions": "Int64",
     "max_roots": "Int64",
     "max_current": "Int64",
     "lasso_length": "Int64",
@@ -112,7 +114,7 @@ def comparison_columns(verdict: Verdict) -> Row:
     """Return what a row of a comparison has beyond `row_of`."""
     stats, lasso = verdict.stats, verdict.lasso
     return {
-        "weak": getattr(verdict.plan, "weak", None),
+        "weak": verdict.plan.weak,
         "max_roots": stats.details.get("max_roots"),
         "max_current": stats.details.get("max_current"),
         "lasso_length": None if lasso is None else len(lasso.prefix + lasso.cycle),

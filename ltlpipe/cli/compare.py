@@ -133,7 +133,9 @@ def compare(
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
-        watched = comparison_rows(network, runs, watcher=_Watcher(progress), **chosen)
+        watched = comparison_rows(
+            network, runs, watcher=_Watcher(progress), sizes=table1, **chosen
+        )
         table = (
             None
             if out is None

@@ -13,10 +13,9 @@ Differences from the source: algorithms that it does not have are appended in
 the form of the others; ``Couv`` is the algorithm of its Fig. 5, which removes an
 SCC by a second traversal, and `couvreur99`, which does not, has columns of its
 own.  ``st`` and ``dp``, which the SCC-based algorithms have in common in the
-source, show a range if they differ here.  In the first two sections ``states``
-and ``trans``, the size of the whole product, are known only where the frame
-holds a complete search of the same product (it may also bring columns
-`product_states` and `product_transitions`); what is not known is a dash.
+source, show a range if they differ here.  ``states`` and ``trans`` in the first
+two sections are the size of the whole product, which the frame has from a complete
+exploration or a complete search of it; what is not known is a dash.
 """
 
 from __future__ import annotations
@@ -44,6 +43,9 @@ LABELS = {
 
 ROOTS = ("couvreur99-fig5", "couvreur99")
 CURRENT = ("gv04", "tarjan72")
+
+EARLY = (*ROOTS, "gv04")
+"""The searches that stop as soon as a cycle is known: they visit the same states."""
 
 DASH = "-"
 
@@ -233,30 +235,30 @@ def _nested(product: _Product) -> Section:
 
 
 def _components(product: _Product) -> Section:
-    names = _columns(product, (*ROOTS, *CURRENT))
-    stacks = [_stack_of(name) for name in names]
+    names = _columns(product, EARLY)
+    others = _columns(product, ("tarjan72",))
     section = Section(
         "Ex. w/ cycles (SCC)",
         [
             ("", ["ϕ", "weak", "states", "trans"]),
             ("/".join(LABELS.get(name, name) for name in names), ["st", "dp"]),
-            *(
-                (LABELS.get(name, name), ["tr", title])
-                for name, (title, _) in zip(names, stacks, strict=True)
-            ),
+            *((LABELS.get(name, name), ["tr", _stack_of(name)[0]]) for name in names),
+            *((name, ["st", "dp", "tr", _stack_of(name)[0]]) for name in others),
         ],
     )
     for formula in product.formulas("violated"):
+
+        def known(column: str, of: list[str], formula: str = formula) -> str:
+            return _range(product.column(formula, "violated", column, of))
+
         cells = [formula, product.weak(formula), *product.totals(formula)]
-        cells += [
-            _range(product.column(formula, "violated", column, names))
-            for column in ("states", "max_depth")
-        ]
-        for name, (_, size) in zip(names, stacks, strict=True):
-            cells += [
-                _range(product.column(formula, "violated", column, [name]))
-                for column in ("transitions", size)
-            ]
+        cells += [known(column, names) for column in ("states", "max_depth")]
+        for name in names:
+            cells.append(known("transitions", [name]))
+            cells.append(known(_stack_of(name)[1], [name]))
+        for name in others:
+            for column in ("states", "max_depth", "transitions", _stack_of(name)[1]):
+                cells.append(known(column, [name]))
         section.lines.append(cells)
     return section
 

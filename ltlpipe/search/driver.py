@@ -16,7 +16,7 @@ from ltlpipe.search.registers import Reg, Status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-from ltlpipe.search.emptiness import Search
+    from ltlpipe.search.emptiness import Search
 
 _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
@@ -153,6 +153,7 @@ def drive(
         Most expansions of one call; for tests.
     """
     memory = limits.memory_bytes
+    search.limits = limits
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
     search.registers[Reg.MAX_STATES] = min(limits.max_states or MAX_STATES, MAX_STATES)
     if search.memory_bytes > memory:

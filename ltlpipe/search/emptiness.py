@@ -19,7 +19,7 @@ from ltlpipe.search.store import MAX_LOAD, Store, fill_slots, intern
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.search.paths import ProductLasso
     from ltlpipe.search.product import Problem
 
@@ -34,7 +34,17 @@ MAX_STATES = 1 << 30
 
 
 class Interrupted(Exception):  # noqa: N818 (not an error: a request)
-    """Ctrl-C was pressed while a run was being extracted."""
+    """The extraction of a run was ended by Ctrl-C or by a limit.
+
+    Parameters
+    ----------
+    reason : str
+        "interrupted", "timeout", "memory" or "max-states".
+    """
+
+    def __init__(self, reason: str = "interrupted") -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class OutOfMemoryError(Exception):
@@ -80,6 +90,8 @@ class Search(ABC):
                 "use --emptiness couvreur99"
             )
         self.problem = problem
+        self.limits: Limits | None = None  # those it was last driven with
+        self.extraction_bytes = 0  # of another search that extracted the lasso
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
         if known is None:
@@ -146,7 +158,8 @@ class Search(ABC):
         Raises
         ------
         Interrupted
-            `interrupt` was pressed meanwhile.
+            `interrupt` was pressed meanwhile, or the run had to be looked for
+            further and a limit was hit.
         """
 
     @abstractmethod
@@ -250,25 +263,27 @@ class Search(ABC):
         self.registers[Reg.ID_BITS] = int(n_slots).bit_length()
         fill_slots(self.store, self.registers)
 
-    def run_on(self, interrupt: Interrupt | None) -> None:
+    def run_on(self, interrupt: Interrupt | None, limits: Limits | None) -> None:
         """Search on to an accepting run that is known to be there.
 
         Raises
         ------
         Interrupted
-            `interrupt` was pressed.
-        MemoryError
-            The system refuses to give more memory.
+            `interrupt` was pressed, or a limit is hit.
         """
         status = Status.RUNNING
         while status != Status.FOUND:
             if interrupt is not None and interrupt.pressed:
                 raise Interrupted
+            if limits is not None and limits.expired:
+                raise Interrupted("timeout")
             if status == Status.GROW:
                 try:
-                    self.grow(float("inf"))
+                    self.grow(float("inf") if limits is None else limits.memory_bytes)
                 except OutOfMemoryError as error:
-                    raise MemoryError from error
+                    raise Interrupted("memory") from error
+            elif status == Status.LIMIT:
+                raise Interrupted("max-states")
             elif status != Status.RUNNING:
                 raise RuntimeError("the search reported a run that is not there")
             status = self.step(_BUDGET)

@@ -39,14 +39,14 @@ class Reg(IntEnum):
     STOPS = 12  # reach-terminal: whether the first accepting state is enough
     POST_BASE = 13  # tauriainen03: stack entries below the seed's transitions
     RED_MARKS = 14  # tauriainen03: the marks that the red search carries
-    RED_VISITS = 15  # tauriainen03: states entered by red searches
+    RED_VISITS = 15  # tauriainen03, bitstate: visits of red searches
 
     # Searches for SCCs
     COUNT = 16  # highest DFS number in use
     N_ROOTS = 17  # entries of the stack of roots
     MAX_ROOTS = 18  # its largest value
     N_DEAD = 19  # dead intervals of DFS numbers
-    MARK_BITS = 20  # bits per set of marks on the stack
+    MARK_BITS = 20  # couvreur99, tauriainen03: bits per set of marks
     REMOVE_BASE = 21  # couvreur99-fig5: stack entries below the removal
     N_CURRENT = 22  # tarjan72, gv04: states of SCCs that are not complete
     MAX_CURRENT = 23  # its largest value

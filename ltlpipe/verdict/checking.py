@@ -207,6 +207,46 @@ def check(
         return task.run(limits, interrupt, progress)
 
 
+def product_size(
+    system: Network,
+    formula: Formula | None,
+    *,
+    acceptance: str,
+    timeout: float | None = None,
+    memory: float | None = None,
+    max_states: int | None = None,
+    **options: Any,
+) -> tuple[int, int] | None:
+    """Return the reachable states and transitions of a product.
+
+    Parameters
+    ----------
+    system, formula, acceptance
+        As for `check`; without a formula the product is the system itself.
+    timeout, memory, max_states : optional
+        Limits, as for `check`.
+    **options
+        The others of `check`.
+
+    Returns
+    -------
+    (int, int) or None
+        None if a limit was hit.
+
+    Raises
+    ------
+    UnsupportedError
+        The options ask for what cannot be done.
+    """
+    chosen = Options(acceptance=acceptance, **options)
+    task = _Task(system, Property(formula), chosen)
+    if memory is None:
+        memory = default_memory_mib()
+    limits = Limits.within(timeout, memory, max_states)
+    with interruptible() as interrupt:
+        return task.explore(limits, interrupt)
+
+
 class _Task:
     """One question on its way to a verdict."""
 
@@ -232,6 +272,24 @@ class _Task:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
             return self._verdict(UNKNOWN, "memory")
+
+    def explore(self, limits: Limits, interrupt: Interrupt) -> tuple[int, int] | None:
+        """Return the states and transitions of the whole product, if in time."""
+        from ltlpipe.search.scc.components import Components
+
+        actions = self._known_actions()
+        try:
+            automaton = self._translate(actions, limits, interrupt)
+            packed = self._pack(automaton, actions)
+            stutters = self.options.stutters
+            search = Components(make_problem(packed, automaton, stutter=stutters))
+            outcome = drive(search, limits, interrupt=interrupt)
+        except (StoppedError, MemoryError):
+            return None
+        if outcome.reason is not None:
+            return None
+        registers = search.registers
+        return int(registers[Reg.VISITED]), int(registers[Reg.TRANSITIONS])
 
     def _search(
         self,
@@ -347,8 +405,10 @@ class _Task:
         began = time.monotonic()
         try:
             lasso = self._extract(search, packed, interrupt)
-        except Interrupted:
-            return self._verdict(UNKNOWN, "interrupted")
+        except Interrupted as stopped:
+            return self._verdict(UNKNOWN, stopped.reason)
+        used = (search.memory_bytes + search.extraction_bytes) / MIB
+        self.stats = replace(self.stats, memory_mib=used)
         replay_run(self.system, lasso, stutters=self.options.stutters)
         if self.property.formula is not None:
             replay_formula(self.property.formula, lasso, self.system)

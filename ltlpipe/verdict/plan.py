@@ -35,6 +35,9 @@ EMPTINESS_NAMES = [
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
 REDUCTION_NAMES = ["alphabet", "components", "ample", "decoupled", "symmetry"]
 
+MAX_BITSTATE = 1 << 25
+"""MiB of a bit array whose words a kernel can count: 32 TiB."""
+
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
@@ -86,8 +89,11 @@ class Options:
         _one_of("deadlock", self.deadlock, (None, "ignore", "stutter"))
         if self.seed is not None and self.seed < 0:
             raise UnsupportedError(f"--seed {self.seed}: expected 0 or more")
-        if self.bitstate is not None and not self.bitstate > 0:
-            raise UnsupportedError(f"--bitstate {self.bitstate}: expected more than 0")
+        if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
+            raise UnsupportedError(
+                f"--bitstate {self.bitstate}: expected more than 0 MiB and less than "
+                f"{MAX_BITSTATE}"
+            )
         if self.bitstate is not None and self.emptiness not in (AUTO, BITSTATE):
             raise UnsupportedError(
                 f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
@@ -237,6 +243,11 @@ def settle(
         kind = "BA" if single else "TGBA"
         if plan.emptiness is None or SEARCHES[plan.emptiness]().generalised:
             reasons.insert(1, f"{kind}, because {_why_kind(kind, name)}")
+    if automaton.system_marks:
+        reasons.append(
+            "one mark for the property and the acceptance of the system together, "
+            f"because {name} takes no more (degeneralised by Spot)"
+        )
     return replace(
         plan, automaton=kind, emptiness=name, reasons=tuple(reasons), weak=weak
     )
@@ -284,7 +295,8 @@ def _refuse_unfit(
     needed = {"dfs-weak": ("weak", weak), "reach-terminal": ("terminal", terminal)}
     kind, suits = needed.get(name, ("", True))
     if not suits:
-        why = "the system brings acceptance of its own" if system_marks else ""
+        own = system_marks + automaton.system_marks > 0
+        why = "the system brings acceptance of its own" if own else ""
         raise UnsupportedError(
             f"{name} needs a {kind} automaton, and "
             f"{why or f'that of the violations is not {kind}'}: {advice}"

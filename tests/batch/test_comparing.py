@@ -143,7 +143,7 @@ def test_a_row_has_the_statistics_of_table_1():
     assert found["max_current"] is None
     assert found["bytes_per_state"] == stats.bytes_per_state
     assert found["search_seconds"] > 0
-    assert found["weak"] is getattr(verdict.plan, "weak", None)
+    assert found["weak"] is verdict.plan.weak
 
 
 @pytest.mark.parametrize("weak", [True, False, None])
@@ -159,7 +159,8 @@ def test_columns_of_other_algorithms(weak):
 
     columns = comparison_columns(verdict)
 
-    assert set(columns) == set(COMPARISON_DTYPES) - set(DTYPES)
+    sizes = {"product_states", "product_transitions"}
+    assert set(columns) == set(COMPARISON_DTYPES) - set(DTYPES) - sizes
     assert columns["weak"] is weak
     assert (columns["max_current"], columns["max_roots"]) == (0, None)
 
@@ -426,3 +427,24 @@ def test_disagreements_of_a_frame():
         (Configuration("couvreur99", "ba"),),
         (Configuration("couvreur99", None),),
     }
+
+
+def test_sizes_of_products():
+    """Asked for, each product is explored to its end, even where a run stops early."""
+    line = [(i, "step", i + 1) for i in range(1, 50)]
+    network = Network([LTS.from_transitions([(0, "a", 0), (0, "b", 1), *line])])
+    asked = {"emptiness": TWO, "sizes": True}
+    frame = compare(network, ["G !a", "G(b -> X !a)"], **asked)
+
+    assert frame["verdict"].tolist() == 2 * ["violated"] + 2 * ["holds"]
+    # What comes after `a` is accepted whatever it is; before it there is no loop.
+    assert frame["product_states"].tolist()[:2] == 2 * [51 + 51]
+    assert frame["states"].tolist()[2:] == frame["product_states"].tolist()[2:]
+    assert (frame["states"] < frame["product_states"]).tolist()[:2] == [True, True]
+    assert (
+        frame["transitions"].tolist()[2:] == frame["product_transitions"].tolist()[2:]
+    )
+    plain = compare(network, ["G !a"], emptiness=TWO)
+    assert plain["product_states"].isna().all()
+    limited = compare(network, ["G !a"], max_states=20, **asked)
+    assert limited["product_states"].isna().all()

@@ -137,6 +137,28 @@ def test_reach_terminal_stops_at_the_accepting_state():
     assert check(ends, "G !bad", lasso=False, **asked).stats.states <= 3
 
 
+@pytest.mark.parametrize("reason", ["max-states", "memory"])
+def test_the_lasso_of_reach_terminal_keeps_to_the_limits(reason):
+    """A long way to the next cycle is looked for as the search itself would."""
+    n = 50_000
+    way = [(i, "step", i + 1) for i in range(1, n)]
+    ends = Network([LTS.from_transitions([(0, "bad", 1), *way])])
+    asked = {"emptiness": "reach-terminal", "deadlock": "stutter"}
+
+    short = check(ends, "G !bad", lasso=False, **asked).stats
+    limits = (
+        {"memory": short.memory_mib + 0.1}
+        if reason == "memory"
+        else {"max_states": short.states + 1}
+    )
+    assert check(ends, "G !bad", lasso=False, **asked, **limits).verdict == "violated"
+    verdict = check(ends, "G !bad", **asked, **limits)
+    assert (verdict.verdict, verdict.reason) == ("unknown", reason)
+    free = check(ends, "G !bad", **asked)
+    assert free.stats.memory_mib > short.memory_mib + 0.1
+    assert len(free.lasso.prefix) == n
+
+
 @given(st.lists(st.integers(0, 200), unique=True), st.integers(1, 4))
 def test_planes_are_independent(states, n_flags):
     """A flag of a state touches neither other states nor other flags."""

@@ -144,6 +144,8 @@ def test_what_the_simple_searches_take(name, formula, kind):
         check(RING, formula, emptiness=name)
     with pytest.raises(UnsupportedError, match="acceptance of its own"):
         check(ring(3), empty=True, emptiness=name)
+    with pytest.raises(UnsupportedError, match="acceptance of its own"):
+        check(ring(3), "G !l0", emptiness=name)
 
 
 @pytest.mark.parametrize(
@@ -157,6 +159,7 @@ def test_what_the_simple_searches_take(name, formula, kind):
         ({"semantics": "state"}, "use action"),
         ({"deadlock": "maybe"}, "expected one of ignore, stutter"),
         ({"bitstate": 0.0}, "expected more than 0"),
+        ({"bitstate": float("inf")}, "expected more than 0"),
         ({"bitstate": 1.0, "emptiness": "couvreur99"}, "--bitstate is for se05"),
     ],
 )

@@ -21,9 +21,9 @@ Invariants, asserted by `assert_consistent`: the hash table holds exactly the bl
 frames.
 
 Cost: three bits per visited state to be set, as many again if a red search comes
-by, and the array is as large as it is made; a row and one byte of stack, and six
-bytes or more of hash table, per state on the path; a row and one byte per waiting
-successor.
+by, and the array is as large as it is made; a row and one byte of stack, and four
+bytes per slot with 4 slots for 3 states or more, per state on the path; a row and
+one byte per waiting successor.
 """
 
 from __future__ import annotations
@@ -301,11 +301,6 @@ class BitstateSE05(Search):
     def __init__(self, problem: Problem, bits_mib: float) -> None:
         self._n_words = max(1, int(bits_mib * _MIB_WORDS))
         super().__init__(problem)
-
-    @staticmethod
-    def array_mib(bits_mib: float) -> float:
-        """Return the MiB of the bit array that the user's size comes to."""
-        return max(1, int(bits_mib * _MIB_WORDS)) / _MIB_WORDS
 
     def _new_store(self) -> None:
         room = self.problem.product.ids.shape[0] + FIRST_ENTRIES

@@ -35,7 +35,6 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import inlined, njit
-from ltlpipe.search.emptiness import MAX_STATES
 from ltlpipe.search.nested.colours import COLOUR_SHIFT, Colour, colour_of, set_colour
 from ltlpipe.search.nested.frames import (
     marker,
@@ -172,16 +171,13 @@ class ReachTerminal(DFSWeak):
         Raises
         ------
         Interrupted
-            `interrupt` was pressed meanwhile.
-        MemoryError
-            The system refuses to give more memory.
+            `interrupt` was pressed meanwhile, or a limit is hit.
         """
         counted = self.registers.copy()
         stopped = self.registers[Reg.STOPS] != 0
         self.registers[Reg.STOPS] = 0
-        self.registers[Reg.MAX_STATES] = MAX_STATES
         if stopped:
-            self.run_on(interrupt)
+            self.run_on(interrupt, self.limits)
         lasso = super().lasso(interrupt)
         for register in (Reg.VISITED, Reg.TRANSITIONS, Reg.EXPANSIONS, Reg.MAX_DEPTH):
             self.registers[register] = counted[register]

@@ -12,8 +12,8 @@ one, which is bound to reach the seed.
 Differences from the source: the order of ``post`` is "known states first"
 (`ltlpipe.search.nested.frames`).
 
-Invariants, asserted by `assert_consistent`: a state has the flag STACK iff it
-has a blue marker on the stack.  Red states are blue (Sec. 3.2).
+Invariants: a state has the flag STACK iff it has a blue marker on the stack
+(asserted by `assert_consistent`); red states are blue (Sec. 3.2).
 
 Cost: three bits per state; four bytes of stack per state on the path and per
 waiting successor; at most two looks at every transition.

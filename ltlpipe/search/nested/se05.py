@@ -13,8 +13,8 @@ Differences from the source:
   wait.  The same holds for cyan and blue in the red search.
 - Line 7 asks whether `t` is accepting only while some accepting state is cyan.
 
-Invariants, asserted by `assert_consistent`: a state is cyan iff it has a blue
-marker on the stack; while no red search runs, every successor of a red state is
+Invariants: a state is cyan iff it has a blue marker on the stack (asserted by
+`assert_consistent`); while no red search runs, every successor of a red state is
 red.
 
 Cost: two bits of colour per state; four bytes of stack per state on the path and

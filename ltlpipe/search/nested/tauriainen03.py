@@ -24,6 +24,10 @@ from t: t lies on a cycle with that transition.  This holds for every state on
 the blue stack at any time, so a cycle is reported as soon as *any* of them has
 all marks, not only the seed at its end.
 
+Completeness: when the blue search leaves s, M(s) | a is within M(t) for every
+transition s -a-> t, and stays so, since a red visit passes on what it adds.  So all
+states of an SCC that it has left have the same M, with every mark inside the SCC.
+
 Differences from the source: the early report of the last sentence, for which
 states on the blue stack have a colour of their own; and the order of ``post`` is
 "known states first" (`ltlpipe.search.nested.frames`).
@@ -162,7 +166,7 @@ def enter_red(expand, product, store, registers, arrays, state):
 
 
 @inlined
-def take_seeds(registers, arrays, entry):
+def begin_red(registers, arrays, entry):
     """Begin the red search over a seed's transition that has waited, if needed.
 
     Returns whether the state at its end is to be entered.
@@ -187,7 +191,7 @@ def take_waiting(expand, product, store, registers, arrays, entry):
             enter_blue(expand, product, store, registers, arrays, entry)
         return Status.RUNNING
     if registers[Reg.RED_BASE] == 0:
-        needed = take_seeds(registers, arrays, entry)
+        needed = begin_red(registers, arrays, entry)
     else:
         bits = registers[Reg.MARK_BITS]
         marks = np.uint32(registers[Reg.RED_MARKS])

@@ -230,12 +230,11 @@ class Couvreur99(Search):
         Raises
         ------
         Interrupted
-            `interrupt` was pressed.
-        MemoryError
-            The system refuses to give more memory.
+            `interrupt` was pressed, or a limit of `known` is hit.
         """
         search = cls(known.problem, known=known)
-        search.run_on(interrupt)
+        search.run_on(interrupt, known.limits)
+        known.extraction_bytes = sum(array.nbytes for array in search.arrays)
         return search.lasso(interrupt)
 
     def _new_arrays(self, n_states: int) -> Arrays:
