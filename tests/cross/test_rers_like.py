@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe import check, load
+from ltlpipe import UnsupportedError, check, load
 from ltlpipe.logic.formulas import read_formulas
 from ltlpipe.search.catalogue import SEARCHES
 from tests.cross.test_agreement import visible_word
@@ -50,14 +50,18 @@ def truth():
 TRUTH = truth()
 
 
-@pytest.mark.parametrize("name", sorted(SEARCHES))
+@pytest.mark.parametrize("name", [*sorted(SEARCHES), "auto"])
 @pytest.mark.parametrize("problem", sorted(TRUTH))
 def test_verdicts_are_those_of_the_table(problem, name):
     """And every lasso violates its formula, evaluated directly on its word."""
     folder = FOLDER / "problems" / problem
     network = load(folder / "system.dot")
     for formula in read_formulas(folder / "formulas.ltl"):
-        verdict = check(network, formula, emptiness=name)
+        try:
+            verdict = check(network, formula, emptiness=name)
+        except UnsupportedError:
+            assert name in ("dfs-weak", "reach-terminal")
+            continue
         expected = TRUTH[problem][formula.line]
         if (problem, formula.line) in WRONG:
             expected = "violated"
