@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Verdict
 
 _SHOWN_ACTIONS = 60  # of a lasso's part, when people read it
+_LESS_MEMORY = (
+    "hint: --emptiness se05 keeps two bits per state beside the state; "
+    "--bitstate MIB keeps bits only, and can miss violations"
+)
 _PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
 
 
@@ -106,6 +110,8 @@ def check(
             progress.hide()
             plans.show(verdict.plan)
             _report(verdict, as_json=as_json)
+            if verdict.reason == "memory" and not quiet:
+                print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
             if verdict.reason == "interrupted":
                 break
