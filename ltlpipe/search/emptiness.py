@@ -196,7 +196,8 @@ class Search(ABC):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
-        arrays = (*self.store, *self.arrays, *self.problem.product)
+        product = self.problem.product
+        arrays = (*self.store, *self.arrays, *product[:-1], *product.ample)
         different = {id(array): array for array in arrays}  # some serve two ends
         return int(sum(array.nbytes for array in different.values()))
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ltlpipe._jit import inlined, njit
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.product import successors, visit_successors
+from ltlpipe.search.product import successors, visit_known
 from ltlpipe.search.registers import Status
 
 if TYPE_CHECKING:
@@ -62,10 +62,11 @@ def breadth_step(expand, product, store, registers, breadth, missing, budget):
         budget -= 1
         src = queue[ends[0]]
         ends[0] += 1
-        n = visit_successors(expand, product, store, registers, src, flags, 0)
+        # A search that left steps out has not stored where they lead.
+        n = visit_known(expand, product, store, registers, src, flags, 0)
         for i in range(n):
             dst = product.ids[i]
-            if flags[dst] & Flag.INSIDE == 0:
+            if dst < 0 or flags[dst] & Flag.INSIDE == 0:
                 continue
             if missing == 0:
                 found = flags[dst] & Flag.GOAL != 0

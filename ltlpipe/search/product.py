@@ -15,12 +15,14 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import expand_pointer, inlined
+from ltlpipe.search.ample import AmpleTables, Inner, meets, new_tables, no_tables
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.store import intern
+from ltlpipe.search.store import intern, lookup
 from ltlpipe.systems.packing_kernels import Select
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.ample import Relation
     from ltlpipe.systems.packing import PackedNetwork
 
 MAX_MARKS = 32
@@ -39,6 +41,7 @@ class Setting(IntEnum):
     SYSTEM_MARKS = 6  # number of the system's marks among the product's
     FULL = 7  # the marks that an accepting cycle must have seen
     LETTER_SHIFT = 8  # number of the system's marks that letters tell
+    AMPLE = 9  # 0, or how a red search finds ample sets again (`Inner`)
 
 
 class Product(NamedTuple):
@@ -59,6 +62,7 @@ class Product(NamedTuple):
     row_actions: np.ndarray  # int32[p]
     ids: np.ndarray  # int32[p]
     hashes: np.ndarray  # uint64[p]
+    ample: AmpleTables
 
 
 @inlined
@@ -76,8 +80,13 @@ def successors(expand, product, row):
     Their marks are in ``product.marks[:n]``, the actions that lead to them in
     ``product.row_actions[:n]``.
     """
-    n_words = row.shape[0]
-    settings = product.settings
+    n_steps = system_steps(expand, product, row)
+    return compose(product, row, n_steps, -1)
+
+
+@inlined
+def system_steps(expand, product, row):
+    """Write the steps of the system to ``product.system_rows[:n]``; return n."""
     n_steps = expand(
         product.ints,
         product.words,
@@ -88,8 +97,20 @@ def successors(expand, product, row):
         product.actions,
         product.system_marks,
     )
-    if n_steps == 0 and settings[Setting.STUTTER] != 0:
+    if n_steps == 0 and product.settings[Setting.STUTTER] != 0:
         n_steps = stutter(expand, product, row)
+    return n_steps
+
+
+@inlined
+def compose(product, row, n_steps, closure):
+    """Combine the system's steps with the property's; see `successors`.
+
+    If `closure` is not negative, only the steps that involve components of
+    ``product.ample.closures[closure]`` are taken.
+    """
+    n_words = row.shape[0]
+    settings = product.settings
     src = property_state(product, row)
     word = settings[Setting.WORD]
     shift = np.uint64(settings[Setting.SHIFT])
@@ -104,8 +125,12 @@ def successors(expand, product, row):
     actions, system_marks = product.actions, product.system_marks
     system_rows, rows = product.system_rows, product.rows
     marks, row_actions = product.marks, product.row_actions
+    participants = product.ample.participants
+    closures = product.ample.closures
     n = 0
     for step in range(n_steps):
+        if closure >= 0 and not meets(participants, actions[step], closures, closure):
+            continue
         at = base + (np.int64(letters[step]) << letter_shift)
         at += np.int64(system_marks[step]) & told
         own_marks = (system_marks[step] << system_shift) & kept
@@ -157,6 +182,34 @@ def visit_successors(expand, product, store, registers, state, companion, shift)
     registers[Reg.TRANSITIONS] += n
     registers[Reg.EXPANSIONS] += 1
     return n
+
+
+@inlined
+def visit_known(expand, product, store, registers, state, companion, shift):
+    """Generate and count all successors of a state; -1 for those not stored.
+
+    See `visit_successors`; nothing is added to the store.
+    """
+    n = successors(expand, product, store.rows[state])
+    find_all(product, store, registers, n, companion, shift)
+    return n
+
+
+@inlined
+def find_all(product, store, registers, n, companion, shift):
+    """Count `n` successors and look them up."""
+    lookup(
+        store,
+        registers,
+        product.rows,
+        n,
+        product.ids,
+        product.hashes,
+        companion,
+        shift,
+    )
+    registers[Reg.TRANSITIONS] += n
+    registers[Reg.EXPANSIONS] += 1
 
 
 @inlined
@@ -220,7 +273,13 @@ def buffer_bytes(system: PackedNetwork, automaton: PropertyAutomaton) -> int:
 
 
 def make_problem(
-    system: PackedNetwork, automaton: PropertyAutomaton, *, stutter: bool = False
+    system: PackedNetwork,
+    automaton: PropertyAutomaton,
+    *,
+    stutter: bool = False,
+    relation: Relation | None = None,
+    visible: np.ndarray | None = None,
+    inner: Inner = Inner.FULL,
 ) -> Problem:
     """Compose a packed system and a property automaton.
 
@@ -233,6 +292,12 @@ def make_problem(
         The property that is searched for, that is the negated formula.
     stutter : bool
         Whether a state without successors repeats itself for ever.
+    relation : Relation, optional
+        If given, searches expand states by ample sets.
+    visible : bool[n_actions], optional
+        The actions that the property tells apart; needed with `relation`.
+    inner : Inner
+        How red searches find the ample sets again.
 
     Raises
     ------
@@ -265,7 +330,11 @@ def make_problem(
     marks = np.zeros(p, dtype=np.uint32)
     # A deterministic property never has more successors than the system: its
     # steps then become the product's in place.
-    in_place = branching == 1
+    in_place = branching == 1 and relation is None
+    ample = no_tables()
+    if relation is not None and visible is not None:
+        settings[Setting.AMPLE] = inner
+        ample = new_tables(relation, visible, s)
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
     return Problem(
@@ -286,6 +355,7 @@ def make_problem(
             row_actions=actions,
             ids=np.zeros(p, dtype=np.int32),
             hashes=np.zeros(p, dtype=np.uint64),
+            ample=ample,
         ),
         initial=initial,
         n_marks=n_marks,

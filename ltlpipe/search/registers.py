@@ -53,5 +53,7 @@ class Reg(IntEnum):
     N_GOALS = 24  # gv04: accepting states on the call stack
     N_SCCS = 25  # sccs: complete SCCs
 
+    REDUCED = 26  # states expanded by fewer than all of their steps
+
 
 N_REGISTERS = len(Reg)

@@ -94,6 +94,27 @@ def intern(store, registers, rows, n, ids, hashes, companion, shift):
 
 
 @inlined
+def lookup(store, registers, rows, n, ids, hashes, companion, shift):
+    """Find the first `n` of `rows`; -1 in `ids` for those that are not stored.
+
+    The arguments are those of `intern`.
+    """
+    slots = store.slots
+    known = store.rows
+    n_slots = slots.shape[0]
+    id_bits = np.uint64(registers[Reg.ID_BITS])
+    for i in range(n):
+        mixed = hash_row(rows, i)
+        hashes[i] = mixed
+        prefetch(slots, home_slot(mixed, n_slots))
+    for i in range(n):
+        _, state = find(slots, known, rows, i, hashes[i], id_bits)
+        ids[i] = state
+        if state >= 0:
+            prefetch(companion, state >> shift)
+
+
+@inlined
 def slot_entry(mixed, state, id_bits):
     """Return what the slot of a state with this hash holds."""
     tag = (mixed & _LOW) >> id_bits

@@ -35,20 +35,19 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import inlined, njit
-from ltlpipe.search.nested.colours import COLOUR_SHIFT, Colour, colour_of, set_colour
+from ltlpipe.search.nested.colours import Colour, colour_of, set_colour
 from ltlpipe.search.nested.frames import (
     marker,
     pop_frame,
     push_frame,
     push_waiting,
 )
-from ltlpipe.search.nested.se05 import SE05
+from ltlpipe.search.nested.se05 import SE05, visit_first
 from ltlpipe.search.product import (
     Setting,
     at_limit,
     is_full,
     leaves_accepting,
-    visit_successors,
 )
 from ltlpipe.search.registers import Reg, Status
 
@@ -61,12 +60,10 @@ if TYPE_CHECKING:
 @inlined
 def enter(expand, product, store, registers, arrays, state):
     """Enter a white state (Fig. 3, lines 4-9) and stack its white successors."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
-    )
+    set_colour(arrays.colours, state, Colour.CYAN)
+    n = visit_first(expand, product, store, registers, arrays, state)
     accepting = leaves_accepting(product, n)
     registers[Reg.VISITED] += 1
-    set_colour(arrays.colours, state, Colour.CYAN)
     push_frame(registers, arrays, marker(state, 0))
     status = Status.RUNNING
     if accepting and registers[Reg.STOPS] != 0:

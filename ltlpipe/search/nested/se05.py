@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe._jit import inlined, njit
+from ltlpipe.search.ample import Inner
 from ltlpipe.search.nested.colours import (
     COLOUR_SHIFT,
     Colour,
@@ -46,11 +47,13 @@ from ltlpipe.search.nested.frames import (
     push_waiting,
 )
 from ltlpipe.search.product import (
+    Setting,
     at_limit,
     is_full,
     leaves_accepting,
     visit_successors,
 )
+from ltlpipe.search.reduced import visit_again, visit_ample_cyan
 from ltlpipe.search.registers import Reg, Status
 
 
@@ -59,18 +62,29 @@ class Arrays(NamedTuple):
 
     colours: np.ndarray  # uint8[n / 4], two bits per state
     stack: np.ndarray  # int32[k]
+    seeds: np.ndarray  # uint16[n], what ample set was taken; empty unless stored
+
+
+@inlined
+def visit_first(expand, product, store, registers, arrays, state):
+    """Generate the successors of a state that has just become cyan; return n."""
+    if product.settings[Setting.AMPLE] != 0:
+        return visit_ample_cyan(
+            expand, product, store, registers, state, arrays.colours, arrays.seeds
+        )
+    return visit_successors(
+        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
+    )
 
 
 @inlined
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a white state (lines 4-9) and stack its white successors."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
-    )
+    set_colour(arrays.colours, state, Colour.CYAN)
+    n = visit_first(expand, product, store, registers, arrays, state)
     accepting = leaves_accepting(product, n)
     registers[Reg.VISITED] += 1
     registers[Reg.ACCEPTING] += accepting
-    set_colour(arrays.colours, state, Colour.CYAN)
     push_frame(registers, arrays, marker(state, np.int64(accepting)))
     for i in range(n - 1, -1, -1):  # the first successor ends on top
         dst = product.ids[i]
@@ -90,12 +104,18 @@ def enter_blue(expand, product, store, registers, arrays, state):
 @inlined
 def enter_red(expand, product, store, registers, arrays, state):
     """Look at the successors of a state in the red search (lines 17-20)."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
-    )
+    colours = arrays.colours
+    if product.settings[Setting.AMPLE] != 0:
+        n = visit_again(expand, product, store, registers, state, colours, arrays.seeds)
+    else:
+        n = visit_successors(
+            expand, product, store, registers, state, colours, COLOUR_SHIFT
+        )
     for i in range(n - 1, -1, -1):
         dst = product.ids[i]
-        colour = colour_of(arrays.colours, dst)
+        if dst < 0:  # left out by the blue search
+            continue
+        colour = colour_of(colours, dst)
         if colour == Colour.CYAN:
             registers[Reg.CLOSING] = dst
             return Status.FOUND
@@ -165,11 +185,20 @@ class SE05(PathSearch):
     arrays: Arrays
 
     def _new_arrays(self, n_states: int) -> Arrays:
-        return Arrays(new_colours(n_states), self._new_stack())
+        n_seeds = n_states if self._stores_seeds else 0
+        seeds = np.zeros(n_seeds, dtype=np.uint16)
+        return Arrays(new_colours(n_states), self._new_stack(), seeds)
+
+    @property
+    def _stores_seeds(self) -> bool:
+        """Whether the ample set of every state is noted for the red search."""
+        return bool(self.problem.product.settings[Setting.AMPLE] == Inner.STORED)
 
     def _follow(self) -> None:
         n_bytes = colour_bytes(self.store.rows.shape[0])
         self.arrays.colours.resize(n_bytes, refcheck=False)
+        if self._stores_seeds:
+            self.arrays.seeds.resize(self.store.rows.shape[0], refcheck=False)
 
     def colours(self) -> np.ndarray:
         """Return uint8[n_stored], the Colour of every state."""

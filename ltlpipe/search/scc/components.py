@@ -37,7 +37,8 @@ from ltlpipe.search.product import (
     visit_successors,
 )
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.couvreur99 import REMOVED, bury, is_live
+from ltlpipe.search.scc.couvreur99 import REMOVED, is_live_in
+from ltlpipe.search.scc.intervals import bury
 from ltlpipe.systems.packing import pack
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Arrays(NamedTuple):
 def see(registers, arrays, number):
     """Note a transition to a known state (Fig. 5, lines 15-20)."""
     top = registers[Reg.N_ROOTS] - 1
-    if number < 0 or not is_live(registers, arrays, number):
+    if number < 0 or not is_live_in(registers, arrays, number):
         arrays.leaves[top] = 1
         return
     inner = np.int64(1)

@@ -42,9 +42,17 @@ import numpy as np
 from ltlpipe._jit import inlined, njit
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
+from ltlpipe.search.nested.colours import (
+    clear_flag,
+    new_planes,
+    plane_rows,
+    set_flag,
+)
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
+from ltlpipe.search.reduced import visit_ample_path
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc.intervals import bury, is_live
 
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
@@ -65,36 +73,13 @@ class Arrays(NamedTuple):
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
     dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
     dead_last: np.ndarray  # int32[d]
+    path: np.ndarray  # uint32[n / 32, 1], states on the path; empty without ample sets
 
 
 @inlined
-def is_live(registers, arrays, number):
+def is_live_in(registers, arrays, number):
     """Whether a DFS number belongs to a state of an SCC that is not complete."""
-    dead_first, dead_last = arrays.dead_first, arrays.dead_last
-    high = registers[Reg.N_DEAD]
-    if high == 0 or number > dead_last[high - 1]:
-        return True
-    low = 0  # the interval that begins last at or before the number is in low..high
-    while low < high:
-        middle = (low + high) >> 1
-        if dead_first[middle] <= number:
-            low = middle + 1
-        else:
-            high = middle
-    return low == 0 or number > dead_last[low - 1]
-
-
-@inlined
-def bury(registers, arrays, number):
-    """Note that all numbers from `number` to COUNT are dead."""
-    dead_first, dead_last = arrays.dead_first, arrays.dead_last
-    n_dead = registers[Reg.N_DEAD]
-    while n_dead > 0 and dead_last[n_dead - 1] >= number - 1:
-        n_dead -= 1
-        number = min(number, np.int64(dead_first[n_dead]))
-    dead_first[n_dead] = number
-    dead_last[n_dead] = registers[Reg.COUNT]
-    registers[Reg.N_DEAD] = n_dead + 1
+    return is_live(arrays.dead_first, arrays.dead_last, registers[Reg.N_DEAD], number)
 
 
 @inlined
@@ -114,11 +99,19 @@ def merge(registers, arrays, number, marks, full):
 @inlined
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter an unknown state over a transition with `marks` (lines 9-12)."""
-    n = visit_successors(expand, product, store, registers, state, arrays.numbers, 0)
-    full = np.uint32(product.settings[Setting.FULL])
     registers[Reg.VISITED] += 1
     registers[Reg.COUNT] += 1
     arrays.numbers[state] = registers[Reg.COUNT]
+    if product.settings[Setting.AMPLE] != 0:
+        set_flag(arrays.path, state, 0)
+        n = visit_ample_path(
+            expand, product, store, registers, state, arrays.numbers, arrays.path
+        )
+    else:
+        n = visit_successors(
+            expand, product, store, registers, state, arrays.numbers, 0
+        )
+    full = np.uint32(product.settings[Setting.FULL])
     root = registers[Reg.N_ROOTS]
     arrays.roots[root] = registers[Reg.COUNT]
     arrays.root_marks[root] = 0
@@ -136,7 +129,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
             arrays.stack[top] = product.ids[i]
             write_marks(arrays.stack_marks, bits, top, product.marks[i])
             top += 1
-        elif number > 0 and is_live(registers, arrays, number):
+        elif number > 0 and is_live_in(registers, arrays, number):
             status = merge(registers, arrays, number, product.marks[i], full)
             if status == Status.FOUND:
                 break
@@ -152,6 +145,8 @@ def leave(registers, arrays, state):
     top = registers[Reg.TOP] - 1
     registers[Reg.TOP] = top
     registers[Reg.DEPTH] -= 1
+    if arrays.path.shape[0] > 1:
+        clear_flag(arrays.path, state, 0)
     number = arrays.numbers[state]
     if arrays.roots[registers[Reg.N_ROOTS] - 1] != number:
         return
@@ -199,7 +194,7 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
         if number == 0:
             status = enter(expand, product, store, registers, arrays, entry, marks)
             budget -= 1
-        elif number > 0 and is_live(registers, arrays, number):
+        elif number > 0 and is_live_in(registers, arrays, number):
             status = merge(registers, arrays, number, marks, full)
         if status != Status.RUNNING:
             return status
@@ -248,6 +243,7 @@ class Couvreur99(Search):
             entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             dead_first=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             dead_last=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+            path=new_planes(n_states, 1) if self._flags_path else new_planes(0, 1),
         )
 
     def _begin(self) -> None:
@@ -276,6 +272,14 @@ class Couvreur99(Search):
         arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
         arrays.entry_marks.resize(arrays.roots.shape[0], refcheck=False)
         arrays.dead_last.resize(arrays.dead_first.shape[0], refcheck=False)
+        if self._flags_path:
+            n_rows = plane_rows(self.store.rows.shape[0])
+            arrays.path.resize((n_rows, 1), refcheck=False)
+
+    @property
+    def _flags_path(self) -> bool:
+        """Whether ample sets ask for the states of the path."""
+        return bool(self.problem.product.settings[Setting.AMPLE] != 0)
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""

@@ -1,0 +1,239 @@
+"""Ample sets for networks: which of a state's steps are enough.
+
+A set C of components is closed at a state if a component of C enables, locally,
+only labels all of whose participants are in C.  As long as none of the enabled
+actions of C happens, no action that involves C can; so the steps of C may be taken
+first, and the others left for later, provided that they are invisible and that not
+every state of a cycle puts the same steps off.
+
+Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
+Reduction", CAV 2020, Sec. 4.2, conditions 1-4.  The property automaton has to be
+in interrupt normal form (`ltlpipe.automata.interrupts`), by their Theorem 3.
+
+Differences from the source:
+
+- The SCCs of the relation R_q are not computed.  A component C0 of the source, with
+  all SCCs that it reaches, is the closure of any of its members; conditions 1 and 3
+  say that the enabled actions of the closure are those of C0.  So the candidates
+  are the closures of the participants of each enabled invisible action: the
+  smallest eligible one is the source's choice.
+- Closing stops as soon as a participant of an enabled visible action is met
+  (condition 2), which makes most failures cheap.
+- Sizes are counted in steps, not in actions: a nondeterministic action is as many
+  steps as it has targets.
+- Condition 4 asks for states of the depth-first stack.  Nested searches know them by
+  their colour; `couvreur99` keeps a bit per state for them.
+
+The relation is a table over local states, made once per network
+(`ltlpipe.reduction.ample`): closing is a few operations on bit sets.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import inlined
+
+if TYPE_CHECKING:
+    from ltlpipe.reduction.ample import Relation
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_DE_BRUIJN_SHIFT = np.uint64(58)
+
+
+def _bit_places() -> np.ndarray:
+    places = np.zeros(64, dtype=np.int64)
+    for bit in range(64):
+        places[((0x03F79D71B4CB0A89 << bit) & (2**64 - 1)) >> 58] = bit
+    return places
+
+
+_PLACES = _bit_places()
+
+
+class Inner(IntEnum):
+    """How a red search finds the steps that the blue one took."""
+
+    FULL = 1  # it takes all steps, and leaves out states that blue never saw
+    STORED = 2  # a number per state says which component was closed
+
+
+class AmpleTables(NamedTuple):
+    """What ample sets are made of: b words hold a bit per component."""
+
+    components: np.ndarray  # int64[n, 4]: word, shift, mask, first row of `relation`
+    relation: np.ndarray  # uint64[r, b], per local state: who shares what it enables
+    participants: np.ndarray  # uint64[n_actions, b]
+    visible: np.ndarray  # uint8[n_actions]
+    closures: np.ndarray  # uint64[s + 1, b], candidates; the last one is a buffer
+    sizes: np.ndarray  # int32[s], steps of each candidate, 0 once it has failed
+    seeds: np.ndarray  # int32[s], a component whose closure it is
+
+
+def no_tables() -> AmpleTables:
+    """Return the tables of a search that takes all steps."""
+    bits = np.zeros((0, 1), dtype=np.uint64)
+    numbers = np.zeros(0, dtype=np.int32)
+    return AmpleTables(
+        components=np.zeros((0, 4), dtype=np.int64),
+        relation=bits,
+        participants=bits,
+        visible=np.zeros(0, dtype=np.uint8),
+        closures=bits,
+        sizes=numbers,
+        seeds=numbers,
+    )
+
+
+def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> AmpleTables:
+    """Return tables with buffers for states of at most `max_steps` steps."""
+    n_words = relation.participants.shape[1]
+    return AmpleTables(
+        components=relation.components,
+        relation=relation.related,
+        participants=relation.participants,
+        visible=visible.astype(np.uint8),
+        closures=np.zeros((max_steps + 1, n_words), dtype=np.uint64),
+        sizes=np.zeros(max_steps, dtype=np.int32),
+        seeds=np.zeros(max_steps, dtype=np.int32),
+    )
+
+
+@inlined
+def lowest_bit(bits):
+    """Return the place of the lowest bit of a word that is not 0."""
+    lowest = bits & (~bits + _ONE)
+    return _PLACES[np.int64((lowest * _DE_BRUIJN) >> _DE_BRUIJN_SHIFT)]
+
+
+@inlined
+def meets(one, i, other, j):
+    """Whether the sets ``one[i]`` and ``other[j]`` have a component in common."""
+    for w in range(one.shape[1]):  # noqa: SIM110 (a kernel has no `any`)
+        if one[i, w] & other[j, w] != _ZERO:
+            return True
+    return False
+
+
+@inlined
+def close(tables, row, at, forbidden):
+    """Close the set ``closures[at]`` at a state; False if it meets a forbidden one.
+
+    `forbidden` is the place of a set in `closures`.
+    """
+    closures, relation = tables.closures, tables.relation
+    components = tables.components
+    n_words = closures.shape[1]
+    word = 0
+    looked = _ZERO
+    while word < n_words:
+        left = closures[at, word] & ~looked
+        if left == _ZERO:
+            word += 1
+            looked = _ZERO
+            continue
+        bit = lowest_bit(left)
+        looked |= _ONE << np.uint64(bit)
+        who = 64 * word + bit
+        value = row[components[who, 0]] >> np.uint64(components[who, 1])
+        local = components[who, 3] + np.int64(value & np.uint64(components[who, 2]))
+        earlier = False
+        for w in range(n_words):
+            added = relation[local, w] & ~closures[at, w]
+            if added != _ZERO:
+                closures[at, w] |= added
+                if w < word:
+                    earlier = True
+        if meets(closures, at, closures, forbidden):
+            return False
+        if earlier:  # go back: a component of an earlier word is new
+            word = 0
+            looked = _ZERO
+    return True
+
+
+@inlined
+def steps_of(tables, actions, n_steps, at):
+    """Return how many of the steps involve components of ``closures[at]``."""
+    count = 0
+    for step in range(n_steps):
+        count += meets(tables.participants, actions[step], tables.closures, at)
+    return count
+
+
+@inlined
+def find_candidates(tables, row, actions, n_steps):
+    """Fill `closures`, `sizes` and `seeds` (conditions 1-3); return how many.
+
+    `actions` are those of the state's steps, int32[n_steps].
+    """
+    closures, participants = tables.closures, tables.participants
+    visible = tables.visible
+    n_words = closures.shape[1]
+    forbidden = closures.shape[0] - 1
+    for w in range(n_words):
+        closures[forbidden, w] = _ZERO
+    n_visible = 0
+    for step in range(n_steps):
+        action = actions[step]
+        if visible[action]:
+            n_visible += 1
+            for w in range(n_words):
+                closures[forbidden, w] |= participants[action, w]
+    n = 0
+    if n_visible == n_steps:
+        return n
+    for step in range(n_steps):
+        action = actions[step]
+        if visible[action] or (step > 0 and actions[step - 1] == action):
+            continue
+        if meets(participants, action, closures, forbidden):
+            continue
+        for w in range(n_words):
+            closures[n, w] = participants[action, w]
+        if not close(tables, row, n, forbidden):
+            continue
+        size = steps_of(tables, actions, n_steps, n)
+        if size < n_steps:
+            tables.sizes[n] = size
+            tables.seeds[n] = first_of(participants, action)
+            n += 1
+            if size == 1:  # nothing is smaller
+                break
+    return n
+
+
+@inlined
+def first_of(sets, i):
+    """Return the lowest component of a set that is not empty."""
+    word = 0
+    while sets[i, word] == _ZERO:
+        word += 1
+    return 64 * word + lowest_bit(sets[i, word])
+
+
+@inlined
+def smallest(tables, n):
+    """Return the smallest candidate that has not failed, or -1."""
+    best = -1
+    for i in range(n):
+        if tables.sizes[i] > 0 and (best < 0 or tables.sizes[i] < tables.sizes[best]):
+            best = i
+    return best
+
+
+@inlined
+def close_seed(tables, row, seed):
+    """Close the set of one component into ``closures[0]`` again."""
+    closures = tables.closures
+    forbidden = closures.shape[0] - 1
+    for w in range(closures.shape[1]):
+        closures[0, w] = _ZERO
+        closures[forbidden, w] = _ZERO
+    closures[0, seed >> 6] = _ONE << np.uint64(seed & 63)
+    close(tables, row, 0, forbidden)
