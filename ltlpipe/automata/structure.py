@@ -1,4 +1,4 @@
-"""The structure of property automata: weak and terminal ones.
+"""The structure of property automata, weak and terminal ones, and their tables.
 
 Spot finds the SCCs and says which of them have both accepting and rejecting
 cycles.  What is asked is the automaton as the search sees it, over letters.
@@ -17,6 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.automata.letters import PropertyAutomaton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +46,53 @@ class Structure:
     accepting: frozenset[int]
 
 
+def table_of(
+    cells: Sequence[Cell],
+    *,
+    n_letters: int,
+    initial: int,
+    n_marks: int,
+    system_marks: int = 0,
+) -> PropertyAutomaton:
+    """Return the table of a generalised Büchi automaton, with its structure.
+
+    A weak automaton carries its mark on states, as `PropertyAutomaton` says.
+
+    Parameters
+    ----------
+    cells : sequence of list
+        The transitions of state q on letter a are ``cells[q * n_letters + a]``.
+    n_letters, initial, n_marks, system_marks : int
+        As in `PropertyAutomaton`.
+    """
+    cells = [_undominated(cell) for cell in cells]
+    structure = structure_of(
+        cells, n_letters=n_letters, initial=initial, n_marks=n_marks
+    )
+    elsewhere = any(
+        cell and at // n_letters not in structure.accepting
+        for at, cell in enumerate(cells)
+    )
+    # Without marks every state counts as accepting, those on no cycle included.
+    if structure.weak and (n_marks > 0 or elsewhere):
+        n_marks = 1
+        cells = _marked_by_state(cells, n_letters, structure.accepting)
+    flat = [edge for cell in cells for edge in cell]
+    return PropertyAutomaton(
+        n_states=len(cells) // n_letters,
+        initial=initial,
+        n_letters=n_letters,
+        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        edge_dst=np.array([dst for dst, _ in flat], dtype=np.int32),
+        edge_marks=np.array([marks for _, marks in flat], dtype=np.uint32),
+        n_marks=n_marks,
+        state_based=_is_state_based(cells, n_letters),
+        weak=structure.weak,
+        terminal=structure.terminal,
+        system_marks=system_marks,
+    )
+
+
 def structure_of(
     cells: Sequence[Cell], *, n_letters: int, initial: int, n_marks: int
 ) -> Structure:
@@ -56,7 +107,7 @@ def structure_of(
     """
     import spot
 
-    graph = _graph(cells, n_letters, initial, n_marks)
+    graph = spot_graph(cells, n_letters, initial, n_marks)
     components = spot.scc_info(graph)
     n_states = graph.num_states()
     accepting = frozenset(
@@ -70,7 +121,9 @@ def structure_of(
     return Structure(weak, terminal, accepting)
 
 
-def _graph(cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int) -> Any:
+def spot_graph(
+    cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int
+) -> Any:
     """Return a Spot automaton with these transitions and without labels."""
     import buddy
     import spot
@@ -105,3 +158,36 @@ def _universal(
         if not leaving:
             return frozenset(states)
         states -= leaving
+
+
+def _marked_by_state(
+    cells: Sequence[Cell], n_letters: int, accepting: frozenset[int]
+) -> list[Cell]:
+    """Put one mark on all transitions that leave an accepting SCC's states.
+
+    In a weak automaton this accepts the same runs, by one mark on states.
+    """
+    return [
+        _undominated([(dst, int(at // n_letters in accepting)) for dst, _ in cell])
+        for at, cell in enumerate(cells)
+    ]
+
+
+def _undominated(cell: Cell) -> Cell:
+    """Drop transitions that another one to the same state outdoes in marks."""
+    return [
+        (dst, marks)
+        for k, (dst, marks) in enumerate(cell)
+        if not any(
+            dst == other and marks | more == more and (marks != more or j < k)
+            for j, (other, more) in enumerate(cell)
+        )
+    ]
+
+
+def _is_state_based(cells: Sequence[Cell], n_letters: int) -> bool:
+    """Whether the transitions that leave a state all carry the same marks."""
+    return all(
+        len({marks for cell in cells[k : k + n_letters] for _, marks in cell}) <= 1
+        for k in range(0, len(cells), n_letters)
+    )

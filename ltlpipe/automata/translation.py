@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.automata.letters import OTHER, PropertyAutomaton
-from ltlpipe.automata.structure import Cell, structure_of
+from ltlpipe.automata.letters import OTHER
+from ltlpipe.automata.structure import table_of
 from ltlpipe.logic.actions import bit_names, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.automata.structure import Cell
     from ltlpipe.logic.formulas import Formula
 
 ACCEPTANCES = {
@@ -214,36 +214,17 @@ def _table(
     acceptance: str,
     system_marks: int = 0,
 ) -> PropertyAutomaton:
-    """Evaluate every label at every letter, and see what structure there is."""
+    """Evaluate every label at every letter."""
     condition = automaton.acc()
     if not condition.is_generalized_buchi() and not condition.is_f():
         raise AssertionError(f"Spot returned {condition} for {acceptance}")
     n_marks = 0 if condition.is_f() else condition.num_sets()
     initial = automaton.get_init_state_number()
-    cells = _cells(automaton, letters)
-    structure = structure_of(
-        cells, n_letters=len(letters), initial=initial, n_marks=n_marks
-    )
-    elsewhere = any(
-        cell and at // len(letters) not in structure.accepting
-        for at, cell in enumerate(cells)
-    )
-    # Without marks every state counts as accepting, those on no cycle included.
-    if structure.weak and (n_marks > 0 or elsewhere):
-        n_marks = 1
-        cells = _marked_by_state(cells, len(letters), structure.accepting)
-    flat = [edge for cell in cells for edge in cell]
-    table = PropertyAutomaton(
-        n_states=automaton.num_states(),
-        initial=initial,
+    table = table_of(
+        _cells(automaton, letters),
         n_letters=len(letters),
-        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
-        edge_dst=np.array([dst for dst, _ in flat], dtype=np.int32),
-        edge_marks=np.array([marks for _, marks in flat], dtype=np.uint32),
+        initial=initial,
         n_marks=n_marks,
-        state_based=_is_state_based(cells, len(letters)),
-        weak=structure.weak,
-        terminal=structure.terminal,
         system_marks=system_marks,
     )
     if acceptance == "ba" and not (table.state_based and table.n_marks <= 1):
@@ -262,40 +243,7 @@ def _cells(automaton: Any, letters: Sequence[set[str]]) -> list[Cell]:
         for i, cube in enumerate(cubes):
             if edge.cond & cube != buddy.bddfalse:
                 cells[edge.src * len(letters) + i].append((edge.dst, marks))
-    return [_undominated(cell) for cell in cells]
-
-
-def _marked_by_state(
-    cells: list[Cell], n_letters: int, accepting: frozenset[int]
-) -> list[Cell]:
-    """Put one mark on all transitions that leave an accepting SCC's states.
-
-    In a weak automaton this accepts the same runs, by one mark on states.
-    """
-    return [
-        _undominated([(dst, int(at // n_letters in accepting)) for dst, _ in cell])
-        for at, cell in enumerate(cells)
-    ]
-
-
-def _undominated(cell: Cell) -> Cell:
-    """Drop transitions that another one to the same state outdoes in marks."""
-    return [
-        (dst, marks)
-        for k, (dst, marks) in enumerate(cell)
-        if not any(
-            dst == other and marks | more == more and (marks != more or j < k)
-            for j, (other, more) in enumerate(cell)
-        )
-    ]
-
-
-def _is_state_based(cells: list[Cell], n_letters: int) -> bool:
-    """Whether the transitions that leave a state all carry the same marks."""
-    return all(
-        len({marks for cell in cells[k : k + n_letters] for _, marks in cell}) <= 1
-        for k in range(0, len(cells), n_letters)
-    )
+    return cells
 
 
 assert OTHER == 0  # letters begin with the one in which nothing holds

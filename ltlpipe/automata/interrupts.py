@@ -1,0 +1,398 @@
+"""Interrupt normal form, and which automata are interruptible.
+
+A property is *interruptible* for a set of visible letters if inserting, deleting
+or exchanging other letters never changes whether a word has it.  Ample sets need
+that, and an automaton in *interrupt normal form*.  `first_violation` checks the
+form, `norm` brings an automaton into it, and `is_interruptible` compares the two.
+
+Source: S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata,
+and Reduction", CAV 2020, Def. 10, Def. 11, Prop. 6, Prop. 7, Theorem 2.
+
+Differences from the source:
+
+- The automaton that `norm` returns has no states that cannot be reached or that
+  accept no word (the source drops the former in its Fig. 1).  It stays in normal
+  form: every transition that Def. 11 demands leads from a state that is there
+  towards one that is there, so its ends are reached and accept something, too.
+- If it turns out weak, its accepting states become those of its accepting SCCs,
+  as in every `PropertyAutomaton`.  It stays in normal form: in ``norm(B, V)`` the
+  letters outside V lead to DIV, which accepts before and after, to sharp states,
+  whose loops on these letters reject, so that they lie in no accepting SCC, or
+  nowhere else, and Def. 11 (2) then says nothing.
+- Given an automaton of the complement, no automaton is complemented: B is
+  interruptible iff neither ``norm(B, V)`` meets the complement nor the norm of
+  the complement meets B.  For the interrupt-free words of Lemma 2 of the source
+  are accepted by ``norm(B, V)`` if B accepts them (proof of Theorem 2), so the two
+  norms together, both interruptible, accept all words; if each stays on its side,
+  ``norm(B, V)`` accepts what B does.
+
+Cost: the check of the form takes one operation on sets of states for every
+pair of a transition on an invisible letter and a letter; `norm` is linear;
+`is_interruptible` is quadratic given the complement and otherwise as bad as the
+complementation of Büchi automata: call it with a deadline
+(`ltlpipe.automata.bounded`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.automata.structure import spot_graph, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.automata.structure import Cell
+
+
+@dataclass(frozen=True)
+class Violation:
+    """An instance in which Siegel & Yan 2020, Def. 11, is violated.
+
+    Parameters
+    ----------
+    condition : int
+        1, 2 or 3.
+    states : tuple of int
+        (s1, s2), or (s1, s2, s3) for condition 2.
+    letters : tuple of int
+        (x, a), or (x, y) for condition 3; x and y are invisible.
+    acceptance : bool
+        Whether it is the second half of condition 2, which is about accepting
+        states.
+    """
+
+    condition: int
+    states: tuple[int, ...]
+    letters: tuple[int, int]
+    acceptance: bool = False
+
+    def __str__(self) -> str:
+        """Say what there is and what is missing."""
+        x, a = self.letters
+        s1, s2 = self.states[:2]
+        if self.condition == 1:
+            found = f"{s1} -{a}-> {s2}, but no s has {s1} -{x}-> s -{a}-> {s2}"
+        elif self.condition == 3:
+            found = f"{s1} -{x}-> {s2}, but not {s1} -{a}-> {s2}"
+        else:
+            s3 = self.states[2]
+            found = f"{s1} -{x}-> {s2} -{a}-> {s3}, but " + (
+                f"{s2} is accepting and neither {s1} nor {s3} is"
+                if self.acceptance
+                else f"not {s1} -{a}-> {s3}"
+            )
+        return f"condition {self.condition}: {found}"
+
+
+def accepting_states(table: PropertyAutomaton) -> frozenset[int]:
+    """Return the states whose transitions carry the mark; all if there is none.
+
+    A state without transitions is not accepting unless there are no marks.
+
+    Raises
+    ------
+    ValueError
+        The acceptance of `table` is not one mark, or none, on states.
+    """
+    if not table.state_based or table.n_marks > 1:
+        raise ValueError(f"{table.acceptance} is no acceptance of one mark on states")
+    if table.n_marks == 0:
+        return frozenset(range(table.n_states))
+    first = table.first_edge[:: table.n_letters].tolist()
+    marks = table.edge_marks.tolist()
+    return frozenset(
+        state
+        for state in range(table.n_states)
+        if first[state] < first[state + 1] and marks[first[state]] & 1
+    )
+
+
+def first_violation(
+    table: PropertyAutomaton, visible: Collection[int]
+) -> Violation | None:
+    """Find where an automaton is not in interrupt normal form.
+
+    Parameters
+    ----------
+    table : PropertyAutomaton
+        With at most one mark, on states.
+    visible : collection of int
+        The visible letters.
+
+    Returns
+    -------
+    Violation or None
+        The first instance: of condition 1, else of 2, else of 3.
+
+    Raises
+    ------
+    ValueError
+        The acceptance of `table` is not one mark, or none, on states.
+    """
+    accepting = _mask(accepting_states(table))
+    rows = _rows(table)
+    invisible = _invisible(table, visible)
+    # Most states go to the same states on all invisible letters: one stands for all.
+    distinct = [list({row[x]: x for x in reversed(invisible)}.items()) for row in rows]
+    for s1, row in enumerate(rows):
+        for after, x in distinct[s1]:
+            reached = [0] * table.n_letters
+            for via in _members(after):
+                reached = [r | more for r, more in zip(reached, rows[via], strict=True)]
+            for a, (there, again) in enumerate(zip(row, reached, strict=True)):
+                if there & ~again:
+                    return Violation(1, (s1, _lowest(there & ~again)), (x, a))
+    for s1, row in enumerate(rows):
+        for after, x in distinct[s1]:
+            for s2 in _members(after):
+                # Where s3 must be for the acceptance of s2 not to be lost.
+                exempt = (accepting >> s1 | ~accepting >> s2) & 1
+                for a, (there, direct) in enumerate(zip(rows[s2], row, strict=True)):
+                    if there & ~direct:
+                        s3 = _lowest(there & ~direct)
+                        return Violation(2, (s1, s2, s3), (x, a))
+                    if not exempt and there & ~accepting:
+                        s3 = _lowest(there & ~accepting)
+                        return Violation(2, (s1, s2, s3), (x, a), acceptance=True)
+    for s1, ways in enumerate(distinct):
+        for after, x in ways:
+            for other, y in ways:
+                if after & ~other:
+                    return Violation(3, (s1, _lowest(after & ~other)), (x, y))
+    return None
+
+
+def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomaton:
+    """Return an automaton in interrupt normal form.
+
+    It accepts the same words iff these are an interruptible property.
+
+    Parameters
+    ----------
+    table : PropertyAutomaton
+        With at most one mark, on states.
+    visible : collection of int
+        The visible letters; if they are all letters, `table` itself is returned.
+
+    Raises
+    ------
+    ValueError
+        The acceptance of `table` is not one mark, or none, on states.
+    """
+    accepting = accepting_states(table)
+    invisible = _invisible(table, visible)
+    if not invisible:
+        return table
+    diverging = _diverging(table, invisible, accepting)
+    sharp = {
+        state: table.n_states + i
+        for i, state in enumerate(sorted(accepting - diverging))
+    }
+    div = table.n_states + len(sharp)
+    marked = accepting | {div}
+    targets: list[list[list[int]]] = []
+    for state, row in enumerate(_rows(table)):
+        if state in sharp:
+            idle = [sharp[state]]
+        elif state in diverging - accepting:
+            idle = [state, div]
+        else:
+            idle = [state]
+        targets.append([_members(there) for there in row])
+        for x in invisible:
+            targets[state][x] = idle
+    targets += [targets[state] for state in sharp]
+    targets.append([[div] if a in invisible else [] for a in range(table.n_letters)])
+    cells = [
+        [(dst, int(state in marked)) for dst in there]
+        for state, row_of_state in enumerate(targets)
+        for there in row_of_state
+    ]
+    kept, initial = _useful(cells, table.n_letters, table.initial)
+    return table_of(
+        kept,
+        n_letters=table.n_letters,
+        initial=initial,
+        n_marks=1,
+        system_marks=table.system_marks,
+    )
+
+
+def is_interruptible(
+    table: PropertyAutomaton,
+    visible: Collection[int],
+    *,
+    complement: PropertyAutomaton | None = None,
+) -> bool:
+    """Decide whether the words of an automaton are an interruptible property.
+
+    Parameters
+    ----------
+    table : PropertyAutomaton
+        With at most one mark, on states.
+    visible : collection of int
+        The visible letters.
+    complement : PropertyAutomaton, optional
+        Accepts exactly the other words over the same letters, by at most one mark
+        on states: for a formula the table of its negation.  Without it, Spot
+        complements, which may take exponential time and memory.
+
+    Raises
+    ------
+    ValueError
+        The acceptance of an automaton is not one mark, or none, on states.
+    """
+    import spot
+
+    normal = norm(table, visible)
+    if normal is table:  # every letter is visible (Prop. 4 (1))
+        return True
+    dictionary = spot.make_bdd_dict()
+    if complement is not None:
+        pairs = [(normal, complement), (norm(complement, visible), table)]
+        return not any(
+            to_spot(one, dictionary).intersects(to_spot(other, dictionary))
+            for one, other in pairs
+        )
+    ours, normalised = to_spot(table, dictionary), to_spot(normal, dictionary)
+    return all(
+        not small.intersects(spot.complement(large))
+        for small, large in [(normalised, ours), (ours, normalised)]
+    )
+
+
+def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
+    """Return a table as a Spot automaton over the bits of the letter's number.
+
+    Parameters
+    ----------
+    table : PropertyAutomaton
+        Of any acceptance.
+    dictionary : spot.bdd_dict, optional
+        What automata share that are compared; a new one by default.
+
+    Returns
+    -------
+    spot.twa_graph
+        Over the propositions ``bit0``, the lowest, ``bit1`` and so on.  Numbers
+        that are no letter are on no transition.
+    """
+    import buddy
+    import spot
+
+    graph = spot.make_twa_graph(dictionary or spot.make_bdd_dict())
+    n_bits = (table.n_letters - 1).bit_length()
+    variables = [graph.register_ap(f"bit{i}") for i in range(n_bits)]
+    graph.set_generalized_buchi(table.n_marks)
+    graph.new_states(table.n_states)
+    graph.set_init_state(table.initial)
+    cubes = [_cube(letter, variables) for letter in range(table.n_letters)]
+    dst, marks = table.edge_dst.tolist(), table.edge_marks.tolist()
+    first = table.first_edge.tolist()
+    for src in range(table.n_states):
+        labels: dict[tuple[int, int], Any] = {}
+        for letter, cube in enumerate(cubes):
+            at = src * table.n_letters + letter
+            for edge in range(first[at], first[at + 1]):
+                key = (dst[edge], marks[edge])
+                labels[key] = labels.get(key, buddy.bddfalse) | cube
+        for (target, bits), label in labels.items():
+            sets = [mark for mark in range(table.n_marks) if bits >> mark & 1]
+            graph.new_edge(src, target, label, sets)
+    return graph
+
+
+def _cube(number: int, variables: Sequence[int]) -> Any:
+    """Return the assignment of a number to variables, the lowest bit first."""
+    import buddy
+
+    cube = buddy.bddtrue
+    for i, variable in enumerate(variables):
+        literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
+        cube &= literal(variable)
+    return cube
+
+
+def _invisible(table: PropertyAutomaton, visible: Collection[int]) -> list[int]:
+    chosen = set(visible)
+    return [letter for letter in range(table.n_letters) if letter not in chosen]
+
+
+def _rows(table: PropertyAutomaton) -> list[list[int]]:
+    """Return by state and letter the set of targets, as bits of an integer."""
+    first, dst = table.first_edge.tolist(), table.edge_dst.tolist()
+    masks = [_mask(dst[start:stop]) for start, stop in pairwise(first)]
+    n = table.n_letters
+    return [masks[k : k + n] for k in range(0, len(masks), n)]
+
+
+def _mask(states: Collection[int]) -> int:
+    """Return a set as the bits of an integer."""
+    mask = 0
+    for state in states:
+        mask |= 1 << state
+    return mask
+
+
+def _lowest(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1
+
+
+def _members(mask: int) -> list[int]:
+    """Return the members of a set, ascending."""
+    members = []
+    while mask:
+        members.append(_lowest(mask))
+        mask &= mask - 1
+    return members
+
+
+def _diverging(
+    table: PropertyAutomaton, invisible: list[int], accepting: frozenset[int]
+) -> frozenset[int]:
+    """Return the set D: states that accept a word without visible letters."""
+    cells: list[Cell] = []
+    for state, row in enumerate(_rows(table)):
+        reached = 0
+        for x in invisible:
+            reached |= row[x]
+        cells.append([(dst, int(state in accepting)) for dst in _members(reached)])
+    start = [(state, 0) for state in range(table.n_states)]
+    return _accepting_something([*cells, start], 1, table.n_states)
+
+
+def _accepting_something(
+    cells: Sequence[Cell], n_letters: int, initial: int
+) -> frozenset[int]:
+    """Return the states that can be reached and accept some word, by one mark."""
+    import spot
+
+    components = spot.scc_info(spot_graph(cells, n_letters, initial, 1))
+    return frozenset(
+        state
+        for state in range(len(cells) // n_letters)
+        if components.reachable_state(state) and components.is_useful_state(state)
+    )
+
+
+def _useful(
+    cells: Sequence[Cell], n_letters: int, initial: int
+) -> tuple[list[Cell], int]:
+    """Drop states that cannot be reached or accept nothing, but the initial one."""
+    useful = _accepting_something(cells, n_letters, initial)
+    kept = sorted(useful | {initial})
+    number = {state: i for i, state in enumerate(kept)}
+    left = [
+        [
+            (number[dst], marks)
+            for dst, marks in cells[state * n_letters + a]
+            if dst in useful
+        ]
+        for state in kept
+        for a in range(n_letters)
+    ]
+    return left, number[initial]
