@@ -63,7 +63,7 @@ def assert_relations(rows: pd.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default="results/table1.csv")
+    parser.add_argument("--out", type=Path, default=record.RESULTS)
     options = parser.parse_args()
     table = measured()
     for _, rows in table.groupby(["system", "formula_id"]):
@@ -71,7 +71,7 @@ def main() -> None:
     lassos = ["lasso_prefix", "lasso_cycle"]
     plain = table.drop(columns=[*lassos, *PROVENANCE]).astype(object)
     rows = plain.where(plain.notna(), None).to_dict("records")
-    record.write(options.out, rows)
+    record.write(options.out / "table1.csv", rows)
     print(table1(table))
 
 

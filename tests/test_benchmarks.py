@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
             "states_per_second",
         ),
         ("benchmarks.startup", ["--runs", "1"], "startup.csv", "seconds"),
+        ("benchmarks.table1", [], "table1.csv", "product_states"),
     ],
 )
 def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):
