@@ -28,6 +28,8 @@ from ltlpipe._version import __version__
 if TYPE_CHECKING:
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.solving import solve
+    from ltlpipe.logic.equivalence import action_equivalent
+    from ltlpipe.logic.interruptible import intrpt, is_interruptible
     from ltlpipe.search.scc.components import sccs
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.reading import load
@@ -42,8 +44,11 @@ _PLACES = {
     "Plan": "ltlpipe.verdict.verdict",
     "Statistics": "ltlpipe.verdict.verdict",
     "Verdict": "ltlpipe.verdict.verdict",
+    "action_equivalent": "ltlpipe.logic.equivalence",
     "check": "ltlpipe.verdict.checking",
     "compare": "ltlpipe.batch.comparing",
+    "intrpt": "ltlpipe.logic.interruptible",
+    "is_interruptible": "ltlpipe.logic.interruptible",
     "load": "ltlpipe.systems.reading",
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.components",
@@ -63,8 +68,11 @@ __all__ = [
     "UnsupportedError",
     "Verdict",
     "__version__",
+    "action_equivalent",
     "check",
     "compare",
+    "intrpt",
+    "is_interruptible",
     "load",
     "save",
     "sccs",

@@ -1,0 +1,198 @@
+"""Words of actions that repeat themselves, and formulas judged on them directly.
+
+A word is a prefix followed by a cycle for ever.  Formulas are evaluated by the
+definition of LTL, position by position and with fixpoints, so that nothing here
+depends on automata or on Spot beyond the formula's tree.
+
+Many words of one shape are judged at once: a subformula is one Python integer
+whose bits say at which position of which word it holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ltlpipe.logic.folding import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+Letter = TypeVar("Letter")
+
+
+@dataclass(frozen=True)
+class Word:
+    """The infinite word ``prefix cycle cycle ...`` of actions.
+
+    Parameters
+    ----------
+    prefix, cycle : tuple of str
+        Actions; `cycle` has at least one.
+    """
+
+    prefix: tuple[str, ...]
+    cycle: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return ``a b (c d)*`` with omega for the star."""
+        return " ".join([*self.prefix, "(" + " ".join(self.cycle) + ")ω"])
+
+
+def interrupt_free(word: Word, visible: Collection[str]) -> Word:
+    """Return the word without the invisible actions that something visible follows.
+
+    It has the visible actions of `word` in their order and, if those are
+    finitely many, the invisible action that `word` repeats behind them.
+
+    Source: S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic,
+    Automata, and Reduction", CAV 2020, Sec. 3.1, Lemma 2.
+    """
+    prefix = tuple(a for a in word.prefix if a in visible)
+    cycle = tuple(a for a in word.cycle if a in visible)
+    return Word(prefix, cycle or word.cycle[:1])
+
+
+def other_action(actions: Collection[str]) -> str:
+    """Return a name for an action that is none of `actions`."""
+    name = "other"
+    while name in actions:
+        name += "_"
+    return name
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What `evaluate` must know of a number of words of one shape.
+
+    Position i of word w is bit ``w * length + i`` of an integer.
+
+    Parameters
+    ----------
+    n_words : int
+        At least one.
+    prefix, cycle : int
+        Positions of each word before and in its cycle.
+    """
+
+    n_words: int
+    prefix: int
+    cycle: int
+    everywhere: int = field(init=False, repr=False)
+    firsts: int = field(init=False, repr=False)
+    lasts: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        everywhere = (1 << self.n_words * self.length) - 1
+        firsts = everywhere // ((1 << self.length) - 1)  # 1 in each block
+        object.__setattr__(self, "everywhere", everywhere)
+        object.__setattr__(self, "firsts", firsts)
+        object.__setattr__(self, "lasts", firsts << self.length - 1)
+
+    @property
+    def length(self) -> int:
+        """Positions of each word."""
+        return self.prefix + self.cycle
+
+    def next(self, values: int) -> int:
+        """Return where a formula holds one step later."""
+        step = values >> 1 & ~self.lasts
+        return step | (values << self.cycle - 1) & self.lasts
+
+
+def masks(words: Sequence[Sequence[Letter]]) -> dict[Letter, int]:
+    """Return for each letter where it stands in words of one length."""
+    digits: dict[Letter, list[str]] = {}
+    total = sum(map(len, words))
+    at = total
+    for word in words:
+        for letter in word:
+            at -= 1
+            digits.setdefault(letter, ["0"] * total)[at] = "1"
+    return {letter: int("".join(bits), 2) for letter, bits in digits.items()}
+
+
+def evaluate(formula: Any, shape: Shape, where: Mapping[str, int]) -> int:
+    """Return at which positions of which words a formula holds.
+
+    Parameters
+    ----------
+    formula : spot.formula
+        LTL.
+    shape : Shape
+        Of the words.
+    where : mapping
+        The positions of each action; one that is missing stands nowhere.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL.
+    """
+    full, following = shape.everywhere, shape.next
+
+    def least(hold: int, keep: int) -> int:
+        """Return the least x = hold | (keep & X x)."""
+        reached = hold
+        while True:
+            more = reached | keep & following(reached)
+            if more == reached:
+                return reached
+            reached = more
+
+    def until(left: int, right: int) -> int:
+        return least(right, left)
+
+    def release(left: int, right: int) -> int:
+        return full ^ least(full ^ right, full ^ left)
+
+    def combine(node: Any, kind: str, below: list[int]) -> int:
+        if kind == "ap":
+            return where.get(node.ap_name(), 0)
+        if kind in ("tt", "ff"):
+            return full if kind == "tt" else 0
+        first = below[0]
+        if kind == "Not":
+            return full ^ first
+        if kind == "X":
+            return following(first)
+        if kind == "F":
+            return until(full, first)
+        if kind == "G":
+            return release(0, first)
+        if kind in ("And", "Or"):
+            for value in below[1:]:
+                first = first & value if kind == "And" else first | value
+            return first
+        second = below[1]
+        return {
+            "Implies": lambda: full ^ first | second,
+            "Equiv": lambda: full ^ first ^ second,
+            "Xor": lambda: first ^ second,
+            "U": lambda: until(first, second),
+            "R": lambda: release(first, second),
+            "W": lambda: release(second, first | second),
+            "M": lambda: until(second, first & second),
+        }[kind]()
+
+    return fold(formula, combine)
+
+
+def satisfies(formula: Any, word: Word) -> bool:
+    """Whether a word of actions satisfies a formula.
+
+    Parameters
+    ----------
+    formula : spot.formula
+        LTL; a proposition holds where the action of this name happens.
+    word : Word
+        What happens.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL.
+    """
+    shape = Shape(1, len(word.prefix), len(word.cycle))
+    where = masks([[*word.prefix, *word.cycle]])
+    return bool(evaluate(formula, shape, where) & 1)
