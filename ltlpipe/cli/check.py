@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
@@ -47,7 +46,7 @@ def check(
     ] = None,
     visible: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="For reductions; not in this version."),
+        typer.Option(metavar="A,B", help="The visible actions of --automaton."),
     ] = None,
     empty: Annotated[
         bool,
@@ -62,6 +61,7 @@ def check(
     memory: shared.Memory = None,
     max_states: shared.MaxStates = None,
     bitstate: shared.Bitstate = None,
+    ample_inner: shared.AmpleInner = "full",
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -93,12 +93,14 @@ def check(
         memory=memory,
         max_states=max_states,
         bitstate=bitstate,
+        ample_inner=ample_inner,
+        visible=visible,
         seed=seed,
         strict=strict,
         lasso=not no_lasso,
     )
-    if visible is not None:
-        raise UnsupportedError("--visible is not in this version: nothing is reduced")
+    if visible is not None and automaton is None:
+        raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
     network = load(system)
     verdicts: list[Verdict] = []

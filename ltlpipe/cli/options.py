@@ -59,6 +59,14 @@ Strict = Annotated[
         "--strict", help="A proposition that is no action of the system is an error."
     ),
 ]
+AmpleInner = Annotated[
+    str,
+    typer.Option(
+        metavar="WAY",
+        help="How the red search of se05 repeats ample sets: full (all steps to known "
+        "states) or stored (two bytes per state).",
+    ),
+]
 Bitstate = Annotated[
     float | None,
     typer.Option(

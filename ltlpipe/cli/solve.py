@@ -39,6 +39,7 @@ def solve(
     memory: shared.Memory = None,
     max_states: shared.MaxStates = None,
     bitstate: shared.Bitstate = None,
+    ample_inner: shared.AmpleInner = "full",
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     jobs: Annotated[
@@ -85,6 +86,7 @@ def solve(
         memory=memory,
         max_states=max_states,
         bitstate=bitstate,
+        ample_inner=ample_inner,
         seed=seed,
         strict=strict,
     )

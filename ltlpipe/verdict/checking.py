@@ -17,6 +17,8 @@ from ltlpipe._errors import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.reduction.ample import relation_of
+from ltlpipe.search.ample import Inner
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, Limits, drive, interruptible
 from ltlpipe.search.emptiness import Interrupted
@@ -24,8 +26,24 @@ from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.interruptible import (
+    Decision,
+    decide_automaton,
+    decide_formula,
+    normalised,
+    visible_letters,
+)
 from ltlpipe.verdict.lasso import shortest_form
-from ltlpipe.verdict.plan import AUTO, Options, make_plan, settle, tells_marks
+from ltlpipe.verdict.plan import (
+    AMPLE_SEARCHES,
+    AUTO,
+    Options,
+    make_plan,
+    note_ample,
+    prefer_one_mark,
+    settle,
+    tells_marks,
+)
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -121,6 +139,8 @@ def check(
     strict: bool = False,
     lasso: bool = True,
     bitstate: float | None = None,
+    visible: str | None = None,
+    ample_inner: str = "full",
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -162,6 +182,11 @@ def check(
         Size in MiB of a bit array in which visited states are noted instead of
         being stored.  States may be missed: "holds" becomes "unknown" for the
         reason "bitstate"; "violated" is as exact as ever.
+    visible : str, optional
+        The visible actions of `violations`, with commas between; by default all
+        that it names.
+    ample_inner : str
+        "full" or "stored": how the red search of se05 finds ample sets again.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -198,6 +223,8 @@ def check(
         strict=strict,
         lasso=lasso,
         bitstate=bitstate,
+        visible=visible,
+        ample_inner=ample_inner,
     )
     task = _Task(system, Property(formula, violations), chosen)
     if memory is None:
@@ -256,6 +283,8 @@ class _Task:
         self.options = options
         self.plan: Plan = make_plan(options, has_property=not asked.is_trivial)
         self.system_marks = int(system.has_acceptance)
+        self.visible: list[int] | None = None  # letters, where ample sets are used
+        self.letters = np.full(len(system.actions), OTHER, dtype=np.int32)
         self.started = time.monotonic()
         self.stats = Statistics()
 
@@ -265,13 +294,59 @@ class _Task:
         """Answer the question; what the machine cannot give is a limit, too."""
         actions = self._known_actions()
         try:
-            automaton = self._translate(actions, limits, interrupt)
-            self.plan = settle(self.plan, self.options, automaton, self.system_marks)
+            automaton = self._prepare(actions, limits, interrupt)
             return self._search(automaton, actions, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
             return self._verdict(UNKNOWN, "memory")
+
+    def _prepare(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> PropertyAutomaton:
+        """Return the automaton to search for, and complete the plan.
+
+        The automaton of an interruptible property is brought into normal form,
+        so that ample sets can be used.
+        """
+        decision = self._decide(limits, interrupt)
+        if decision is None or decision.allowed:
+            self.plan = prefer_one_mark(self.plan, self.options)
+        automaton = self._translate(actions, limits, interrupt)
+        visible = visible_letters(actions, self.options.visible_actions)
+        if decision is None:
+            decision = decide_automaton(automaton, visible, limits, interrupt)
+        if decision.allowed:
+            normal = normalised(automaton, visible)
+            if self.plan.emptiness == "dfs-weak" and not normal.weak:
+                decision = Decision(False, "the automaton's normal form is not weak")
+            else:
+                self.visible = visible
+                automaton = normal
+                self._note_automaton(automaton)
+        plan = settle(self.plan, self.options, automaton, self.system_marks)
+        self.plan = note_ample(
+            plan, self.options, used=decision.allowed, reason=decision.reason
+        )
+        return automaton
+
+    def _decide(self, limits: Limits, interrupt: Interrupt) -> Decision | None:
+        """Decide whether ample sets may be used; None if the automaton must tell."""
+        named = self.plan.emptiness
+        if not self.options.wants("ample"):
+            return Decision(False, "--reduce does not ask for them")
+        if self.options.bitstate is not None:
+            return Decision(False, "--bitstate takes all steps")
+        if named is not None and named not in AMPLE_SEARCHES:
+            return Decision(False, f"{named} takes all steps")
+        if self.property.is_trivial or self.system.has_acceptance:
+            return Decision(False, "acceptance of the system is about states")
+        if self.property.formula is not None:
+            decision = decide_formula(self.property.formula, limits, interrupt)
+            if self.options.acceptance not in (AUTO, "ba") and decision.allowed:
+                return None  # it depends on whether one mark is enough
+            return decision
+        return None
 
     def explore(self, limits: Limits, interrupt: Interrupt) -> tuple[int, int] | None:
         """Return the states and transitions of the whole product, if in time."""
@@ -303,7 +378,7 @@ class _Task:
         needed = buffer_bytes(packed, automaton) + self._bits_mib() * MIB
         if needed > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
-        problem = make_problem(packed, automaton, stutter=self.options.stutters)
+        problem = self._problem(packed, automaton)
         began = time.monotonic()
         search = self._new_search(problem)
         outcome = drive(search, limits, interrupt=interrupt, progress=progress)
@@ -317,6 +392,19 @@ class _Task:
         if not self.options.lasso:
             return self._verdict(VIOLATED)
         return self._with_lasso(search, packed, interrupt)
+
+    def _problem(self, packed: PackedNetwork, automaton: PropertyAutomaton) -> Problem:
+        stutters = self.options.stutters
+        if self.visible is None:
+            return make_problem(packed, automaton, stutter=stutters)
+        return make_problem(
+            packed,
+            automaton,
+            stutter=stutters,
+            relation=relation_of(self.system, packed),
+            visible=np.isin(self.letters, self.visible),
+            inner=Inner[self.options.ample_inner.upper()],
+        )
 
     def _new_search(self, problem: Problem) -> Search:
         if self.options.bitstate is not None:
@@ -364,21 +452,23 @@ class _Task:
                 deadline=limits.deadline,
                 stopped=lambda: interrupt.pressed,
             )
+        self.stats = replace(self.stats, translation_seconds=seconds)
+        self._note_automaton(automaton)
+        return automaton
+
+    def _note_automaton(self, automaton: PropertyAutomaton) -> None:
         self.stats = replace(
             self.stats,
-            translation_seconds=seconds,
             automaton_states=automaton.n_states,
             acceptance=automaton.acceptance,
         )
-        return automaton
 
     def _pack(self, automaton: PropertyAutomaton, actions: list[str]) -> PackedNetwork:
-        letters = np.full(len(self.system.actions), OTHER, dtype=np.int32)
         for letter, name in enumerate(actions, start=OTHER + 1):
-            letters[self.system.action_index[name]] = letter
+            self.letters[self.system.action_index[name]] = letter
         return pack(
             self.system,
-            letters,
+            self.letters,
             extra_values=automaton.n_states,
             seed=self.options.seed,
         )
@@ -386,6 +476,9 @@ class _Task:
     def _note_search(self, search: Search, seconds: float) -> None:
         registers = search.registers
         states = int(registers[Reg.VISITED])
+        details = search.statistics()
+        if self.visible is not None:
+            details["reduced_states"] = int(registers[Reg.REDUCED])
         self.stats = replace(
             self.stats,
             states=states,
@@ -395,7 +488,7 @@ class _Task:
             bytes_per_state=search.memory_bytes / states if states else None,
             colour_bytes_per_state=search.bytes_per_state,
             search_seconds=seconds,
-            details=search.statistics(),
+            details=details,
             coverage=search.coverage(),
         )
 

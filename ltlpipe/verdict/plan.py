@@ -41,6 +41,10 @@ MAX_BITSTATE = 1 << 25
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
+READY_REDUCTIONS = ("ample",)
+AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
+"""The emptiness checks that can expand states by ample sets."""
+
 _READY_ACCEPTANCES = ("ba", "tgba")
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
@@ -70,6 +74,11 @@ class Options:
     bitstate : float or None
         MiB of the bit array in which visited states are noted instead of being
         stored; None stores them.
+    visible : str or None
+        The visible actions of an automaton, with commas between; None is all
+        that it names.
+    ample_inner : str
+        "full" or "stored": how the red search of se05 finds ample sets again.
     """
 
     emptiness: str = AUTO
@@ -81,12 +90,15 @@ class Options:
     strict: bool = False
     lasso: bool = True
     bitstate: float | None = None
+    visible: str | None = None
+    ample_inner: str = "full"
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
         _one_of("acceptance", self.acceptance, (AUTO, *ACCEPTANCE_NAMES))
         _one_of("semantics", self.semantics, (None, "action", "state"))
         _one_of("deadlock", self.deadlock, (None, "ignore", "stutter"))
+        _one_of("ample-inner", self.ample_inner, ("full", "stored"))
         if self.seed is not None and self.seed < 0:
             raise UnsupportedError(f"--seed {self.seed}: expected 0 or more")
         if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
@@ -101,6 +113,21 @@ class Options:
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
                 _one_of("reduce", name, REDUCTION_NAMES)
+
+    @property
+    def visible_actions(self) -> list[str] | None:
+        """The names of `visible`."""
+        if self.visible is None:
+            return None
+        return [name.strip() for name in self.visible.split(",")]
+
+    def wants(self, reduction: str) -> bool:
+        """Whether a reduction may be used where it suits."""
+        return self.reduce == AUTO or reduction in self.reduce.split(",")
+
+    def insists_on(self, reduction: str) -> bool:
+        """Whether the user names a reduction."""
+        return self.reduce != AUTO and self.wants(reduction)
 
     @property
     def stutters(self) -> bool:
@@ -132,10 +159,12 @@ def validate(options: Options) -> None:
         raise UnsupportedError(
             f"--acceptance {options.acceptance} is not in this version; use ba or tgba"
         )
-    if options.reduce not in (AUTO, "none"):
-        raise UnsupportedError(
-            f"--reduce {options.reduce} is not in this version; use none"
-        )
+    for name in REDUCTION_NAMES:
+        if name not in READY_REDUCTIONS and options.insists_on(name):
+            ready = ", ".join(READY_REDUCTIONS)
+            raise UnsupportedError(
+                f"--reduce {name} is not in this version; use none, or {ready}"
+            )
     if options.semantics == "state":
         raise UnsupportedError(
             "--semantics state: the states of a network of LTSs have no propositions; "
@@ -183,17 +212,38 @@ def make_plan(options: Options, *, has_property: bool) -> Plan:
         acceptance = "ba"
         if has_property:
             reasons.append(f"BA, because {name} needs it")
-    reasons.append(
-        "no reductions, because --reduce asks for none"
-        if options.reduce == "none"
-        else "no reductions, because none is ready for this kind of system"
-    )
     return Plan(
         automaton=acceptance.upper() if has_property else None,
         emptiness=name,
         reductions=(),
         reasons=tuple(reasons),
     )
+
+
+def prefer_one_mark(plan: Plan, options: Options) -> Plan:
+    """Ask for a Büchi automaton where the kind is free, as normal forms need it."""
+    if options.acceptance != AUTO or plan.automaton is None:
+        return plan
+    return replace(plan, automaton="BA")
+
+
+def note_ample(plan: Plan, options: Options, *, used: bool, reason: str) -> Plan:
+    """Say in a plan whether ample sets are used, and why or why not.
+
+    Raises
+    ------
+    UnsupportedError
+        They are not, although the user names them.
+    """
+    if not used and options.insists_on("ample"):
+        raise UnsupportedError(f"--reduce ample cannot be used: {reason}")
+    if used:
+        reductions = (*plan.reductions, "ample")
+        said = f"ample sets, because {reason}"
+    else:
+        reductions = plan.reductions
+        said = f"no ample sets, because {reason}"
+    return replace(plan, reductions=reductions, reasons=(*plan.reasons, said))
 
 
 def tells_marks(plan: Plan, system_marks: int) -> int:

@@ -1,0 +1,132 @@
+"""Whether a question allows ample sets, and the automaton that they need.
+
+Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
+Reduction", CAV 2020: ample sets are sound for properties that depend on their
+visible actions only, with an automaton in interrupt normal form (Theorem 3).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.interrupts import first_violation, is_interruptible, norm
+from ltlpipe.automata.letters import OTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.search.driver import Interrupt, Limits
+
+_SECONDS = 5.0  # for the decision; a property without an answer is not reduced
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether ample sets may be used, and why or why not.
+
+    Parameters
+    ----------
+    allowed : bool
+        Whether the property is interruptible.
+    reason : str
+        For people.
+    """
+
+    allowed: bool
+    reason: str
+
+
+def decide_formula(formula: Formula, limits: Limits, interrupt: Interrupt) -> Decision:
+    """Decide whether only the actions that a formula names matter to it.
+
+    Raises
+    ------
+    StoppedError
+        The deadline has passed or `interrupt` was pressed.
+    """
+    from ltlpipe.logic import interruptible
+    from ltlpipe.logic.classes import syntactic_class
+
+    try:
+        if "intrpt" in syntactic_class(formula.spot):
+            return Decision(True, "the formula is interruptible by its syntax")
+        answer = _in_time(
+            lambda: interruptible.is_interruptible(formula), limits, interrupt
+        )
+    except UnsupportedError as error:
+        return Decision(False, str(error))
+    if answer is None:
+        return Decision(False, "whether the formula is interruptible takes too long")
+    no = "" if answer else "not "
+    return Decision(answer, f"the formula is {no}interruptible")
+
+
+def decide_automaton(
+    table: PropertyAutomaton,
+    visible: Sequence[int],
+    limits: Limits,
+    interrupt: Interrupt,
+) -> Decision:
+    """Decide whether only its visible letters matter to an automaton.
+
+    Raises
+    ------
+    StoppedError
+        The deadline has passed or `interrupt` was pressed.
+    """
+    if not is_simple(table):
+        return Decision(False, "the automaton has more than one mark on states")
+    if first_violation(table, visible) is None:  # Prop. 6
+        return Decision(True, "the automaton is in interrupt normal form")
+    answer = _in_time(lambda: is_interruptible(table, visible), limits, interrupt)
+    if answer is None:
+        return Decision(False, "whether the automaton is interruptible takes too long")
+    no = "" if answer else "not "
+    return Decision(answer, f"the automaton is {no}interruptible")
+
+
+def is_simple(table: PropertyAutomaton) -> bool:
+    """Whether acceptance is one mark on states at most, as normal forms need it."""
+    return table.state_based and table.n_marks <= 1
+
+
+def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAutomaton:
+    """Return a table in interrupt normal form, the same if it is so already."""
+    if first_violation(table, visible) is None:
+        return table
+    return norm(table, visible)
+
+
+def visible_letters(actions: Sequence[str], chosen: Sequence[str] | None) -> list[int]:
+    """Return the letters of the visible actions; by default of all that are named.
+
+    Letter i + 1 is ``actions[i]``.
+    """
+    return [
+        letter
+        for letter, name in enumerate(actions, start=OTHER + 1)
+        if chosen is None or name in chosen
+    ]
+
+
+def _in_time(
+    work: Callable[[], Any], limits: Limits, interrupt: Interrupt
+) -> bool | None:
+    """Return what `work` answers, or None if that takes too long."""
+    deadline = time.monotonic() + _SECONDS
+    if limits.deadline is not None:
+        deadline = min(deadline, limits.deadline)
+    try:
+        return bool(
+            call_bounded(work, deadline=deadline, stopped=lambda: interrupt.pressed)
+        )
+    except StoppedError:
+        if interrupt.pressed or limits.expired:
+            raise
+        return None
