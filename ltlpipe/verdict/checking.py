@@ -15,8 +15,9 @@ import numpy as np
 
 from ltlpipe._errors import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
-from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
+from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.reduction.alphabet import Trimmed, happening, letters_of, trim, trim_with
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, Limits, drive, interruptible
 from ltlpipe.search.emptiness import Interrupted
@@ -25,7 +26,7 @@ from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import shortest_form
-from ltlpipe.verdict.plan import AUTO, Options, make_plan, settle, tells_marks
+from ltlpipe.verdict.plan import ALPHABET, AUTO, Options, make_plan, settle, tells_marks
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -265,9 +266,11 @@ class _Task:
         """Answer the question; what the machine cannot give is a limit, too."""
         actions = self._known_actions()
         try:
-            automaton = self._translate(actions, limits, interrupt)
-            self.plan = settle(self.plan, self.options, automaton, self.system_marks)
-            return self._search(automaton, actions, limits, interrupt, progress)
+            trimmed, reductions = self._trimmed(actions, limits, interrupt)
+            self.plan = settle(
+                self.plan, self.options, trimmed.table, self.system_marks, reductions
+            )
+            return self._search(trimmed, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
@@ -279,10 +282,10 @@ class _Task:
 
         actions = self._known_actions()
         try:
-            automaton = self._translate(actions, limits, interrupt)
-            packed = self._pack(automaton, actions)
+            trimmed, _ = self._trimmed(actions, limits, interrupt)
+            packed = self._pack(trimmed)
             stutters = self.options.stutters
-            search = Components(make_problem(packed, automaton, stutter=stutters))
+            search = Components(make_problem(packed, trimmed.table, stutter=stutters))
             outcome = drive(search, limits, interrupt=interrupt)
         except (StoppedError, MemoryError):
             return None
@@ -293,13 +296,12 @@ class _Task:
 
     def _search(
         self,
-        automaton: PropertyAutomaton,
-        actions: list[str],
+        trimmed: Trimmed,
         limits: Limits,
         interrupt: Interrupt,
         progress: Progress | None,
     ) -> Verdict:
-        packed = self._pack(automaton, actions)
+        automaton, packed = trimmed.table, self._pack(trimmed)
         needed = buffer_bytes(packed, automaton) + self._bits_mib() * MIB
         if needed > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
@@ -351,6 +353,27 @@ class _Task:
             warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=5)
         return [name for name in names if name in index]
 
+    def _trimmed(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> tuple[Trimmed, tuple[str, ...]]:
+        """Return what is searched, and the reductions that made it smaller."""
+        if not self.options.reduces(ALPHABET):
+            table = self._translate(actions, limits, interrupt)
+            return Trimmed(self.system, table, actions), ()
+        network = trim(self.system)
+        known = happening(network, actions)
+        table = self._translate(known, limits, interrupt)
+        trimmed = Trimmed(network, table, known)
+        if not self.options.stutters:
+            trimmed = trim_with(*trimmed)
+        self.stats = replace(
+            self.stats,
+            automaton_states=trimmed.table.n_states,
+            acceptance=trimmed.table.acceptance,
+        )
+        changed = trimmed.network is not self.system or trimmed.actions != actions
+        return trimmed, (ALPHABET,) if changed else ()
+
     def _translate(
         self, actions: list[str], limits: Limits, interrupt: Interrupt
     ) -> PropertyAutomaton:
@@ -372,14 +395,11 @@ class _Task:
         )
         return automaton
 
-    def _pack(self, automaton: PropertyAutomaton, actions: list[str]) -> PackedNetwork:
-        letters = np.full(len(self.system.actions), OTHER, dtype=np.int32)
-        for letter, name in enumerate(actions, start=OTHER + 1):
-            letters[self.system.action_index[name]] = letter
+    def _pack(self, trimmed: Trimmed) -> PackedNetwork:
         return pack(
-            self.system,
-            letters,
-            extra_values=automaton.n_states,
+            trimmed.network,
+            letters_of(trimmed.network, trimmed.actions),
+            extra_values=trimmed.table.n_states,
             seed=self.options.seed,
         )
 

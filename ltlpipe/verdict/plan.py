@@ -33,7 +33,8 @@ EMPTINESS_NAMES = [
     "aec",
 ]
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
-REDUCTION_NAMES = ["alphabet", "components", "ample", "decoupled", "symmetry"]
+ALPHABET = "alphabet"
+REDUCTION_NAMES = [ALPHABET, "components", "ample", "decoupled", "symmetry"]
 
 MAX_BITSTATE = 1 << 25
 """MiB of a bit array whose words a kernel can count: 32 TiB."""
@@ -42,6 +43,7 @@ BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
 _READY_ACCEPTANCES = ("ba", "tgba")
+_READY_REDUCTIONS = (ALPHABET,)
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
 
@@ -107,6 +109,10 @@ class Options:
         """Whether a state without successors repeats itself for ever."""
         return self.deadlock == "stutter"
 
+    def reduces(self, name: str) -> bool:
+        """Whether a reduction may be applied."""
+        return self.reduce == AUTO or name in self.reduce.split(",")
+
 
 def _one_of(option: str, value: str | None, allowed: object) -> None:
     names = list(allowed)  # type: ignore[call-overload]
@@ -132,9 +138,12 @@ def validate(options: Options) -> None:
         raise UnsupportedError(
             f"--acceptance {options.acceptance} is not in this version; use ba or tgba"
         )
-    if options.reduce not in (AUTO, "none"):
+    known = (AUTO, "none", *_READY_REDUCTIONS)
+    unready = [name for name in options.reduce.split(",") if name not in known]
+    if unready:
         raise UnsupportedError(
-            f"--reduce {options.reduce} is not in this version; use none"
+            f"--reduce {','.join(unready)} is not in this version; use "
+            f"{', '.join(_READY_REDUCTIONS)} or none"
         )
     if options.semantics == "state":
         raise UnsupportedError(
@@ -183,11 +192,6 @@ def make_plan(options: Options, *, has_property: bool) -> Plan:
         acceptance = "ba"
         if has_property:
             reasons.append(f"BA, because {name} needs it")
-    reasons.append(
-        "no reductions, because --reduce asks for none"
-        if options.reduce == "none"
-        else "no reductions, because none is ready for this kind of system"
-    )
     return Plan(
         automaton=acceptance.upper() if has_property else None,
         emptiness=name,
@@ -208,7 +212,11 @@ def tells_marks(plan: Plan, system_marks: int) -> int:
 
 
 def settle(
-    plan: Plan, options: Options, automaton: PropertyAutomaton, system_marks: int
+    plan: Plan,
+    options: Options,
+    automaton: PropertyAutomaton,
+    system_marks: int,
+    reductions: tuple[str, ...] = (),
 ) -> Plan:
     """Complete a plan once the automaton is known.
 
@@ -222,6 +230,8 @@ def settle(
         What is searched for.
     system_marks : int
         Marks that the system brings.
+    reductions : tuple of str
+        Those that have made something smaller.
 
     Raises
     ------
@@ -248,8 +258,29 @@ def settle(
             "one mark for the property and the acceptance of the system together, "
             f"because {name} takes no more (degeneralised by Spot)"
         )
+    reasons.append(_why_reduced(options, reductions))
     return replace(
-        plan, automaton=kind, emptiness=name, reasons=tuple(reasons), weak=weak
+        plan,
+        automaton=kind,
+        emptiness=name,
+        reductions=reductions,
+        reasons=tuple(reasons),
+        weak=weak,
+    )
+
+
+def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
+    if ALPHABET in reductions:
+        return (
+            f"{ALPHABET}, because there are transitions that no run can take: another "
+            "component, or the automaton, never offers their label "
+            "(Siegel & Yan 2020, Sec. 6)"
+        )
+    if options.reduce == "none":
+        return "no reductions, because --reduce asks for none"
+    return (
+        "no reductions, because components and automaton offer each other all their "
+        "labels"
     )
 
 
