@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.structure import spot_graph, table_of
+from ltlpipe.automata.structure import accepting_something, table_of, useful_part
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -212,7 +212,7 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
         for state, row_of_state in enumerate(targets)
         for there in row_of_state
     ]
-    kept, initial = _useful(cells, table.n_letters, table.initial)
+    kept, initial = useful_part(cells, table.n_letters, table.initial, 1)
     return table_of(
         kept,
         n_letters=table.n_letters,
@@ -362,37 +362,4 @@ def _diverging(
             reached |= row[x]
         cells.append([(dst, int(state in accepting)) for dst in _members(reached)])
     start = [(state, 0) for state in range(table.n_states)]
-    return _accepting_something([*cells, start], 1, table.n_states)
-
-
-def _accepting_something(
-    cells: Sequence[Cell], n_letters: int, initial: int
-) -> frozenset[int]:
-    """Return the states that can be reached and accept some word, by one mark."""
-    import spot
-
-    components = spot.scc_info(spot_graph(cells, n_letters, initial, 1))
-    return frozenset(
-        state
-        for state in range(len(cells) // n_letters)
-        if components.reachable_state(state) and components.is_useful_state(state)
-    )
-
-
-def _useful(
-    cells: Sequence[Cell], n_letters: int, initial: int
-) -> tuple[list[Cell], int]:
-    """Drop states that cannot be reached or accept nothing, but the initial one."""
-    useful = _accepting_something(cells, n_letters, initial)
-    kept = sorted(useful | {initial})
-    number = {state: i for i, state in enumerate(kept)}
-    left = [
-        [
-            (number[dst], marks)
-            for dst, marks in cells[state * n_letters + a]
-            if dst in useful
-        ]
-        for state in kept
-        for a in range(n_letters)
-    ]
-    return left, number[initial]
+    return accepting_something([*cells, start], 1, table.n_states, 1)

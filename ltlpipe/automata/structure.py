@@ -16,6 +16,7 @@ and leaves it to the product that each state has a successor).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from ltlpipe.automata.letters import PropertyAutomaton
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 Cell = list[tuple[int, int]]
 """The transitions from one state on one letter: targets and marks."""
@@ -90,6 +91,89 @@ def table_of(
         weak=structure.weak,
         terminal=structure.terminal,
         system_marks=system_marks,
+    )
+
+
+def without_letters(
+    table: PropertyAutomaton, letters: Collection[int]
+) -> PropertyAutomaton:
+    """Return the table of an automaton for words without some letters.
+
+    States that no such word leads to, or that accept none, are gone.
+
+    Parameters
+    ----------
+    table : PropertyAutomaton
+        Letters tell the marks of the system if there are any; what is dropped
+        are letters of actions, with all of these marks.
+    letters : collection of int
+        The action letters to drop; those above a letter move down.
+    """
+    cells = cells_of(table)
+    told = 1 << table.system_marks
+    left = [a for a in range(table.n_letters) if a // told not in letters]
+    fewer = [
+        cells[state * table.n_letters + a]
+        for state in range(table.n_states)
+        for a in left
+    ]
+    useful, initial = useful_part(fewer, len(left), table.initial, table.n_marks)
+    return table_of(
+        useful,
+        n_letters=len(left),
+        initial=initial,
+        n_marks=table.n_marks,
+        system_marks=table.system_marks,
+    )
+
+
+def cells_of(table: PropertyAutomaton) -> list[Cell]:
+    """Return the transitions of a table by state and letter."""
+    first = table.first_edge.tolist()
+    edges = list(zip(table.edge_dst.tolist(), table.edge_marks.tolist(), strict=True))
+    return [edges[start:stop] for start, stop in pairwise(first)]
+
+
+def useful_part(
+    cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int
+) -> tuple[list[Cell], int]:
+    """Drop the states that cannot be reached or accept nothing.
+
+    The initial state stays, without transitions if it accepts nothing.
+
+    Returns
+    -------
+    cells : list of list
+        Of the states that are left, renumbered in their order.
+    initial : int
+        The new number of the initial state.
+    """
+    useful = accepting_something(cells, n_letters, initial, n_marks)
+    kept = sorted(useful | {initial})
+    number = {state: i for i, state in enumerate(kept)}
+    left = [
+        [
+            (number[dst], marks)
+            for dst, marks in cells[state * n_letters + a]
+            if dst in useful
+        ]
+        for state in kept
+        for a in range(n_letters)
+    ]
+    return left, number[initial]
+
+
+def accepting_something(
+    cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int
+) -> frozenset[int]:
+    """Return the states that can be reached and accept some word."""
+    import spot
+
+    components = spot.scc_info(spot_graph(cells, n_letters, initial, n_marks))
+    return frozenset(
+        state
+        for state in range(len(cells) // n_letters)
+        if components.reachable_state(state) and components.is_useful_state(state)
     )
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from ltlpipe._errors import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
-from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
+from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.reduction.alphabet import Trimmed, happening, letters_of, trim, trim_with
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.search.ample import Inner
 from ltlpipe.search.catalogue import SEARCHES
@@ -35,6 +36,8 @@ from ltlpipe.verdict.interruptible import (
 )
 from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.plan import (
+    ALPHABET,
+    AMPLE,
     AMPLE_SEARCHES,
     AUTO,
     Options,
@@ -284,7 +287,6 @@ class _Task:
         self.plan: Plan = make_plan(options, has_property=not asked.is_trivial)
         self.system_marks = int(system.has_acceptance)
         self.visible: list[int] | None = None  # letters, where ample sets are used
-        self.letters = np.full(len(system.actions), OTHER, dtype=np.int32)
         self.started = time.monotonic()
         self.stats = Statistics()
 
@@ -294,8 +296,8 @@ class _Task:
         """Answer the question; what the machine cannot give is a limit, too."""
         actions = self._known_actions()
         try:
-            automaton = self._prepare(actions, limits, interrupt)
-            return self._search(automaton, actions, limits, interrupt, progress)
+            trimmed = self._prepare(actions, limits, interrupt)
+            return self._search(trimmed, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
@@ -303,8 +305,8 @@ class _Task:
 
     def _prepare(
         self, actions: list[str], limits: Limits, interrupt: Interrupt
-    ) -> PropertyAutomaton:
-        """Return the automaton to search for, and complete the plan.
+    ) -> Trimmed:
+        """Return what is searched, and complete the plan.
 
         The automaton of an interruptible property is brought into normal form,
         so that ample sets can be used.
@@ -312,28 +314,29 @@ class _Task:
         decision = self._decide(limits, interrupt)
         if decision is None or decision.allowed:
             self.plan = prefer_one_mark(self.plan, self.options)
-        automaton = self._translate(actions, limits, interrupt)
-        visible = visible_letters(actions, self.options.visible_actions)
+        trimmed, reductions = self._trimmed(actions, limits, interrupt)
+        table = trimmed.table
+        visible = visible_letters(trimmed.actions, self.options.visible_actions)
         if decision is None:
-            decision = decide_automaton(automaton, visible, limits, interrupt)
+            decision = decide_automaton(table, visible, limits, interrupt)
         if decision.allowed:
-            normal = normalised(automaton, visible)
+            normal = normalised(table, visible)
             if self.plan.emptiness == "dfs-weak" and not normal.weak:
                 decision = Decision(False, "the automaton's normal form is not weak")
             else:
                 self.visible = visible
-                automaton = normal
-                self._note_automaton(automaton)
-        plan = settle(self.plan, self.options, automaton, self.system_marks)
+                table = normal
+                self._note_automaton(table)
+        plan = settle(self.plan, self.options, table, self.system_marks, reductions)
         self.plan = note_ample(
             plan, self.options, used=decision.allowed, reason=decision.reason
         )
-        return automaton
+        return trimmed._replace(table=table)
 
     def _decide(self, limits: Limits, interrupt: Interrupt) -> Decision | None:
         """Decide whether ample sets may be used; None if the automaton must tell."""
         named = self.plan.emptiness
-        if not self.options.wants("ample"):
+        if not self.options.reduces(AMPLE):
             return Decision(False, "--reduce does not ask for them")
         if self.options.bitstate is not None:
             return Decision(False, "--bitstate takes all steps")
@@ -354,10 +357,10 @@ class _Task:
 
         actions = self._known_actions()
         try:
-            automaton = self._translate(actions, limits, interrupt)
-            packed = self._pack(automaton, actions)
+            trimmed, _ = self._trimmed(actions, limits, interrupt)
+            packed = self._pack(trimmed)
             stutters = self.options.stutters
-            search = Components(make_problem(packed, automaton, stutter=stutters))
+            search = Components(make_problem(packed, trimmed.table, stutter=stutters))
             outcome = drive(search, limits, interrupt=interrupt)
         except (StoppedError, MemoryError):
             return None
@@ -368,17 +371,16 @@ class _Task:
 
     def _search(
         self,
-        automaton: PropertyAutomaton,
-        actions: list[str],
+        trimmed: Trimmed,
         limits: Limits,
         interrupt: Interrupt,
         progress: Progress | None,
     ) -> Verdict:
-        packed = self._pack(automaton, actions)
+        automaton, packed = trimmed.table, self._pack(trimmed)
         needed = buffer_bytes(packed, automaton) + self._bits_mib() * MIB
         if needed > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
-        problem = self._problem(packed, automaton)
+        problem = self._problem(packed, trimmed)
         began = time.monotonic()
         search = self._new_search(problem)
         outcome = drive(search, limits, interrupt=interrupt, progress=progress)
@@ -393,16 +395,17 @@ class _Task:
             return self._verdict(VIOLATED)
         return self._with_lasso(search, packed, interrupt)
 
-    def _problem(self, packed: PackedNetwork, automaton: PropertyAutomaton) -> Problem:
+    def _problem(self, packed: PackedNetwork, trimmed: Trimmed) -> Problem:
         stutters = self.options.stutters
         if self.visible is None:
-            return make_problem(packed, automaton, stutter=stutters)
+            return make_problem(packed, trimmed.table, stutter=stutters)
+        letters = letters_of(trimmed.network, trimmed.actions)
         return make_problem(
             packed,
-            automaton,
+            trimmed.table,
             stutter=stutters,
-            relation=relation_of(self.system, packed),
-            visible=np.isin(self.letters, self.visible),
+            relation=relation_of(trimmed.network, packed),
+            visible=np.isin(letters, self.visible),
             inner=Inner[self.options.ample_inner.upper()],
         )
 
@@ -439,6 +442,27 @@ class _Task:
             warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=5)
         return [name for name in names if name in index]
 
+    def _trimmed(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> tuple[Trimmed, tuple[str, ...]]:
+        """Return what is searched, and the reductions that made it smaller."""
+        if not self.options.reduces(ALPHABET):
+            table = self._translate(actions, limits, interrupt)
+            return Trimmed(self.system, table, actions), ()
+        network = trim(self.system)
+        known = happening(network, actions)
+        table = self._translate(known, limits, interrupt)
+        trimmed = Trimmed(network, table, known)
+        if not self.options.stutters:
+            trimmed = trim_with(*trimmed)
+        self.stats = replace(
+            self.stats,
+            automaton_states=trimmed.table.n_states,
+            acceptance=trimmed.table.acceptance,
+        )
+        changed = trimmed.network is not self.system or trimmed.actions != actions
+        return trimmed, (ALPHABET,) if changed else ()
+
     def _translate(
         self, actions: list[str], limits: Limits, interrupt: Interrupt
     ) -> PropertyAutomaton:
@@ -463,13 +487,11 @@ class _Task:
             acceptance=automaton.acceptance,
         )
 
-    def _pack(self, automaton: PropertyAutomaton, actions: list[str]) -> PackedNetwork:
-        for letter, name in enumerate(actions, start=OTHER + 1):
-            self.letters[self.system.action_index[name]] = letter
+    def _pack(self, trimmed: Trimmed) -> PackedNetwork:
         return pack(
-            self.system,
-            self.letters,
-            extra_values=automaton.n_states,
+            trimmed.network,
+            letters_of(trimmed.network, trimmed.actions),
+            extra_values=trimmed.table.n_states,
             seed=self.options.seed,
         )
 

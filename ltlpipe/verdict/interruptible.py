@@ -50,15 +50,13 @@ def decide_formula(formula: Formula, limits: Limits, interrupt: Interrupt) -> De
     StoppedError
         The deadline has passed or `interrupt` was pressed.
     """
-    from ltlpipe.logic import interruptible
     from ltlpipe.logic.classes import syntactic_class
+    from ltlpipe.logic.interruptible import is_interruptible as is_so
 
     try:
         if "intrpt" in syntactic_class(formula.spot):
             return Decision(True, "the formula is interruptible by its syntax")
-        answer = _in_time(
-            lambda: interruptible.is_interruptible(formula), limits, interrupt
-        )
+        answer = _in_time(lambda: is_so(formula), limits, interrupt)
     except UnsupportedError as error:
         return Decision(False, str(error))
     if answer is None:

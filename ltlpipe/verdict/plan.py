@@ -33,7 +33,9 @@ EMPTINESS_NAMES = [
     "aec",
 ]
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
-REDUCTION_NAMES = ["alphabet", "components", "ample", "decoupled", "symmetry"]
+ALPHABET = "alphabet"
+AMPLE = "ample"
+REDUCTION_NAMES = [ALPHABET, "components", "ample", "decoupled", "symmetry"]
 
 MAX_BITSTATE = 1 << 25
 """MiB of a bit array whose words a kernel can count: 32 TiB."""
@@ -41,7 +43,7 @@ MAX_BITSTATE = 1 << 25
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
-READY_REDUCTIONS = ("ample",)
+_READY_REDUCTIONS = (ALPHABET, AMPLE)
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
 """The emptiness checks that can expand states by ample sets."""
 
@@ -121,18 +123,18 @@ class Options:
             return None
         return [name.strip() for name in self.visible.split(",")]
 
-    def wants(self, reduction: str) -> bool:
-        """Whether a reduction may be used where it suits."""
-        return self.reduce == AUTO or reduction in self.reduce.split(",")
-
     def insists_on(self, reduction: str) -> bool:
         """Whether the user names a reduction."""
-        return self.reduce != AUTO and self.wants(reduction)
+        return self.reduce != AUTO and self.reduces(reduction)
 
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
         return self.deadlock == "stutter"
+
+    def reduces(self, name: str) -> bool:
+        """Whether a reduction may be applied."""
+        return self.reduce == AUTO or name in self.reduce.split(",")
 
 
 def _one_of(option: str, value: str | None, allowed: object) -> None:
@@ -159,12 +161,13 @@ def validate(options: Options) -> None:
         raise UnsupportedError(
             f"--acceptance {options.acceptance} is not in this version; use ba or tgba"
         )
-    for name in REDUCTION_NAMES:
-        if name not in READY_REDUCTIONS and options.insists_on(name):
-            ready = ", ".join(READY_REDUCTIONS)
-            raise UnsupportedError(
-                f"--reduce {name} is not in this version; use none, or {ready}"
-            )
+    known = (AUTO, "none", *_READY_REDUCTIONS)
+    unready = [name for name in options.reduce.split(",") if name not in known]
+    if unready:
+        raise UnsupportedError(
+            f"--reduce {','.join(unready)} is not in this version; use "
+            f"{', '.join(_READY_REDUCTIONS)} or none"
+        )
     if options.semantics == "state":
         raise UnsupportedError(
             "--semantics state: the states of a network of LTSs have no propositions; "
@@ -235,10 +238,10 @@ def note_ample(plan: Plan, options: Options, *, used: bool, reason: str) -> Plan
     UnsupportedError
         They are not, although the user names them.
     """
-    if not used and options.insists_on("ample"):
+    if not used and options.insists_on(AMPLE):
         raise UnsupportedError(f"--reduce ample cannot be used: {reason}")
     if used:
-        reductions = (*plan.reductions, "ample")
+        reductions = (*plan.reductions, AMPLE)
         said = f"ample sets, because {reason}"
     else:
         reductions = plan.reductions
@@ -258,7 +261,11 @@ def tells_marks(plan: Plan, system_marks: int) -> int:
 
 
 def settle(
-    plan: Plan, options: Options, automaton: PropertyAutomaton, system_marks: int
+    plan: Plan,
+    options: Options,
+    automaton: PropertyAutomaton,
+    system_marks: int,
+    reductions: tuple[str, ...] = (),
 ) -> Plan:
     """Complete a plan once the automaton is known.
 
@@ -272,6 +279,8 @@ def settle(
         What is searched for.
     system_marks : int
         Marks that the system brings.
+    reductions : tuple of str
+        Those that have made something smaller.
 
     Raises
     ------
@@ -298,8 +307,29 @@ def settle(
             "one mark for the property and the acceptance of the system together, "
             f"because {name} takes no more (degeneralised by Spot)"
         )
+    reasons.append(_why_reduced(options, reductions))
     return replace(
-        plan, automaton=kind, emptiness=name, reasons=tuple(reasons), weak=weak
+        plan,
+        automaton=kind,
+        emptiness=name,
+        reductions=reductions,
+        reasons=tuple(reasons),
+        weak=weak,
+    )
+
+
+def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
+    if ALPHABET in reductions:
+        return (
+            f"{ALPHABET}, because there are transitions that no run can take: another "
+            "component, or the automaton, never offers their label "
+            "(Siegel & Yan 2020, Sec. 6)"
+        )
+    if options.reduce == "none":
+        return "no reductions, because --reduce asks for none"
+    return (
+        "no reductions, because components and automaton offer each other all their "
+        "labels"
     )
 
 

@@ -154,7 +154,7 @@ def test_what_the_simple_searches_take(name, formula, kind):
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
         ({"emptiness": "rabin"}, "not in this version; use cvwy92, hpy96"),
         ({"acceptance": "tela"}, "not in this version; use ba or tgba"),
-        ({"reduce": "ample"}, "not in this version; use none"),
+        ({"reduce": "ample"}, "not in this version; use alphabet or none"),
         ({"reduce": "magic"}, "expected one of alphabet"),
         ({"semantics": "state"}, "use action"),
         ({"deadlock": "maybe"}, "expected one of ignore, stutter"),

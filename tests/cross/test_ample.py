@@ -1,0 +1,165 @@
+"""Ample sets against Spot on the whole product, in every mode.
+
+Networks have nondeterministic components, labels of three components, deadlocks
+and divergences; formulas are interruptible ones, by construction and by decision.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, Network, UnsupportedError, check
+from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.interrupts import first_violation, norm
+from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.generating import random_interruptible
+from ltlpipe.reduction.ample import relation_of
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.product import make_problem
+from ltlpipe.search.registers import Status
+from ltlpipe.systems.packing import pack
+from tests.cross.test_agreement import ask, visible_word
+from tests.oracles import intersection_verdict, satisfies, spot_verdict
+from tests.strategies import hoa_automata, networks
+
+MODES = [
+    ("se05", "full"),
+    ("se05", "stored"),
+    ("dfs-weak", "full"),
+    ("couvreur99", "full"),
+    ("auto", "full"),
+]
+
+NETWORKS = networks(max_components=4, max_states=3, max_transitions=6, internal=["d"])
+FORMULAS = st.builds(
+    lambda seed, depth: random_interruptible(["a", "b", "c"], seed=seed, depth=depth),
+    st.integers(0, 10**6),
+    st.integers(1, 3),
+)
+DEADLOCKS = st.sampled_from(["ignore", "stutter"])
+SEEDS = st.none() | st.integers(0, 100)
+
+
+def assert_modes_agree(network, text, *, deadlock, seed):
+    """Every search in every mode comes to Spot's verdict, with true lassos."""
+    formula = parse(text)
+    expected = spot_verdict(network, formula.spot, stutter=deadlock == "stutter")
+    for name, inner in MODES:
+        asked = {"emptiness": name, "deadlock": deadlock, "seed": seed}
+        try:
+            verdict = ask(
+                network, formula=formula, reduce="ample", ample_inner=inner, **asked
+            )
+        except UnsupportedError:
+            assert name == "dfs-weak"
+            continue
+        assert verdict.plan.reductions == ("ample",)
+        assert verdict.verdict == expected, (name, inner)
+        if expected == "violated":
+            word = visible_word(network, verdict.lasso)
+            assert not satisfies(formula.spot, *word), (name, inner)
+        whole = ask(network, formula=formula, reduce="none", **asked)
+        assert whole.verdict == expected
+
+
+@given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS)
+@settings(max_examples=200)
+def test_verdicts_with_ample_sets(network, formula, deadlock, seed):
+    """The same with and without them, in each search and mode."""
+    assert_modes_agree(network, formula, deadlock=deadlock, seed=seed)
+
+
+@pytest.mark.slow
+@given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS)
+@settings(max_examples=10_000)
+def test_verdicts_with_ample_sets_by_the_thousand(network, formula, deadlock, seed):
+    """The same, 10,000 times."""
+    assert_modes_agree(network, formula, deadlock=deadlock, seed=seed)
+
+
+@given(NETWORKS, st.data(), DEADLOCKS)
+@settings(max_examples=150)
+def test_automata_that_are_interruptible(network, data, deadlock):
+    """Automata are reduced iff only their visible actions matter to them."""
+    kind = data.draw(st.sampled_from(["any", "weak", "terminal"]))
+    text = data.draw(hoa_automata(kind, max_states=3))
+    (violations,) = parse_automata(text, "random.hoa")
+    expected = intersection_verdict(network, violations, stutter=deadlock == "stutter")
+    for visible in (None, "a,b,c", "a"):
+        verdict = ask(
+            network, violations=violations, visible=visible, deadlock=deadlock
+        )
+        assert verdict.verdict == expected, visible
+
+
+def fig1_automaton():
+    """An automaton of GF b that is not in normal form; letter 0 is a, 1 is b."""
+    cells = [[2], [1], [0], [1], [0], [0, 2]]
+    return PropertyAutomaton(
+        n_states=3,
+        initial=0,
+        n_letters=2,
+        first_edge=np.array([0, 1, 2, 3, 4, 5, 7], dtype=np.int32),
+        edge_dst=np.array([d for cell in cells for d in cell], dtype=np.int32),
+        edge_marks=np.array([0, 0, 1, 1, 0, 0, 0], dtype=np.uint32),
+        n_marks=1,
+        state_based=True,
+    )
+
+
+def finds_run(network, automaton, *, ample):
+    letters = np.array([int(a.name == "b") for a in network.actions], dtype=np.int32)
+    packed = pack(network, letters, extra_values=automaton.n_states)
+    relation = relation_of(network, packed) if ample else None
+    problem = make_problem(packed, automaton, relation=relation, visible=letters == 1)
+    search = SEARCHES["se05"]()(problem)
+    return drive(search, Limits()).status == Status.FOUND
+
+
+def test_without_normal_form_the_verdict_is_wrong():
+    """As in Siegel & Yan 2020, Fig. 1: a and b are independent, a is invisible.
+
+    The automaton accepts GF b, but it can take b only in some of its states, and
+    the reduced space puts it off in those.  In normal form it cannot happen.
+    """
+    network = Network(
+        [LTS.from_transitions([(0, "a", 0)]), LTS.from_transitions([(0, "b", 0)])]
+    )
+    automaton = fig1_automaton()
+    assert first_violation(automaton, [1]).condition == 1
+    assert finds_run(network, automaton, ample=False)
+    assert not finds_run(network, automaton, ample=True)
+    assert finds_run(network, norm(automaton, [1]), ample=True)
+
+
+def test_formulas_that_are_not_interruptible_are_not_reduced():
+    """And who insists is told why not."""
+    network = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+    verdict = check(network, "G(a -> X b)")
+    assert verdict.plan.reductions == ()
+    assert any("not interruptible" in reason for reason in verdict.plan.reasons)
+    with pytest.raises(UnsupportedError, match="not interruptible"):
+        check(network, "G(a -> X b)", reduce="ample")
+    with pytest.raises(UnsupportedError, match="gv04 takes all steps"):
+        check(network, "G(a -> F b)", reduce="ample", emptiness="gv04")
+
+
+def test_independent_components_are_searched_one_after_the_other():
+    """Ten counters of five states: a path instead of a grid of 5^10 states."""
+    counters = [
+        LTS.from_transitions([(k, f"c{i}_{k}", k + 1) for k in range(4)])
+        for i in range(10)
+    ]
+    network = Network([*counters, LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+    for name, inner in MODES:
+        verdict = check(
+            network, "G(a -> F b)", emptiness=name, ample_inner=inner, max_states=10**5
+        )
+        assert verdict.verdict in ("holds", "violated")
+        assert verdict.stats.states < 1000
+        assert verdict.stats.details["reduced_states"] > 0

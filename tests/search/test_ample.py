@@ -1,0 +1,123 @@
+"""Candidates for ample sets against the definitions, state by state."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe._jit import njit
+from ltlpipe.reduction.ample import relation_of
+from ltlpipe.search.ample import find_candidates, new_tables
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.packing import pack
+from tests.oracles import compose
+from tests.strategies import networks
+
+
+@njit
+def call_candidates(tables, row, actions, n_steps):
+    """As a search asks for them."""
+    return find_candidates(tables, row, actions, n_steps)
+
+
+def row_of(packed, state):
+    """The packed row of a composed state."""
+    row = np.zeros(packed.initial.shape[0], dtype=np.uint64)
+    for value, field, names in zip(
+        state, packed.fields, packed.local_states, strict=True
+    ):
+        place = int(np.searchsorted(names, value))
+        row[field.word] |= np.uint64(place << field.shift)
+    return row
+
+
+def closed_sets(network, state):
+    """All sets of components that are closed under R_q, by enumeration."""
+    n = len(network.components)
+    who = {}
+    for action in network.actions:
+        for i in action.participants:
+            who[i, action.name] = set(action.participants)
+    related = [
+        set().union(
+            *(
+                who[i, label]
+                for src, label, _ in component.transitions()
+                if src == state[i]
+            )
+        )
+        for i, component in enumerate(network.components)
+    ]
+    return [
+        chosen
+        for bits in range(1, 1 << n)
+        for chosen in [{i for i in range(n) if bits >> i & 1}]
+        if all(related[i] <= chosen for i in chosen)
+    ]
+
+
+@given(
+    networks(max_components=4, max_states=3, max_transitions=5, internal=["d"]),
+    st.sets(st.sampled_from(["a", "b", "c"]), max_size=2),
+)
+@settings(max_examples=200)
+def test_candidates_are_the_smallest_closed_sets(network, named):
+    """Those with enabled invisible actions only, and not all of them."""
+    visible = np.array([a.name in named and not a.internal for a in network.actions])
+    packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
+    tables = new_tables(relation_of(network, packed), visible, 64)
+    states, edges = compose(network)
+    for number, state in enumerate(states[:20]):
+        steps = sorted({(a, d) for s, a, d in edges if s == number})
+        actions = np.array([a for a, _ in steps], dtype=np.int32)
+        taken = [set(network.actions[a].participants) for a in actions]
+        eligible = set()
+        for chosen in closed_sets(network, state):
+            inside = [k for k, parts in enumerate(taken) if parts & chosen]
+            silent = not any(visible[actions[k]] for k in inside)
+            if silent and 0 < len(inside) < len(steps):
+                eligible.add(frozenset(inside))
+        n = call_candidates(tables, row_of(packed, state), actions, len(steps))
+        found = {
+            frozenset(
+                k
+                for k, parts in enumerate(taken)
+                if any(int(tables.closures[c, 0]) >> i & 1 for i in parts)
+            ): int(tables.sizes[c])
+            for c in range(n)
+        }
+        assert all(len(inside) == size for inside, size in found.items())
+        assert set(found) <= eligible
+        if eligible:
+            assert min(map(len, found)) == min(map(len, eligible))
+
+
+def test_more_components_than_bits_in_a_word():
+    """A hundred components, chained so that closing has to go back and forth."""
+    n = 100
+    order = [(37 * i) % n for i in range(n)]
+    parts = [[] for _ in range(n)]
+    for k in range(60):  # component order[k] shares a label with the next one
+        for i in (order[k], order[k + 1]):
+            parts[i].append((0, f"s{k}", 0))
+    components = [
+        LTS.from_transitions([*rows, (0, f"own{i}", 0)]) for i, rows in enumerate(parts)
+    ]
+    network = Network(components)
+    packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
+    visible = np.zeros(len(network.actions), dtype=np.bool_)
+    tables = new_tables(relation_of(network, packed), visible, len(network.actions))
+    named = network.action_index
+    actions = np.array(
+        [named[f"own{order[30]}"], named[f"own{order[80]}"]], dtype=np.int32
+    )
+    n_found = call_candidates(tables, packed.initial, actions, 2)
+
+    assert n_found == 2
+    sets = [
+        {i for i in range(n) if int(tables.closures[c, i // 64]) >> (i % 64) & 1}
+        for c in range(2)
+    ]
+    assert sets == [set(order[:61]), {order[80]}]
+    assert tables.sizes[:2].tolist() == [1, 1]
