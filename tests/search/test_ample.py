@@ -109,15 +109,14 @@ def test_more_components_than_bits_in_a_word():
     visible = np.zeros(len(network.actions), dtype=np.bool_)
     tables = new_tables(relation_of(network, packed), visible, len(network.actions))
     named = network.action_index
-    actions = np.array(
-        [named[f"own{order[30]}"], named[f"own{order[80]}"]], dtype=np.int32
-    )
-    n_found = call_candidates(tables, packed.initial, actions, 2)
+    taken = [named[f"own{order[k]}"] for k in (30, 45, 80)]
+    actions = np.array(taken, dtype=np.int32)
+    n_found = call_candidates(tables, packed.initial, actions, 3)
 
-    assert n_found == 2
+    assert n_found == 3
     sets = [
         {i for i in range(n) if int(tables.closures[c, i // 64]) >> (i % 64) & 1}
-        for c in range(2)
+        for c in range(3)
     ]
-    assert sets == [set(order[:61]), {order[80]}]
-    assert tables.sizes[:2].tolist() == [1, 1]
+    assert sets == [set(order[:61]), set(order[:61]), {order[80]}]
+    assert tables.sizes[:3].tolist() == [2, 2, 1]
