@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LtlpipeWarning, check
+from ltlpipe import LTS, LtlpipeWarning, Network, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.verdict.checking import product_size
@@ -119,3 +119,12 @@ def test_products_do_not_grow(network, text, deadlock):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LtlpipeWarning)
         assert_products_do_not_grow(network, text, deadlock)
+
+
+@pytest.mark.parametrize("deadlock", ["ignore", "stutter"])
+def test_no_new_deadlock_repeats_itself(deadlock):
+    """The violations of F a have no a, but where only a is possible nothing stops."""
+    network = Network([LTS.from_transitions([(0, "a", 0)])])
+    verdict = check(network, "F a", deadlock=deadlock)
+    assert verdict.verdict == "holds"
+    assert verdict.plan.reductions == (("alphabet",) if deadlock == "ignore" else ())
