@@ -26,6 +26,7 @@ from ltlpipe._errors import (
 from ltlpipe._version import __version__
 
 if TYPE_CHECKING:
+    from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.solving import solve
     from ltlpipe.logic.equivalence import action_equivalent
@@ -45,6 +46,7 @@ _PLACES = {
     "Statistics": "ltlpipe.verdict.verdict",
     "Verdict": "ltlpipe.verdict.verdict",
     "action_equivalent": "ltlpipe.logic.equivalence",
+    "analyze": "ltlpipe.batch.analyzing",
     "check": "ltlpipe.verdict.checking",
     "compare": "ltlpipe.batch.comparing",
     "intrpt": "ltlpipe.logic.interruptible",
@@ -69,6 +71,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "action_equivalent",
+    "analyze",
     "check",
     "compare",
     "intrpt",

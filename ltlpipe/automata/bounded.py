@@ -99,7 +99,7 @@ def _answer(function: Callable[[], Any], writer: int) -> None:
     """Send what `function` returns or raises, and end this process."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-        _end_with_parent()
+        end_with_parent()
         try:
             answer = pickle.dumps((True, function()))
         except MemoryError:
@@ -112,7 +112,7 @@ def _answer(function: Callable[[], Any], writer: int) -> None:
         os._exit(0)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Ask the system to kill this process when the one that waits has died."""
     with suppress(AttributeError, OSError):  # other systems than Linux
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

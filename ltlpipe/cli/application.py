@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ltlpipe._version import __version__
+from ltlpipe.cli.analyze import analyze
 from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import convert
@@ -47,6 +48,7 @@ def _options(
 app.command()(check)
 app.command()(solve)
 app.command()(compare)
+app.command()(analyze)
 app.command()(translate)
 app.command()(convert)
 app.add_typer(generate, name="generate")

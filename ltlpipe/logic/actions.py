@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.logic.folding import fold
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -52,4 +54,35 @@ def numbered(formula: Any, actions: Sequence[str]) -> Any:
         meaning[proposition] = spot.formula_ff()
     for i, name in enumerate(actions, start=1):
         meaning[spot.formula_ap(name)] = number(i)
+    return spot.relabel_apply(formula, meaning)
+
+
+def anonymous(formula: Any) -> Any:
+    """Return a formula with its actions renamed in the order of their occurrence.
+
+    Formulas that differ in the names of their actions alone become the same one,
+    unless Spot keeps the operands of a conjunction or disjunction in other orders.
+
+    Parameters
+    ----------
+    formula : spot.formula
+        LTL.
+
+    Returns
+    -------
+    spot.formula
+        Over propositions whose order by name is that of their occurrence.
+    """
+    import spot
+
+    meaning = spot.relabeling_map()
+    n_known = 0
+
+    def combine(node: Any, kind: str, _below: list[None]) -> None:
+        nonlocal n_known
+        if kind == "ap":
+            meaning[node] = spot.formula_ap(f"p{n_known:06d}")
+            n_known += 1
+
+    fold(formula, combine)
     return spot.relabel_apply(formula, meaning)

@@ -106,9 +106,7 @@ def syntactic_class(formula: Any) -> frozenset[str]:
     UnsupportedError
         An operator of PSL.
     """
-    known = fold(formula, _combined)
-    members = {"intrpt": known.intrpt, "pos": known.pos, "neg": known.neg}
-    return frozenset(name for name, member in members.items() if member)
+    return _members(fold(formula, _combined))
 
 
 def _combined(_node: Any, kind: str, below: list[_Known]) -> _Known:
@@ -202,3 +200,32 @@ def _weak(left: _Known, right: _Known) -> _Known:
     """Rule 6: ``(l U r) | G l``."""
     false = _known(True, True, False)
     return _joined([_until(left, right), _release(false, left)], conjunction=False)
+
+
+def derivation(formula: Any) -> list[tuple[str, frozenset[str]]]:
+    """Return the subformulas of a formula with their classes, smaller ones first.
+
+    Parameters
+    ----------
+    formula : spot.formula
+        LTL.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL.
+    """
+    lines: list[tuple[str, frozenset[str]]] = []
+
+    def combine(node: Any, kind: str, below: list[_Known]) -> _Known:
+        known = _combined(node, kind, below)
+        lines.append((str(node), _members(known)))
+        return known
+
+    fold(formula, combine)
+    return lines
+
+
+def _members(known: _Known) -> frozenset[str]:
+    members = {"intrpt": known.intrpt, "pos": known.pos, "neg": known.neg}
+    return frozenset(name for name, member in members.items() if member)

@@ -75,15 +75,12 @@ class Witness:
     satisfying: Word
     violating: Word
 
-    def visible(self, actions: Sequence[str]) -> Word | tuple[str, ...]:
-        """Return what both words are without invisible actions."""
-        shorter = min(self.satisfying, self.violating, key=_length)
-        form = interrupt_free(shorter, actions)
-        return form if form.cycle[0] in actions else form.prefix
-
-
-def _length(word: Word) -> int:
-    return len(word.prefix) + len(word.cycle)
+    def visible(self, actions: Sequence[str]) -> str:
+        """Say what both words are without invisible actions."""
+        form = interrupt_free(self.satisfying, actions)
+        if form.cycle[0] in actions:
+            return str(form)
+        return " ".join(form.prefix) or "nothing"
 
 
 # --- intrpt -----------------------------------------------------------------

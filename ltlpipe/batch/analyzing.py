@@ -1,0 +1,329 @@
+"""What kind of property a formula is: one row per formula.
+
+The columns are computed one after the other, the decisive ones first, by
+`ltlpipe.batch.workers`: when the time of a formula is over, what is not known is
+missing, and a formula that has not been found interruptible is not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import LtlpipeError, LtlpipeWarning, UnsupportedError
+from ltlpipe.automata import sizes
+from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.batch.table import to_frame
+from ltlpipe.batch.workers import bounded_map
+from ltlpipe.logic.actions import anonymous
+from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
+from ltlpipe.logic.equivalence import refuse_psl
+from ltlpipe.logic.formulas import Formula, parse, read_formulas
+from ltlpipe.logic.hierarchy import is_stutter_invariant, manna_pnueli, size
+from ltlpipe.logic.interruptible import is_interruptible, witness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import pandas as pd
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.batch.table import Row
+    from ltlpipe.batch.workers import Outcome
+
+ANALYSIS_DTYPES = {
+    "formula": "string",
+    "alphabet": "string",
+    "size": "Int64",
+    "hierarchy": "string",
+    "stutter_invariant": "boolean",
+    "interruptible": "boolean",
+    "syntactic": "string",
+    "ba_states": "Int64",
+    "tgba_states": "Int64",
+    "parity_states": "Int64",
+    "generic_states": "Int64",
+    "weak": "boolean",
+    "terminal": "boolean",
+    "very_weak": "boolean",
+    "normal_form": "boolean",
+    "norm_states": "Int64",
+    "seconds": "Float64",
+}
+"""The columns of an analysis, in order, and their types; missing values are NA.
+
+`alphabet` is a JSON list.  `norm_states` is the size of the Büchi automaton that a
+reduction searches: as Spot returns it if that is in normal form, else after `norm`;
+NA if the formula is not interruptible.
+"""
+
+TIMEOUT = 60.0
+"""Seconds for each formula unless something else is said."""
+
+
+def analyze(
+    formulas: str | Formula | os.PathLike[str] | Iterable[str | Formula],
+    *,
+    timeout: float | None = TIMEOUT,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """Analyse formulas as properties of actions, and return one row for each.
+
+    Parameters
+    ----------
+    formulas : formula, formulas or path object
+        What to analyse; of a `pathlib.Path` the formulas in the file.
+    timeout : float, optional
+        Seconds for each formula; None is no limit.
+    jobs : int
+        Processes at once.
+
+    Returns
+    -------
+    DataFrame
+        The columns `ANALYSIS_DTYPES`.  What is not known in time is NA, but for
+        `interruptible`, which is then False; a warning says so.
+
+    Raises
+    ------
+    FormulaError, InputError
+        A formula or the file cannot be read.
+    UnsupportedError
+        A formula has an operator of PSL.
+
+    Examples
+    --------
+    >>> analyze(["G(a -> F b)", "G(a -> X b)"])["interruptible"].tolist()
+    [True, False]
+    """
+    rows = []
+    for row, notes in analysis_rows(_as_formulas(formulas), timeout=timeout, jobs=jobs):
+        rows.append(row)
+        for note in notes:
+            warnings.warn(note, LtlpipeWarning, stacklevel=2)
+    return to_frame(rows, ANALYSIS_DTYPES)
+
+
+def _as_formulas(formulas: Any) -> list[Formula]:
+    if isinstance(formulas, (str, Formula)):
+        formulas = [formulas]
+    elif isinstance(formulas, os.PathLike):
+        return read_formulas(formulas)
+    return [parse(f) if isinstance(f, str) else f for f in formulas]
+
+
+def analysis_rows(
+    formulas: Sequence[Formula], *, timeout: float | None = TIMEOUT, jobs: int = 1
+) -> Iterator[tuple[Row, list[str]]]:
+    """Analyse formulas and yield their rows in order, as soon as they are known.
+
+    With each row come notes on what is missing.
+
+    Raises
+    ------
+    UnsupportedError
+        A formula has an operator of PSL, or there is no job to do it.
+    """
+    if jobs < 1:
+        raise UnsupportedError(f"--jobs {jobs}: expected at least 1")
+    for formula in formulas:
+        _refuse(formula)
+    return _in_order(
+        formulas, bounded_map(_parts, formulas, timeout=timeout, jobs=jobs), timeout
+    )
+
+
+def _refuse(formula: Formula) -> None:
+    """Refuse PSL, and say where it is."""
+    try:
+        refuse_psl(formula.spot)
+    except UnsupportedError as error:
+        place = "" if formula.file is None else f"{formula.file}:{formula.line}: "
+        raise UnsupportedError(f"{place}{error}") from None
+
+
+def _in_order(
+    formulas: Sequence[Formula],
+    outcomes: Iterator[Outcome[tuple[Row, str | None]]],
+    timeout: float | None,
+) -> Iterator[tuple[Row, list[str]]]:
+    known: dict[int, tuple[Row, list[str]]] = {}
+    turn = 0
+    for outcome in outcomes:
+        formula = formulas[outcome.number]
+        known[outcome.number] = _row(formula, outcome, timeout)
+        while turn in known:
+            yield known.pop(turn)
+            turn += 1
+
+
+def _row(
+    formula: Formula, outcome: Outcome[tuple[Row, str | None]], timeout: float | None
+) -> tuple[Row, list[str]]:
+    """Put the parts of an answer together."""
+    row: Row = dict.fromkeys(ANALYSIS_DTYPES) | {"formula": formula.text}
+    notes = []
+    for part, note in outcome.parts:
+        row |= part
+        notes += [] if note is None else [note]
+    row["seconds"] = round(outcome.seconds, 6)
+    error = outcome.error
+    if isinstance(error, StoppedError):
+        notes.append(
+            f"not all is known after {timeout:g} s"
+            if error.reason == "timeout" and timeout is not None
+            else "not all is known: Spot ran out of memory"
+        )
+    elif isinstance(error, LtlpipeError):
+        notes.append(str(error))
+    elif error is not None:
+        raise error
+    if row["interruptible"] is None:
+        row["interruptible"] = False
+        notes.append("whether it is interruptible is not known; treated as if not")
+    return row, [f"{formula.identifier}: {note}" for note in notes]
+
+
+# --- the columns of one formula ---------------------------------------------
+
+
+_KNOWN: dict[Any, Row] = {}
+_MAX_KNOWN = 10_000
+"""Answers by formula without names: sets have many formulas of the same form."""
+
+
+def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
+    """Yield columns, each with a note if they cannot be had."""
+    names = {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}
+    form = anonymous(formula.spot)
+    if form in _KNOWN:
+        yield _KNOWN[form] | names, None
+        return
+    known: Row = names
+    complete = True
+    for columns, note in _nameless_parts(Formula(formula.text, form)):
+        yield columns | names, note
+        known = known | columns
+        complete = complete and note is None
+    if complete and len(_KNOWN) < _MAX_KNOWN:
+        _KNOWN[form] = known
+
+
+def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
+    """Yield the columns that do not depend on what actions are called."""
+    classes = syntactic_class(formula.spot)
+    first: Row = {
+        "size": size(formula),
+        "syntactic": next((c for c in CLASSES if c in classes), None),
+    }
+    interruptible = "intrpt" in classes
+    if not interruptible:
+        yield first, None
+        interruptible = is_interruptible(formula)
+    yield first | {"interruptible": interruptible}, None
+    for columns in (
+        lambda: _buchi_columns(formula, interruptible),
+        lambda: {"hierarchy": manna_pnueli(formula)},
+        lambda: {"stutter_invariant": is_stutter_invariant(formula)},
+        lambda: {"tgba_states": sizes.n_states(formula, "tgba")},
+        lambda: {"generic_states": sizes.n_states(formula, "generic")},
+        lambda: {"parity_states": sizes.n_states(formula, "parity")},
+    ):
+        yield _attempted(columns)
+
+
+def _attempted(columns: Callable[[], Row]) -> tuple[Row, str | None]:
+    try:
+        return columns(), None
+    except UnsupportedError as error:
+        return {}, str(error)
+
+
+def _buchi_columns(formula: Formula, interruptible: bool) -> Row:
+    table = sizes.buchi(formula)
+    normal, _ = sizes.violation_of_normal_form(table)
+    norm_states = None
+    if interruptible and normal is not None:
+        norm_states = table.n_states if normal else sizes.n_states_of_norm(table)
+    return {
+        "ba_states": table.n_states,
+        "weak": table.weak,
+        "terminal": table.terminal,
+        "very_weak": sizes.is_very_weak(table),
+        "normal_form": normal,
+        "norm_states": norm_states,
+    }
+
+
+def json_of(row: Row) -> Row:
+    """Return what ``--json`` prints for a row: the alphabet as a list."""
+    alphabet = row["alphabet"]
+    return row | {"alphabet": None if alphabet is None else json.loads(alphabet)}
+
+
+# --- why --------------------------------------------------------------------
+
+
+def explain(formula: Formula) -> Iterator[str]:
+    """Yield lines that say why a formula is interruptible or not.
+
+    It can take long, as `is_interruptible`.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL, or a formula too large for Spot.
+    """
+    yield f"formula: {formula.text}"
+    yield f"actions: {', '.join(formula.propositions) or 'none'}"
+    if "intrpt" in syntactic_class(formula.spot):
+        yield "interruptible: yes, by its syntax (Siegel & Yan 2020, Prop. 5)"
+        shown = [(text, _named(classes)) for text, classes in derivation(formula.spot)]
+        width = max(len(text) for text, _ in shown)
+        yield from (f"  {text:{width}}  {classes}" for text, classes in shown)
+    else:
+        yield from _explain_by_words(formula)
+    yield from _explain_automaton(formula)
+
+
+def _named(classes: frozenset[str]) -> str:
+    return ", ".join(name.capitalize() for name in CLASSES if name in classes) or "-"
+
+
+def _explain_by_words(formula: Formula) -> Iterator[str]:
+    found = witness(formula)
+    if found is None:
+        yield "interruptible: yes, though no rule of Prop. 5 shows it: no word differs"
+        yield "  from its interrupt-free form (Siegel & Yan 2020, Lemma 2, Theorem 1)"
+        return
+    yield "interruptible: no; two words with the same visible actions:"
+    yield f"  satisfies it:  {found.satisfying}"
+    yield f"  violates it:   {found.violating}"
+    yield f"  visible:       {found.visible(formula.propositions)}"
+    yield "  (both evaluated by the definition of LTL, without automata)"
+
+
+def _explain_automaton(formula: Formula) -> Iterator[str]:
+    table = sizes.buchi(formula)
+    normal, violation = sizes.violation_of_normal_form(table)
+    counted = "1 state" if table.n_states == 1 else f"{table.n_states} states"
+    if normal is None:
+        yield f"Büchi automaton: {counted}"
+    elif normal:
+        yield f"Büchi automaton: {counted}, in interrupt normal form"
+    else:
+        yield f"Büchi automaton: {counted}, not in interrupt normal form"
+        yield f"  {violation}"
+
+
+def read_all(paths: Iterable[StrPath]) -> list[Formula]:
+    """Read the formulas of several files.
+
+    Raises
+    ------
+    FormulaError, InputError
+        A file cannot be read, or a line does not parse; names file and line.
+    """
+    return [formula for path in paths for formula in read_formulas(path)]

@@ -1,0 +1,238 @@
+"""``ltlpipe analyze``: what kinds of properties formulas are."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe.cli import options as shared  # noqa: TC001 - typer reads annotations
+from ltlpipe.cli.progress import search_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.batch.table import Row
+    from ltlpipe.logic.formulas import Formula
+
+FORMATS = ("text", "csv", "parquet", "json", "latex", "html")
+
+_SUFFIXES = {
+    ".txt": "text",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+}
+_PIPE_WIDTH = 180  # columns where there is no terminal to ask
+
+
+def analyze(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FORMULAS.ltl", help="One formula per line."),
+    ] = None,
+    formula: Annotated[
+        list[str] | None,
+        typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="text, csv, parquet, json, latex or html; by default what --out "
+            "ends in, or text.",
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", metavar="FILE", help="Where to.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One object per formula and line.")
+    ] = False,
+    explain: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Say why formula N is interruptible or not."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Time for each formula."),
+    ] = 60.0,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Formulas at once.")
+    ] = 1,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Classify formulas as properties of actions, one row for each.
+
+    The columns: actions, size, class in Manna & Pnueli's hierarchy, whether
+    repetitions of actions matter (stutter-invariant), whether other actions than
+    those named matter (interruptible), and whether that is seen from the syntax;
+    states of a Büchi, a generalised Büchi, a deterministic parity and a generic
+    automaton; whether the first is weak, terminal, very weak, and in interrupt
+    normal form, and its size after normalisation.
+
+    What is not known in time is missing, and such a formula counts as not
+    interruptible; standard error says so.
+    """
+    from ltlpipe.batch.analyzing import analysis_rows, json_of, read_all
+    from ltlpipe.cli.check import json_line
+    from ltlpipe.logic.formulas import parse
+
+    form = _format(to, out)
+    if as_json and out is None and to is not None:
+        raise typer.BadParameter("--json and --to both want standard output")
+    formulas = read_all(files or []) + [parse(text) for text in formula or []]
+    if not formulas:
+        raise typer.BadParameter("nothing to analyse: name files, or use -f FORMULA")
+    if explain is not None:
+        _explain(formulas, explain, timeout)
+        return
+    started = time.monotonic()
+    rows: list[Row] = []
+    with search_progress(quiet=quiet) as progress:
+        found = analysis_rows(formulas, timeout=timeout, jobs=jobs)
+        progress.begin("analysing", total=len(formulas))
+        for row, notes in found:
+            rows.append(row)
+            for note in notes:
+                progress.hide()
+                print(f"warning: {note}", file=sys.stderr)
+            if as_json:
+                progress.hide()
+                print(json_line(json_of(row)), flush=True)
+            progress.begin("analysing", total=len(formulas), done=len(rows))
+    if out is not None or not as_json:
+        _write(rows, form, out)
+    if not quiet and not as_json and (form == "text" or out is not None):
+        _summarise(rows, time.monotonic() - started, out)
+
+
+def _format(to: str | None, out: str | None) -> str:
+    """Return the format that the options ask for."""
+    if to is None and out is None:
+        return "text"
+    form = to or _SUFFIXES.get(Path(out or "").suffix.lower())
+    if form not in FORMATS:
+        asked = f"--to {to}" if to else f"--out {out}"
+        raise UnsupportedError(f"{asked}: expected one of {', '.join(FORMATS)}")
+    if form == "parquet" and out is None:
+        raise UnsupportedError("--to parquet needs --out FILE")
+    return form
+
+
+def _write(rows: list[Row], form: str, out: str | None) -> None:
+    """Write the rows to a file, or to standard output."""
+    if form in ("csv", "parquet") and out is not None:
+        from ltlpipe.batch.analyzing import ANALYSIS_DTYPES
+        from ltlpipe.batch.table import CsvWriter, ParquetWriter
+
+        kind = CsvWriter if form == "csv" else ParquetWriter
+        with kind(out, ANALYSIS_DTYPES) as table:
+            for row in rows:
+                table.write(row)
+        return
+    text = _laid_out(rows, form, to_file=out is not None)
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        Path(out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or error
+        raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
+
+
+def _laid_out(rows: list[Row], form: str, *, to_file: bool) -> str:
+    from ltlpipe.report.analysis import html_page, latex
+
+    if form == "text":
+        return _as_text(rows, to_file=to_file)
+    if form == "csv":
+        return _as_csv(rows)
+    if form == "json":
+        return _as_json(rows)
+    return latex(rows) if form == "latex" else html_page(rows)
+
+
+def _as_text(rows: list[Row], *, to_file: bool) -> str:
+    from rich.console import Console
+
+    from ltlpipe.report.analysis import text_table
+
+    stream = io.StringIO()
+    screen = Console()
+    console = Console(file=stream, color_system=None)
+    if to_file or (not screen.is_terminal and "COLUMNS" not in os.environ):
+        console.width = _PIPE_WIDTH
+    else:
+        console.width = screen.width
+    console.print(text_table(rows))
+    return stream.getvalue()
+
+
+def _as_csv(rows: list[Row]) -> str:
+    from ltlpipe.batch.analyzing import ANALYSIS_DTYPES
+    from ltlpipe.batch.table import to_frame
+
+    return str(to_frame(rows, ANALYSIS_DTYPES).to_csv(index=False))
+
+
+def _as_json(rows: list[Row]) -> str:
+    from ltlpipe.batch.analyzing import json_of
+    from ltlpipe.cli.check import json_line
+
+    lines = ",\n".join(json_line(json_of(row)) for row in rows)
+    return f"[\n{lines}\n]\n"
+
+
+def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
+    """Print why one formula is interruptible, or why not."""
+    from ltlpipe.automata.bounded import StoppedError, call_bounded
+    from ltlpipe.batch.analyzing import explain
+
+    if number > len(formulas):
+        raise typer.BadParameter(
+            f"{number}, but there are {len(formulas)} formulas",
+            param_hint="'--explain'",
+        )
+    formula = formulas[number - 1]
+
+    def lines() -> list[str]:
+        return list(_with_place(formula, explain(formula)))
+
+    try:
+        printed = call_bounded(lines, deadline=time.monotonic() + timeout)
+    except StoppedError as stopped:
+        raise UnsupportedError(
+            f"{formula.identifier}: whether it is interruptible is not known: "
+            f"{stopped.reason}; it is treated as if not (--timeout)"
+        ) from None
+    print("\n".join(printed))
+
+
+def _with_place(formula: Formula, lines: Iterator[str]) -> Iterator[str]:
+    if formula.file is not None:
+        yield f"{formula.file}:{formula.line}"
+    yield from lines
+
+
+def _summarise(rows: list[Row], seconds: float, out: str | None) -> None:
+    counts: dict[str, Any] = {
+        "interruptible": sum(bool(row["interruptible"]) for row in rows),
+        "by syntax": sum(row["syntactic"] == "intrpt" for row in rows),
+    }
+    n_rows = "1 formula" if len(rows) == 1 else f"{len(rows)} formulas"
+    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    written = "" if out is None else f" written to {out}"
+    print(f"{n_rows}{written}: {told}; {seconds:.1f} s")

@@ -1,0 +1,231 @@
+"""The analysis of formulas: columns, limits, and what their values mean."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ltlpipe
+from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
+from ltlpipe.automata import sizes
+from ltlpipe.batch import analyzing
+from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain
+from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.generating import formula_set
+from tests.logic.test_interruptible import EXAMPLES
+from tests.strategies import formulas
+
+CONTRACT = [
+    *("formula", "alphabet", "size", "hierarchy", "stutter_invariant"),
+    *("interruptible", "syntactic", "ba_states", "tgba_states", "parity_states"),
+    *("generic_states", "weak", "terminal", "very_weak", "normal_form"),
+    *("norm_states", "seconds"),
+]
+
+
+def test_columns():
+    """Those of the contract, with nullable types, also for no formula."""
+    for frame in (ltlpipe.analyze(["G(a -> F b)"]), ltlpipe.analyze([])):
+        assert list(frame) == CONTRACT
+        assert {c: str(t) for c, t in frame.dtypes.items()} == ANALYSIS_DTYPES
+
+
+def test_known_rows():
+    """Classes and sizes that textbooks have."""
+    frame = ltlpipe.analyze(["G(b -> F a)", "F(a & X F a)", "G !a", "GF a -> GF b"])
+
+    assert frame["alphabet"].map(json.loads).tolist() == [
+        ["a", "b"],
+        ["a"],
+        ["a"],
+        ["a", "b"],
+    ]
+    assert frame["size"].tolist() == [5, 6, 3, 7]
+    assert frame["hierarchy"].tolist() == [
+        "recurrence",
+        "guarantee",
+        "safety",
+        "reactivity",
+    ]
+    assert frame["stutter_invariant"].tolist() == [True, False, True, True]
+    assert frame["interruptible"].all()
+    assert set(frame["syntactic"]) == {"intrpt"}
+    assert frame["ba_states"].tolist() == [2, 3, 1, 4]
+    assert frame["weak"].tolist() == [False, True, True, False]
+    assert frame["terminal"].tolist() == [False, True, False, False]
+    assert frame["very_weak"].tolist() == [False, True, True, False]
+
+
+def test_examples_of_the_paper():
+    """As in tests/logic, through the table."""
+    frame = ltlpipe.analyze(list(EXAMPLES))
+    assert frame["interruptible"].tolist() == list(EXAMPLES.values())
+
+
+def test_meaning_under_one_action_at_a_time():
+    """Not that of formulas over sets of propositions."""
+    frame = ltlpipe.analyze(["a & b", "G(a -> F b) | (a & b)", "F a & G(a -> !b)"])
+    assert frame["hierarchy"].tolist() == ["bottom", "recurrence", "guarantee"]
+    assert frame["ba_states"].tolist() == [1, 2, 2]
+
+
+@given(st.lists(formulas(max_leaves=5), min_size=1, max_size=3))
+@settings(max_examples=25)
+def test_rows_do_not_depend_on_company(texts):
+    """Nor on what actions are called: forms are remembered without names."""
+    renamed = [text.replace("a", "zeta").replace("b", "alpha") for text in texts]
+    together = ltlpipe.analyze(texts + renamed)
+    alone = pd.concat([ltlpipe.analyze([text]) for text in texts])
+    columns = ["size", "hierarchy", "stutter_invariant", "interruptible", "syntactic"]
+    for column in columns:
+        expected = alone[column].fillna("-").tolist()
+        assert together[column].fillna("-").tolist() == 2 * expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rows_come_in_order(jobs):
+    """Whoever is done first."""
+    texts = formula_set(40, [f"a{i}" for i in range(9)], seed=3)
+    assert ltlpipe.analyze(texts, jobs=jobs)["formula"].tolist() == texts
+
+
+def test_of_what(tmp_path):
+    """One formula, formulas, or a file."""
+    path = tmp_path / "f.ltl"
+    path.write_text("G a\n\n0: F b\n")
+    for given_ in (["G a", parse("F b")], path):
+        assert ltlpipe.analyze(given_)["formula"].tolist() == ["G a", "F b"]
+    assert ltlpipe.analyze("G a")["formula"].tolist() == ["G a"]
+
+
+def test_time_is_limited(monkeypatch):
+    """What is known stays; what is not known to be interruptible is not."""
+    monkeypatch.setattr(
+        sizes, "n_states", lambda formula, kind: time.sleep(60 * ("F" in formula.text))
+    )
+    with pytest.warns(LtlpipeWarning, match="F c: not all is known after 0.5 s"):
+        frame = ltlpipe.analyze(["F c", "G !d"], timeout=0.5)
+    assert frame["interruptible"].tolist() == [True, True]
+    assert frame["ba_states"].tolist() == [2, 1]
+    assert frame["tgba_states"].isna().all()
+    assert frame["seconds"][0] >= 0.5 > frame["seconds"][1]
+
+
+def test_not_known_is_not_interruptible(monkeypatch):
+    """Siegel & Yan's reductions need a positive answer."""
+    monkeypatch.setattr(analyzing, "is_interruptible", lambda formula: time.sleep(60))
+    with pytest.warns(LtlpipeWarning) as caught:
+        frame = ltlpipe.analyze(["X e"], timeout=0.5)
+    assert frame["interruptible"].tolist() == [False]
+    assert frame["alphabet"].tolist() == ['["e"]']
+    assert frame["hierarchy"].isna().all()
+    assert "treated as if not" in " ".join(str(w.message) for w in caught)
+
+
+def test_spot_gives_up(monkeypatch):
+    """The column is missing, the others are there, and a note says why."""
+
+    def refuse(formula, kind):
+        raise UnsupportedError("too many sets")
+
+    monkeypatch.setattr(sizes, "n_states", refuse)
+    rows = list(analysis_rows([parse("F f & X X g")]))
+    ((row, notes),) = rows
+    assert row["tgba_states"] is None
+    assert row["ba_states"] == 7
+    assert notes == ["F f & X X g: too many sets"] * 3
+
+
+def test_real_time_limit():
+    """Spot needs minutes for the automata of twenty responses to one another."""
+    hard = "!(" + " & ".join(f"G(a{k} -> F b{k})" for k in range(18)) + ")"
+    started = time.monotonic()
+    with pytest.warns(LtlpipeWarning):
+        frame = ltlpipe.analyze(
+            [f"({hard}) U (X {hard} & c)", "G(a -> F b)"], timeout=2
+        )
+    assert time.monotonic() - started < 15
+    assert frame["interruptible"].tolist()[1]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [("GF a", False), ("F a", True), ("a U b", True), ("a & X(b & X c)", True)],
+)
+def test_very_weak(table, expected):
+    """Cycles of one state only."""
+    assert sizes.is_very_weak(sizes.buchi(parse(table))) is expected
+
+
+@given(formulas(max_leaves=5))
+@settings(max_examples=50)
+def test_very_weak_agrees_with_spot(text):
+    """On the automaton without labels."""
+    import buddy
+    import spot
+
+    table = sizes.buchi(parse(text))
+    graph = spot.make_twa_graph(spot.make_bdd_dict())
+    graph.new_states(table.n_states)
+    for at in range(table.n_states * table.n_letters):
+        for dst in table.edge_dst[table.first_edge[at] : table.first_edge[at + 1]]:
+            graph.new_edge(at // table.n_letters, int(dst), buddy.bddtrue)
+    expected = all(len(c) == 1 for c in components_of(graph))
+    assert sizes.is_very_weak(table) == expected
+
+
+def components_of(graph):
+    """The SCCs, all states considered."""
+    followers = [{e.dst for e in graph.out(s)} for s in range(graph.num_states())]
+
+    def reach(start):
+        seen, todo = {start}, [start]
+        while todo:
+            new = followers[todo.pop()] - seen
+            seen |= new
+            todo += new
+        return seen
+
+    reached = [reach(s) for s in range(len(followers))]
+    return [{t for t in r if s in reached[t]} for s, r in enumerate(reached)]
+
+
+def test_refused():
+    """Formulas that do not parse, PSL, and no job."""
+    with pytest.raises(FormulaError):
+        ltlpipe.analyze(["G a", "a U"])
+    with pytest.raises(UnsupportedError, match="PSL"):
+        ltlpipe.analyze(["{a;b*}<>->c"])
+    with pytest.raises(UnsupportedError, match="at least 1"):
+        ltlpipe.analyze(["a"], jobs=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("G(a -> F b)", ["yes, by its syntax", "a -> Fb     Neg"]),
+        ("G(a -> X b)", ["no; two words", "visible:"]),
+        ("(a M b) | F c", ["yes, though no rule"]),
+    ],
+)
+def test_explanations(text, lines):
+    """By syntax, by words, or by the lack of them."""
+    told = "\n".join(explain(parse(text)))
+    for line in lines:
+        assert line in told
+
+
+def test_patterns():
+    """The published table is what the command writes."""
+    root = Path(__file__).parents[2]
+    frame = ltlpipe.analyze(root / "formulas" / "patterns.ltl")
+    published = pd.read_csv(root / "results" / "patterns.csv", dtype=ANALYSIS_DTYPES)
+    columns = ["formula", "size", "hierarchy", "stutter_invariant", "interruptible"]
+    assert list(published) == CONTRACT
+    assert frame[columns].equals(published[columns])

@@ -1,0 +1,129 @@
+"""The catalogue of patterns: each says what its name and scope say.
+
+Words end with one action for ever; what a pattern means is computed on the parts
+of the word that its scope cuts out, without any formula.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from ltlpipe import is_interruptible
+from ltlpipe.logic.classes import syntactic_class
+from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.logic.words import Word, satisfies
+
+FILE = Path(__file__).parents[2] / "formulas" / "patterns.ltl"
+TAIL = 5  # repetitions of the last action that stand for all
+
+
+def catalogue():
+    """Map (pattern, scope) to the formula below this comment."""
+    lines = FILE.read_text().splitlines()
+    found = {}
+    for comment, line in pairwise(lines):
+        if (named := re.fullmatch(r"# ([^,]+), (.+)", comment)) and line[:1] != "#":
+            found[named.groups()] = line
+    return found
+
+
+CATALOGUE = catalogue()
+
+
+def parts(scope, word):
+    """The parts of a word in a scope: the events, and whether they go on for ever."""
+    if scope == "global":
+        return [word]
+    if scope == "before r":
+        return [word[: word.index("r")]] if "r" in word else []
+    starts = [i + 1 for i, action in enumerate(word) if action == "q"]
+    if scope == "after q":
+        return [word[i:] for i in starts[:1]]
+    ends = [word.index("r", i) if "r" in word[i:] else None for i in starts]
+    if scope == "between q and r":
+        return [word[i:j] for i, j in zip(starts, ends, strict=True) if j is not None]
+    assert scope == "after q until r"
+    return [word[i:j] for i, j in zip(starts, ends, strict=True)]
+
+
+def after(word, *chain):
+    """Whether a chain of actions occurs in a word, in this order."""
+    for action in chain:
+        if action not in word:
+            return False
+        word = word[word.index(action) + 1 :]
+    return True
+
+
+def before(word, action):
+    return word[: word.index(action)] if action in word else None
+
+
+def behind(word, action):
+    """What follows each occurrence of an action."""
+    return [word[i + 1 :] for i, a in enumerate(word) if a == action]
+
+
+def precedence_1_2(part):
+    for i, action in enumerate(part):
+        if action == "s" and "t" in part[i + 1 :]:
+            return "p" in part[:i]
+    return True
+
+
+MEANINGS = {
+    "absence": lambda w: "p" not in w,
+    "universality": lambda w: set(w) <= {"p"},
+    "existence": lambda w: "p" in w,
+    "bounded existence": lambda w: w.count("p") <= 2,
+    "precedence": lambda w: "p" not in w or "s" in before(w, "p"),
+    "response": lambda w: all("s" in rest for rest in behind(w, "p")),
+    "precedence chain 2-1": lambda w: "p" not in w or after(before(w, "p"), "s", "t"),
+    "precedence chain 1-2": precedence_1_2,
+    "response chain 2-1": lambda w: all(
+        "t" not in rest or after(rest, "t", "p") for rest in behind(w, "s")
+    ),
+    "response chain 1-2": lambda w: all(after(v, "s", "t") for v in behind(w, "p")),
+    "constrained chain 1-2": lambda w: all(
+        any("t" in rest and "z" not in before(rest, "t") for rest in behind(v, "s"))
+        for v in behind(w, "p")
+    ),
+}
+SCOPES = ["global", "before r", "after q", "between q and r", "after q until r"]
+
+
+def test_every_pattern_in_every_scope():
+    """And nothing else in the file."""
+    assert set(CATALOGUE) == {(p, s) for p in MEANINGS for s in SCOPES}
+    assert [f.text for f in read_formulas(FILE)] == list(CATALOGUE.values())
+
+
+@pytest.mark.parametrize(("pattern", "scope"), CATALOGUE)
+def test_meaning(pattern, scope):
+    """On random words; each formula holds of some and not of others."""
+    tree = parse(CATALOGUE[pattern, scope]).spot
+    rng = random.Random(f"{pattern} {scope}")
+    seen = set()
+    for _ in range(1500):
+        letters = rng.choice(["pqrstzx", "pqr", "pppqr", "qpstz", "pqrst", "str"])
+        events = rng.choices(letters, k=rng.randrange(9))
+        last = rng.choice([*"xxxpstq", *events])
+        word = events + TAIL * [last]
+        expected = all(MEANINGS[pattern](part) for part in parts(scope, word))
+        assert satisfies(tree, Word(tuple(events), (last,))) == expected, word
+        seen.add(expected)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize(("pattern", "scope"), CATALOGUE)
+def test_interruptible(pattern, scope):
+    """All but universality, as Siegel & Yan 2020 say of most that arise."""
+    formula = parse(CATALOGUE[pattern, scope])
+    assert is_interruptible(formula) is (pattern != "universality")
+    if pattern != "universality":
+        assert "intrpt" in syntactic_class(formula.spot)
