@@ -70,7 +70,7 @@ class AmpleTables(NamedTuple):
     relation: np.ndarray  # uint64[r, b], per local state: who shares what it enables
     participants: np.ndarray  # uint64[n_actions, b]
     visible: np.ndarray  # uint8[n_actions]
-    closures: np.ndarray  # uint64[s + 1, b], candidates; the last one is a buffer
+    closures: np.ndarray  # uint64[s + 2, b], candidates; the last two are buffers
     sizes: np.ndarray  # int32[s], steps of each candidate, 0 once it has failed
     seeds: np.ndarray  # int32[s], a component whose closure it is
 
@@ -98,7 +98,7 @@ def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> Ample
         relation=relation.related,
         participants=relation.participants,
         visible=visible.astype(np.uint8),
-        closures=np.zeros((max_steps + 1, n_words), dtype=np.uint64),
+        closures=np.zeros((max_steps + 2, n_words), dtype=np.uint64),
         sizes=np.zeros(max_steps, dtype=np.int32),
         seeds=np.zeros(max_steps, dtype=np.int32),
     )
@@ -170,14 +170,18 @@ def steps_of(tables, actions, n_steps, at):
 def find_candidates(tables, row, actions, n_steps):
     """Fill `closures`, `sizes` and `seeds` (conditions 1-3); return how many.
 
-    `actions` are those of the state's steps, int32[n_steps].
+    `actions` are those of the state's steps, int32[n_steps].  The closure of an
+    action's participants is that of any one of them, so each component is a seed
+    once at most.
     """
     closures, participants = tables.closures, tables.participants
     visible = tables.visible
     n_words = closures.shape[1]
     forbidden = closures.shape[0] - 1
+    seeded = forbidden - 1
     for w in range(n_words):
         closures[forbidden, w] = _ZERO
+        closures[seeded, w] = _ZERO
     n_visible = 0
     for step in range(n_steps):
         action = actions[step]
@@ -190,13 +194,16 @@ def find_candidates(tables, row, actions, n_steps):
         return n
     for step in range(n_steps):
         action = actions[step]
-        if visible[action] or (step > 0 and actions[step - 1] == action):
-            continue
-        if meets(participants, action, closures, forbidden):
+        if (
+            visible[action]
+            or meets(participants, action, closures, seeded)
+            or meets(participants, action, closures, forbidden)
+        ):
             continue
         for w in range(n_words):
             closures[n, w] = participants[action, w]
-        if not close(tables, row, n, forbidden):
+            closures[seeded, w] |= participants[action, w]
+        if not close(tables, row, n, forbidden) or is_known(closures, n):
             continue
         size = steps_of(tables, actions, n_steps, n)
         if size < n_steps:
@@ -206,6 +213,20 @@ def find_candidates(tables, row, actions, n_steps):
             if size == 1:  # nothing is smaller
                 break
     return n
+
+
+@inlined
+def is_known(closures, n):
+    """Whether the set ``closures[n]`` is one of those before it."""
+    for i in range(n):
+        same = True
+        for w in range(closures.shape[1]):
+            if closures[i, w] != closures[n, w]:
+                same = False
+                break
+        if same:
+            return True
+    return False
 
 
 @inlined

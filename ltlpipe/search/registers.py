@@ -53,7 +53,9 @@ class Reg(IntEnum):
     N_GOALS = 24  # gv04: accepting states on the call stack
     N_SCCS = 25  # sccs: complete SCCs
 
+    # Searches with ample sets
     REDUCED = 26  # states expanded by fewer than all of their steps
+    ATTEMPTS = 27  # states for which an ample set has been looked for
 
 
 N_REGISTERS = len(Reg)

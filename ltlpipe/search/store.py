@@ -115,6 +115,30 @@ def lookup(store, registers, rows, n, ids, hashes, companion, shift):
 
 
 @inlined
+def store_missing(store, registers, rows, n, ids, hashes):
+    """Add those of the first `n` of `rows` that `lookup` has not found.
+
+    Their ids, -1 so far, are written to `ids`.
+    """
+    slots = store.slots
+    known = store.rows
+    id_bits = np.uint64(registers[Reg.ID_BITS])
+    n_stored = registers[Reg.STORED]
+    for i in range(n):
+        if ids[i] >= 0:
+            continue
+        at, state = find(slots, known, rows, i, hashes[i], id_bits)
+        if state < 0:  # it may stand twice in the batch
+            state = n_stored
+            n_stored += 1
+            for w in range(rows.shape[1]):
+                known[state, w] = rows[i, w]
+            slots[at] = slot_entry(hashes[i], state, id_bits)
+        ids[i] = state
+    registers[Reg.STORED] = n_stored
+
+
+@inlined
 def slot_entry(mixed, state, id_bits):
     """Return what the slot of a state with this hash holds."""
     tag = (mixed & _LOW) >> id_bits

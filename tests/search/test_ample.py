@@ -113,10 +113,10 @@ def test_more_components_than_bits_in_a_word():
     actions = np.array(taken, dtype=np.int32)
     n_found = call_candidates(tables, packed.initial, actions, 3)
 
-    assert n_found == 3
+    assert n_found == 2  # the first two actions have the same closure
     sets = [
         {i for i in range(n) if int(tables.closures[c, i // 64]) >> (i % 64) & 1}
-        for c in range(3)
+        for c in range(2)
     ]
-    assert sets == [set(order[:61]), set(order[:61]), {order[80]}]
-    assert tables.sizes[:3].tolist() == [2, 2, 1]
+    assert sets == [set(order[:61]), {order[80]}]
+    assert tables.sizes[:2].tolist() == [2, 1]

@@ -104,9 +104,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
     arrays.numbers[state] = registers[Reg.COUNT]
     if product.settings[Setting.AMPLE] != 0:
         set_flag(arrays.path, state, 0)
-        n = visit_ample_path(
-            expand, product, store, registers, state, arrays.numbers, arrays.path
-        )
+        n = visit_ample_path(expand, product, store, registers, state, arrays.path)
     else:
         n = visit_successors(
             expand, product, store, registers, state, arrays.numbers, 0
