@@ -112,7 +112,7 @@ def check(
             progress.hide()
             plans.show(verdict.plan)
             _report(verdict, as_json=as_json)
-            if verdict.reason == "memory" and not quiet:
+            if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
             if verdict.reason == "interrupted":
