@@ -58,10 +58,13 @@ class Task:
         The system, or the files to load it from.
     formula : Formula, str, FormulaError or InputError
         The question; the error if it, or the whole file, could not be read.
+    position : int
+        Its place among the formulas of its file, from 0.
     """
 
     system: Network | tuple[str, ...]
     formula: Formula | str | FormulaError | InputError
+    position: int = 0
 
 
 class Watcher(Protocol):
@@ -94,7 +97,10 @@ def tasks_of(problems: Iterable[Problem]) -> list[Task]:
                 formulas = read_formulas(file, collect_errors=True)
             except InputError as error:
                 formulas = [error]
-            tasks.extend(Task(problem.system, formula) for formula in formulas)
+            tasks.extend(
+                Task(problem.system, formula, position)
+                for position, formula in enumerate(formulas)
+            )
     return tasks
 
 
@@ -169,6 +175,9 @@ def solve_rows(
 ) -> Iterator[Row]:
     """Solve tasks one after the other and yield a row as soon as it is known.
 
+    Besides the columns of the result table a row has `n_components`, those of the
+    system if it could be read.
+
     The options are looked at before the first row is asked for.  After a task
     that was interrupted no further one is begun.
 
@@ -204,7 +213,10 @@ def _rows(
             system = task.system
             name = system.name if isinstance(system, Network) else " ".join(system)
             row = failed_row(name, task.formula, error)
-        yield encodable(row | common | {"started_at": started_at})
+        known: Row = {"started_at": started_at}
+        if isinstance(loaded[1], Network):
+            known["n_components"] = len(loaded[1].components)
+        yield encodable(row | common | known)
         if row["reason"] == "interrupted":
             return
 

@@ -218,14 +218,22 @@ class TableWriter(ABC):
 
 
 class CsvWriter(TableWriter):
-    """Appends rows to a CSV file, each in one piece."""
+    """Appends rows to a CSV file, each in one piece, by default below a header."""
 
-    def __init__(self, path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> None:
+    def __init__(
+        self,
+        path: StrPath,
+        dtypes: Mapping[str, str] = DTYPES,
+        *,
+        header: bool = True,
+    ) -> None:
         super().__init__(path, dtypes)
         try:
             self._stream = self.path.open("wb", buffering=0)
         except OSError as error:
             raise self._failure(error) from error
+        if not header:
+            return
         try:
             self._put(list(self.dtypes))
         except OSError as error:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.check import exit_code, json_line
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import RunWatcher, search_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from ltlpipe.batch.rers import Name, RersWriter
     from ltlpipe.batch.solving import Task
     from ltlpipe.cli.progress import SearchProgress
     from ltlpipe.verdict.verdict import Verdict
@@ -48,6 +54,14 @@ def solve(
     store: Annotated[
         str | None, typer.Option(metavar="FILE", help="Not in this version.")
     ] = None,
+    rers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Answers as RERS wants them, problem,property,true|false; and a "
+            "summary per problem.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one object per formula, too.")
     ] = False,
@@ -64,6 +78,7 @@ def solve(
     run; the rows so far stay.
     """
     from ltlpipe.batch.problems import find_problems
+    from ltlpipe.batch.rers import names_of
     from ltlpipe.batch.solving import (
         BUG,
         INPUT_ERROR,
@@ -92,13 +107,22 @@ def solve(
     )
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     tasks = tasks_of(find_problems(paths))
+    if rers is not None and Path(rers).resolve() == Path(out).resolve():
+        raise UnsupportedError(f"--rers {rers} is the file of --out; name another one")
+    names = [] if rers is None else names_of(tasks)
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=quiet) as progress:
         rows = solve_rows(tasks, watcher=_Watcher(progress, plans), **chosen)
-        with open_table(out) as table, suppress(KeyboardInterrupt):
+        with (
+            open_table(out) as table,
+            _open_answers(rers, names) as answers,
+            suppress(KeyboardInterrupt),
+        ):
             for row in rows:
                 table.write(row)
+                if answers is not None:
+                    answers.write(row)
                 if as_json:
                     progress.hide()
                     print(json_line(json_of(row)), flush=True)
@@ -106,6 +130,9 @@ def solve(
     left = len(tasks) - counts.total()
     if not quiet and not as_json:
         _summarise(counts, left, time.monotonic() - started, out)
+        if answers is not None:
+            _summarise_problems(answers)
+            print(f"{answers.n_answers} answers written to {rers}")
     reasons = {reason for _, reason in counts}
     if BUG in reasons:
         raise typer.Exit(70)
@@ -152,3 +179,28 @@ def _summarise(
         table.add_row("(not solved)", "interrupted", str(left))
     Console().print(table)
     print(f"{counts.total()} rows written to {out} in {seconds:.1f} s")
+
+
+def _open_answers(
+    rers: str | None, names: Sequence[Name]
+) -> AbstractContextManager[RersWriter | None]:
+    if rers is None:
+        return nullcontext()
+    from ltlpipe.batch.rers import RersWriter
+
+    return RersWriter(rers, names)
+
+
+def _summarise_problems(answers: RersWriter) -> None:
+    """Print what each problem has cost."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for column in ("problem", "components", "seconds", "decided"):
+        table.add_column(column, justify="right")
+    for problem, effort in answers.efforts.items():
+        components = "" if effort.components is None else str(effort.components)
+        decided = f"{effort.decided}/{effort.total}"
+        table.add_row(str(problem), components, f"{effort.seconds:.1f}", decided)
+    Console().print(table)

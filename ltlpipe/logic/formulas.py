@@ -3,14 +3,14 @@
 Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands
 for weak until, as in the files of the RERS challenge.  A file holds one formula
 per line; lines that begin with ``#`` and blank lines say nothing, and a number
-with a colon before a formula (``0: G a``) is no part of it.
+with a colon before a formula (``0: G a``) is its number and no part of it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -29,7 +29,7 @@ _WEAK_UNTIL = re.compile(_QUOTED + r"|(?<![\w.])WU(?![\w.])", re.DOTALL)
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
 _NESTING = re.compile(_QUOTED + r"|([({!XFGUWRM]|->)", re.DOTALL)
-_NUMBERING = re.compile(r"\s*\d+\s*:")
+_NUMBERING = re.compile(r"\s*(\d+)\s*:")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # The formula in one line behind `>>> `, a caret under the place, the message.
@@ -53,12 +53,15 @@ class Formula:
         What it means.
     file, line : optional
         The file and the line in it, if it was read from one.
+    number : int, optional
+        The number with a colon that stands before it in the file.
     """
 
     text: str
     spot: Any
     file: str | None = None
     line: int | None = None
+    number: int | None = None
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -214,7 +217,10 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
         numbering = _NUMBERING.match(content)
         text = content if numbering is None else content[numbering.end() :]
         try:
-            formulas.append(parse(text.strip(), file=name, line=number))
+            formula = parse(text.strip(), file=name, line=number)
+            if numbering is not None:
+                formula = replace(formula, number=int(numbering[1]))
+            formulas.append(formula)
         except FormulaError as error:
             if not collect_errors:
                 raise

@@ -77,9 +77,28 @@ def trim(network: Network, barred: Collection[int] = ()) -> Network:
     >>> [c.transitions() for c in trim(Network([left, right])).components]
     [[(0, 'c', 0)], []]
     """
-    kept = saturate(network, barred).kept
+    return _with_happening(network, barred)[0]
+
+
+def trim_alone(network: Network, actions: Sequence[str]) -> tuple[Network, list[str]]:
+    """Return `trim` of a network, and those of some actions that can still happen."""
+    smaller, happening = _with_happening(network, ())
+    return smaller, _among(network, actions, happening)
+
+
+def _among(
+    network: Network, actions: Sequence[str], happening: np.ndarray
+) -> list[str]:
+    return [name for name in actions if happening[network.action_index[name]]]
+
+
+def _with_happening(
+    network: Network, barred: Collection[int]
+) -> tuple[Network, np.ndarray]:
+    """Return `trim` of a network, and bool[n_actions], whether each can happen."""
+    kept, happening = saturate(network, barred)
     if kept.all():
-        return network
+        return network, happening
     components = []
     begin = 0
     for component in network.components:
@@ -92,13 +111,7 @@ def trim(network: Network, barred: Collection[int] = ()) -> Network:
             }
             component = replace(component, **columns)
         components.append(component)
-    return Network(components, network.name)
-
-
-def happening(network: Network, actions: Sequence[str]) -> list[str]:
-    """Return those of some actions that can happen at all, in their order."""
-    found = saturate(network).happening
-    return [name for name in actions if found[network.action_index[name]]]
+    return Network(components, network.name), happening
 
 
 def trim_with(
@@ -111,11 +124,11 @@ def trim_with(
     Parameters
     ----------
     network : Network
-        It is not changed.
+        What `trim_alone` returned; it is not changed.
     table : PropertyAutomaton
         Letter i + 1 (before the marks of the system are told) is ``actions[i]``.
     actions : sequence of str
-        Names of actions of the network.
+        Those of `trim_alone`.
 
     Returns
     -------
@@ -123,24 +136,34 @@ def trim_with(
         The actions that can still happen are the letters of the new table.
     """
     left = list(actions)
-    while True:
-        lacking = _lacking(network, table, left)
-        smaller = trim(network, lacking)
-        now = happening(smaller, left)
-        if now == left and smaller is network:
-            return Trimmed(network, table, left)
+    while lacking := _lacking(network, table, left):
+        network, happening = _with_happening(network, lacking)
+        now = _among(network, left, happening)
         gone = [i for i, name in enumerate(left, start=OTHER + 1) if name not in now]
-        network, table, left = smaller, without_letters(table, gone), now
+        if gone:
+            table, left = without_letters(table, gone), now
+    return Trimmed(network, table, left)
 
 
 def _lacking(
     network: Network, table: PropertyAutomaton, actions: Sequence[str]
 ) -> list[int]:
-    """Return the actions of the network that the table has no transition on."""
+    """Return actions that have transitions but that the table has none on."""
     counts = np.diff(table.first_edge).reshape(table.n_states, -1).sum(axis=0)
     by_letter = counts.reshape(-1, 1 << table.system_marks).sum(axis=1)
-    letters = letters_of(network, actions)
-    return np.flatnonzero(by_letter[letters] == 0).tolist()
+    unread = by_letter[letters_of(network, actions)] == 0
+    if not unread.any():
+        return []
+    used = [
+        dict(zip(c.labels, np.bincount(c.label, minlength=len(c.labels)), strict=True))
+        for c in network.components
+    ]
+    return [
+        number
+        for number in np.flatnonzero(unread).tolist()
+        for action in [network.actions[number]]
+        if any(used[p][action.name] for p in action.participants)
+    ]
 
 
 def letters_of(network: Network, actions: Sequence[str]) -> np.ndarray:

@@ -17,7 +17,7 @@ from ltlpipe._errors import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.reduction.alphabet import Trimmed, happening, letters_of, trim, trim_with
+from ltlpipe.reduction.alphabet import Trimmed, letters_of, trim_alone, trim_with
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.search.ample import Inner
 from ltlpipe.search.catalogue import SEARCHES
@@ -449,8 +449,7 @@ class _Task:
         if not self.options.reduces(ALPHABET):
             table = self._translate(actions, limits, interrupt)
             return Trimmed(self.system, table, actions), ()
-        network = trim(self.system)
-        known = happening(network, actions)
+        network, known = trim_alone(self.system, actions)
         table = self._translate(known, limits, interrupt)
         trimmed = Trimmed(network, table, known)
         if not self.options.stutters:

@@ -487,3 +487,25 @@ def test_a_thousand_states():
     triples = [(s, 0, s) for s in range(n)] + [(s, 1, (s + 1) % n) for s in range(n)]
     table = buchi(n, triples, set(range(0, n, 2)))
     assert first_violation(table, {1}) is None
+
+
+def test_figure_1_needs_its_norm():
+    """With ample sets {a}, {a}, {a, b} no accepting cycle is left, in the norm one is.
+
+    The product with a system of one state, which can always do a and b, is the
+    automaton itself; every cycle has a fully enabled state.
+    """
+
+    def cycles(table, ample):
+        """The states on cycles of the reduced product."""
+        steps = [
+            {d for a in ample[s] for d in targets(table, s, a)}
+            for s in range(table.n_states)
+        ]
+        return {s for s in range(table.n_states) if reaches(steps, s, s)}
+
+    assert cycles(FIGURE_1, [{0, 1}, {0, 1}, {0, 1}]) & accepting_states(FIGURE_1)
+    assert not cycles(FIGURE_1, [{0}, {0}, {0, 1}]) & accepting_states(FIGURE_1)
+    normal = norm(FIGURE_1, {1})
+    # 0-sharp has a loop with a, so C3 wants it fully enabled.
+    assert cycles(normal, [{0}, {0, 1}]) & accepting_states(normal)

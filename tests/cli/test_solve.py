@@ -179,3 +179,45 @@ def test_options_of_later_versions(flags, run, problems, tmp_path):
     assert outcome.code == 2
     assert "not in this version" in outcome.complaint
     assert not out.exists()
+
+
+def test_rers(run, problems, tmp_path):
+    """Answers to decided tasks, and what each problem has cost."""
+    answers = tmp_path / "rers.csv"
+    flags = ["--out", tmp_path / "r.csv", "--rers", answers]
+    (problems / "1" / "f.ltl").write_text("4: G(a -> F b)\n5: G a\nG(\n")
+
+    outcome = run("solve", problems, *flags)
+
+    assert answers.read_text() == "1,4,true\n1,5,false\n2,0,true\n"
+    lines = [line.replace("│", " ").split() for line in outcome.out.splitlines()]
+    heading = next(line for line in lines if "problem" in line)
+    assert heading[1::2] == ["problem", "components", "seconds", "decided"]
+    rows = [line for line in lines if len(line) == 4 and "/" in line[3]]
+    assert [(row[0], row[1], row[3]) for row in rows] == [
+        ("1", "1", "2/3"),
+        ("2", "1", "1/1"),
+    ]
+    assert outcome.out.splitlines()[-1] == f"3 answers written to {answers}"
+
+
+def test_rers_is_quiet(run, problems, tmp_path):
+    """As the rest of the summary."""
+    answers = tmp_path / "rers.csv"
+    flags = ["--out", tmp_path / "r.csv", "--rers", answers, "--quiet"]
+    assert run("solve", problems, *flags) == (1, "", "")
+    assert answers.read_text() == "1,0,true\n1,1,false\n2,0,true\n"
+
+
+def test_rers_refuses_before_it_writes(run, problems, tmp_path):
+    """Names without numbers, and one file for both tables."""
+    out = tmp_path / "r.csv"
+    out.write_text("precious")
+    outcome = run("solve", problems, "--out", out, "--rers", out)
+    assert outcome.code == 2
+    assert "is the file of --out" in outcome.complaint
+    (problems / "1").rename(problems / "one")
+    outcome = run("solve", problems, "--out", out, "--rers", tmp_path / "rers.csv")
+    assert outcome.code == 2
+    assert "--rers needs the number of the problem" in outcome.complaint
+    assert out.read_text() == "precious"

@@ -216,3 +216,36 @@ def test_running_out_of_memory_is_a_limit(monkeypatch):
     monkeypatch.setattr(PathFinder, "path", no_memory)
     verdict = check(RING, "G a")
     assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+
+
+@pytest.mark.parametrize(
+    ("formula", "reduce", "reductions", "why"),
+    [
+        ("G(a -> F b)", "auto", (), "no reductions, because components and automaton"),
+        ("F a", "none", (), "no reductions, because --reduce asks for none"),
+        ("F a", "auto", ("alphabet",), "alphabet, because there are transitions"),
+        ("F a", "alphabet", ("alphabet",), "alphabet, because there are transitions"),
+        ("G !dead", "auto", ("alphabet",), "alphabet, because there are transitions"),
+    ],
+)
+def test_what_was_reduced(formula, reduce, reductions, why):
+    """`alphabet` stands in the plan iff it changed something."""
+    loose = LTS.from_transitions([(1, "dead", 1)] if "dead" in formula else [])
+    network = Network([*RING.components, loose])
+    verdict = check(network, formula, reduce=reduce)
+    assert verdict.verdict == "holds"
+    assert verdict.plan.reductions == reductions
+    assert verdict.to_dict()["plan"]["reductions"] == list(reductions)
+    assert any(reason.startswith(why) for reason in verdict.plan.reasons)
+
+
+def test_a_lasso_of_a_trimmed_network():
+    """Local states and actions are those of the network as it was read."""
+    left = LTS.from_transitions(
+        [(0, "x", 1), (3, "a", 5), (5, "b", 3)], initial=3, n_states=6
+    )
+    right = LTS.from_transitions([(1, "c", 1), (0, "b", 0)])
+    verdict = check(Network([left, right]), "G(c | !b)")
+    assert verdict.plan.reductions == ("alphabet",)
+    assert (verdict.lasso.prefix, verdict.lasso.cycle) == ([], ["a", "b"])
+    assert verdict.lasso.states.tolist() == [[3, 0], [5, 0], [3, 0]]

@@ -1,0 +1,163 @@
+"""The conventions of the RERS challenge for problems, answers and a summary.
+
+An answer is a line ``problem,property,true`` or ``problem,property,false``; tasks
+that are not decided have none.  The problem's number is the last number in the
+name of the formula file or, if that has none, of its folder.  The property's number
+is the one with a colon before the formula, or else the place of the formula in its
+file, from 0.
+
+The summary is that of S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic,
+Automata, and Reduction", CAV 2020, Fig. 2: problem, components, and the wall-clock
+time for all of its formulas, loading included; and how many of them are decided.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe._errors import InputError
+from ltlpipe.batch.table import CsvWriter
+from ltlpipe.logic.formulas import Formula
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.batch.solving import Task
+    from ltlpipe.batch.table import Row
+
+_ANSWERS = {HOLDS: "true", VIOLATED: "false"}
+_COLUMNS = {"problem": "Int64", "property": "Int64", "answer": "string"}
+_NUMBER = re.compile(r"[0-9]+")
+
+
+class Name(NamedTuple):
+    """What RERS calls a task."""
+
+    problem: int
+    property: int | None  # None if its formula cannot be read
+
+
+@dataclass
+class Effort:
+    """What a problem has cost.
+
+    Parameters
+    ----------
+    components : int or None
+        Components of its system; None if it could not be read.
+    seconds : float
+        Wall-clock time for all formulas so far.
+    decided, total : int
+        Formulas that hold or are violated, and all of them.
+    """
+
+    components: int | None = None
+    seconds: float = 0.0
+    decided: int = 0
+    total: int = 0
+
+
+def names_of(tasks: Sequence[Task]) -> list[Name]:
+    """Return what RERS calls each task of problem folders.
+
+    Raises
+    ------
+    InputError
+        Neither a formula file nor its folder has a number in its name, or two
+        tasks have the same name.
+    """
+    names = [Name(_problem_of(task), _property_of(task)) for task in tasks]
+    first: dict[Name, Task] = {}
+    for name, task in zip(names, tasks, strict=True):
+        if name.property is not None and first.setdefault(name, task) is not task:
+            raise InputError(
+                f"this is problem {name.problem}, property {name.property}, and so is "
+                f"{_place(first[name])}; --rers needs different numbers",
+                file=_file_of(task),
+            )
+    return names
+
+
+def _file_of(task: Task) -> str:
+    file = None if isinstance(task.formula, str) else task.formula.file
+    assert file is not None  # tasks of folders come from files
+    return file
+
+
+def _place(task: Task) -> str:
+    line = task.formula.line if isinstance(task.formula, Formula) else None
+    return f"{_file_of(task)}:{line}"
+
+
+def _problem_of(task: Task) -> int:
+    file = Path(_file_of(task))
+    for name in (file.name.split(".")[0], file.resolve().parent.name):
+        if found := _NUMBER.findall(name):
+            return int(found[-1])
+    raise InputError(
+        "--rers needs the number of the problem in the name of this file or its folder",
+        file=str(file),
+    )
+
+
+def _property_of(task: Task) -> int | None:
+    if not isinstance(task.formula, Formula):
+        return None
+    return task.position if task.formula.number is None else task.formula.number
+
+
+class RersWriter:
+    """Writes answers as they come, and sums up what each problem has cost.
+
+    Use it in a with statement; the time of the first task begins there.
+
+    Parameters
+    ----------
+    path : path
+        The file; what it held before is gone.
+    names : sequence of Name
+        Of all tasks, in the order of their rows.
+
+    Raises
+    ------
+    LtlpipeError
+        The file cannot be written.
+    """
+
+    def __init__(self, path: StrPath, names: Sequence[Name]) -> None:
+        self._names = iter(names)
+        self._table = CsvWriter(path, _COLUMNS, header=False)
+        self.efforts: dict[int, Effort] = {}
+        for name in names:
+            self.efforts.setdefault(name.problem, Effort()).total += 1
+        self._before = time.monotonic()
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers have been written."""
+        return self._table.n_rows
+
+    def write(self, row: Row) -> None:
+        """Take the row of the next task as soon as it is known."""
+        name = next(self._names)
+        now = time.monotonic()
+        effort = self.efforts[name.problem]
+        effort.components = row.get("n_components", effort.components)
+        effort.seconds += now - self._before
+        self._before = now
+        answer = _ANSWERS.get(row["verdict"])
+        if answer is not None:
+            effort.decided += 1
+            self._table.write({**name._asdict(), "answer": answer})
+
+    def __enter__(self) -> RersWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._table.close()
