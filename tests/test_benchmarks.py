@@ -24,6 +24,12 @@ ROOT = Path(__file__).parents[1]
             "states_per_second",
         ),
         ("benchmarks.startup", ["--runs", "1"], "startup.csv", "seconds"),
+        (
+            "benchmarks.analyze",
+            ["--formulas", "20", "--runs", "1"],
+            "analyze.csv",
+            "milliseconds_per_formula",
+        ),
     ],
 )
 def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):
