@@ -218,11 +218,14 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
         "size": size(formula),
         "syntactic": next((c for c in CLASSES if c in classes), None),
     }
+    yield first, None
     interruptible = "intrpt" in classes
-    if not interruptible:
-        yield first, None
-        interruptible = is_interruptible(formula)
-    yield first | {"interruptible": interruptible}, None
+    if interruptible:
+        yield {"interruptible": True}, None
+    else:
+        answer, note = _attempted(lambda: {"interruptible": is_interruptible(formula)})
+        yield answer, note
+        interruptible = answer.get("interruptible", False)
     for columns in (
         lambda: _buchi_columns(formula, interruptible),
         lambda: {"hierarchy": manna_pnueli(formula)},
