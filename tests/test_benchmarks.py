@@ -25,6 +25,18 @@ ROOT = Path(__file__).parents[1]
         ),
         ("benchmarks.startup", ["--runs", "1"], "startup.csv", "seconds"),
         ("benchmarks.table1", [], "table1.csv", "product_states"),
+        (
+            "benchmarks.analyze",
+            ["--formulas", "20", "--runs", "1"],
+            "analyze.csv",
+            "milliseconds_per_formula",
+        ),
+        (
+            "benchmarks.por",
+            ["--largest", "1", "--runs", "1"],
+            "por.csv",
+            "reduction_factor",
+        ),
     ],
 )
 def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):

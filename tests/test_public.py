@@ -19,7 +19,10 @@ from ltlpipe import (
     UnsupportedError,
 )
 
-CONTRACT = ["load", "check", "solve", "InputError", "FormulaError", "UnsupportedError"]
+CONTRACT = [
+    *("load", "check", "solve", "analyze"),
+    *("InputError", "FormulaError", "UnsupportedError"),
+]
 
 ERRORS = {
     "input": InputError("found 1, expected 2", file="x.dot", line=3),
@@ -90,7 +93,15 @@ def test_loading_a_system_needs_no_search():
 
 
 @pytest.mark.parametrize(
-    "name", ["ltlpipe", "ltlpipe.systems.lts", "ltlpipe.logic.formulas"]
+    "name",
+    [
+        "ltlpipe",
+        "ltlpipe.systems.lts",
+        "ltlpipe.logic.formulas",
+        "ltlpipe.logic.equivalence",
+        "ltlpipe.logic.interruptible",
+        "ltlpipe.batch.analyzing",
+    ],
 )
 def test_examples_in_docstrings(name):
     """They run, and give what they say."""

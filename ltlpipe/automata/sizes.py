@@ -6,10 +6,10 @@ one action at a time.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.interrupts import first_violation, norm
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.actions import numbered
@@ -95,29 +95,12 @@ def visible_letters(table: PropertyAutomaton) -> frozenset[int]:
     return frozenset(range(table.n_letters)) - {OTHER}
 
 
-def _interrupts() -> Any:
-    """Return the module of the interrupt normal form; None where it is missing."""
-    try:
-        return import_module("ltlpipe.automata.interrupts")
-    except ModuleNotFoundError:
-        return None
-
-
-def violation_of_normal_form(table: PropertyAutomaton) -> tuple[bool | None, str]:
-    """Return whether an automaton is in interrupt normal form, and what it lacks.
-
-    (None, "") is unknown.
-    """
-    interrupts = _interrupts()
-    if interrupts is None:
-        return None, ""
-    found = interrupts.first_violation(table, visible_letters(table))
+def violation_of_normal_form(table: PropertyAutomaton) -> tuple[bool, str]:
+    """Return whether an automaton is in interrupt normal form, and what it lacks."""
+    found = first_violation(table, visible_letters(table))
     return found is None, "" if found is None else str(found)
 
 
-def n_states_of_norm(table: PropertyAutomaton) -> int | None:
-    """Return the number of states of the automaton in normal form; None: unknown."""
-    interrupts = _interrupts()
-    if interrupts is None:
-        return None
-    return int(interrupts.norm(table, visible_letters(table)).n_states)
+def n_states_of_norm(table: PropertyAutomaton) -> int:
+    """Return the number of states of the automaton in normal form."""
+    return norm(table, visible_letters(table)).n_states

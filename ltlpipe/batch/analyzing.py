@@ -218,11 +218,14 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
         "size": size(formula),
         "syntactic": next((c for c in CLASSES if c in classes), None),
     }
+    yield first, None
     interruptible = "intrpt" in classes
-    if not interruptible:
-        yield first, None
-        interruptible = is_interruptible(formula)
-    yield first | {"interruptible": interruptible}, None
+    if interruptible:
+        yield {"interruptible": True}, None
+    else:
+        answer, note = _attempted(lambda: {"interruptible": is_interruptible(formula)})
+        yield answer, note
+        interruptible = answer.get("interruptible", False)
     for columns in (
         lambda: _buchi_columns(formula, interruptible),
         lambda: {"hierarchy": manna_pnueli(formula)},
@@ -309,9 +312,7 @@ def _explain_automaton(formula: Formula) -> Iterator[str]:
     table = sizes.buchi(formula)
     normal, violation = sizes.violation_of_normal_form(table)
     counted = "1 state" if table.n_states == 1 else f"{table.n_states} states"
-    if normal is None:
-        yield f"Büchi automaton: {counted}"
-    elif normal:
+    if normal:
         yield f"Büchi automaton: {counted}, in interrupt normal form"
     else:
         yield f"Büchi automaton: {counted}, not in interrupt normal form"

@@ -167,7 +167,8 @@ def compare(
         Explore every product completely, too, for the columns `product_states`
         and `product_transitions`; what the limits do not allow is missing.
     **options
-        The others of `check`.
+        The others of `check`; `reduce` is "none" unless it is given, since not
+        every algorithm takes every reduction.
 
     Returns
     -------
@@ -215,6 +216,7 @@ def comparison_rows(
     UnsupportedError
         The options ask for what cannot be done.
     """
+    options = {"reduce": "none"} | options
     chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
     validate(chosen)
     measure = _Measure(network, options) if sizes else None

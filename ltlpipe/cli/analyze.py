@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,7 @@ _SUFFIXES = {
     ".html": "html",
     ".htm": "html",
 }
+_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _PIPE_WIDTH = 180  # columns where there is no terminal to ask
 
 
@@ -83,7 +85,8 @@ def analyze(
     normal form, and its size after normalisation.
 
     What is not known in time is missing, and such a formula counts as not
-    interruptible; standard error says so.
+    interruptible; standard error says so.  Ctrl-C ends the run; the rows so far
+    are written, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of, read_all
     from ltlpipe.cli.check import json_line
@@ -100,7 +103,7 @@ def analyze(
         return
     started = time.monotonic()
     rows: list[Row] = []
-    with search_progress(quiet=quiet) as progress:
+    with search_progress(quiet=quiet) as progress, suppress(KeyboardInterrupt):
         found = analysis_rows(formulas, timeout=timeout, jobs=jobs)
         progress.begin("analysing", total=len(formulas))
         for row, notes in found:
@@ -116,6 +119,8 @@ def analyze(
         _write(rows, form, out)
     if not quiet and not as_json and (form == "text" or out is not None):
         _summarise(rows, time.monotonic() - started, out)
+    if len(rows) < len(formulas):
+        raise typer.Exit(_INTERRUPTED)
 
 
 def _format(to: str | None, out: str | None) -> str:

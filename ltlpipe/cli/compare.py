@@ -85,7 +85,7 @@ def compare(
     as_json: Annotated[
         bool, typer.Option("--json", help="One object per run and line.")
     ] = False,
-    reduce: shared.Reduce = "auto",
+    reduce: shared.Reduce = "none",
     semantics: shared.Semantics = None,
     deadlock: shared.Deadlock = None,
     timeout: shared.Timeout = None,

@@ -1,19 +1,24 @@
-"""``ltlpipe generate``: scaling and random systems."""
+"""``ltlpipe generate``: scaling and random systems, and sets of formulas."""
 
 from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ltlpipe._errors import LtlpipeError
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
 
 _EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 
-generate = typer.Typer(help="Generate a system of a family.", no_args_is_help=True)
+generate = typer.Typer(
+    help="Generate a system of a family, or formulas.", no_args_is_help=True
+)
 
 _Size = Annotated[int, typer.Argument(metavar="N", help="How many.")]
 _Out = Annotated[
@@ -83,6 +88,67 @@ def random(
         n, seed=seed, n_states=(min_states, max_states), local_ratio=local_ratio
     )
     _write(network, out)
+
+
+@generate.command()
+def formulas(
+    n: _Size,
+    actions: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="What the formulas name."),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Take the actions of this system."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Reproduces the set.")] = 0,
+    interruptible: Annotated[
+        bool, typer.Option("--interruptible", help="Only interruptible formulas.")
+    ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE.ltl",
+            help="Where to; standard output by default.",
+        ),
+    ] = None,
+) -> None:
+    """N different LTL formulas in the style of RERS problems."""
+    from ltlpipe.logic.generating import formula_set
+
+    if (actions is None) == (not system):
+        raise typer.BadParameter("expected --actions A,B,... or --system FILE")
+    names = _names(actions) if actions is not None else _actions_of(system or [])
+    found = formula_set(n, names, seed=seed, interruptible=interruptible)
+    kind = "interruptible formulas" if interruptible else "formulas"
+    head = f"# {n} {kind} over {len(set(names))} actions, seed {seed}\n"
+    text = head + "".join(f"{formula}\n" for formula in found)
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        Path(out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or error
+        raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
+    print(f"wrote {out}", file=sys.stderr)
+
+
+def _names(actions: str) -> list[str]:
+    """Read ``a,b,c``."""
+    names = [name.strip() for name in actions.split(",")]
+    if not all(names):
+        raise typer.BadParameter("an action without a name", param_hint="'--actions'")
+    return names
+
+
+def _actions_of(files: list[str]) -> list[str]:
+    """Return the actions of a system that formulas can name."""
+    from ltlpipe.systems.reading import load
+
+    return [action.name for action in load(files).actions if not action.internal]
 
 
 def _pairs(edges: str) -> list[tuple[int, int]]:

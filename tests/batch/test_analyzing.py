@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -140,6 +141,54 @@ def test_spot_gives_up(monkeypatch):
     assert row["tgba_states"] is None
     assert row["ba_states"] == 7
     assert notes == ["F f & X X g: too many sets"] * 3
+
+
+def test_spot_gives_up_on_the_decision(monkeypatch):
+    """Then the formula is treated as not interruptible, and the rest is there."""
+
+    def refuse(formula):
+        raise UnsupportedError("too many sets")
+
+    monkeypatch.setattr(analyzing, "is_interruptible", refuse)
+    ((row, notes),) = analysis_rows([parse("X h")])
+    assert row["interruptible"] is False
+    assert row["parity_states"] is not None
+    assert notes[0] == "X h: too many sets"
+    assert "treated as if not" in notes[1]
+
+
+class Interrupts:
+    """A stand-in for `ltlpipe.automata.interrupts`, by its contract."""
+
+    def __init__(self, violation):
+        self.violation = violation
+
+    def first_violation(self, table, visible):
+        assert visible == set(range(1, table.n_letters))
+        return self.violation
+
+    def norm(self, table, visible):
+        assert visible == set(range(1, table.n_letters))
+        return replace(table, n_states=table.n_states + 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "violation", "columns"),
+    [
+        ("F a", None, (True, 2, 2)),
+        ("F a", "condition 1", (False, 2, 7)),
+        ("G a", None, (True, 1, None)),
+        ("G a", "condition 3", (False, 1, None)),
+    ],
+)
+def test_normal_form(text, violation, columns, monkeypatch):
+    """`norm` is asked only of interruptible formulas that need it."""
+    monkeypatch.setattr(sizes, "_interrupts", lambda: Interrupts(violation))
+    ((row, _),) = analysis_rows([parse(text)])
+    assert (row["normal_form"], row["ba_states"], row["norm_states"]) == columns
+    told = "\n".join(explain(parse(text)))
+    assert ("not in interrupt normal form" in told) == (violation is not None)
+    assert violation is None or violation in told
 
 
 def test_real_time_limit():

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from ltlpipe.batch import analyzing
 from ltlpipe.batch.analyzing import ANALYSIS_DTYPES
 from ltlpipe.batch.table import from_frame
 from ltlpipe.logic.formulas import parse
@@ -167,6 +168,20 @@ def test_no_time(run):
     assert record["parity_states"] is None
     assert "not all is known after 0 s" in outcome.err
     assert "treated as if not" in outcome.err
+
+
+def test_interrupted(run, file, tmp_path, monkeypatch):
+    """The rows so far are written, and the exit code says that there are more."""
+    whole = analyzing.analysis_rows
+
+    def interrupted(*args, **options):
+        yield next(whole(*args, **options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(analyzing, "analysis_rows", interrupted)
+    outcome = run("analyze", file, "--out", tmp_path / "r.csv")
+    assert outcome.code == 130
+    assert [row["formula"] for row in rows_of(tmp_path / "r.csv")] == TEXTS[:1]
 
 
 def test_quiet(run, file, tmp_path):

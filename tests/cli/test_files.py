@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from ltlpipe import load
-from ltlpipe.logic.formulas import parse
+from ltlpipe import is_interruptible, load
+from ltlpipe.logic.formulas import parse, read_formulas
 from ltlpipe.systems.leader_election import leader_election
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.random_networks import random_network
@@ -223,3 +223,50 @@ def test_generate_errors(args, complaint, run, tmp_path, monkeypatch):
     assert (outcome.code, outcome.out) == (2, "")
     assert complaint in outcome.complaint
     assert not list(tmp_path.iterdir())
+
+
+def test_generate_formulas(run, ring, tmp_path):
+    """Different formulas over the actions that are given, the same for one seed."""
+    out = tmp_path / "f.ltl"
+    arguments = ["generate", "formulas", 20, "--actions", "a, b,c,d,X", "--seed", 3]
+
+    outcome = run(*arguments, "--out", out)
+
+    assert (outcome.code, outcome.out) == (0, "")
+    formulas = read_formulas(out)
+    assert len({f.text for f in formulas}) == 20
+    assert {p for f in formulas for p in f.propositions} <= set("abcdX")
+    assert run(*arguments).out == out.read_text()
+
+
+def test_generate_formulas_of_a_system(run, tmp_path):
+    """Its actions, internal ones apart; with --interruptible nothing else."""
+    system = tmp_path / "s.aut"
+    labels = ["a", "b", "c d", "e", "i"]
+    lines = [f'(0, "{label}", 0)' for label in labels]
+    system.write_text("\n".join(["des (0, 5, 1)", *lines, ""]))
+    out = tmp_path / "f.ltl"
+
+    arguments = ["--system", system, "--interruptible", "--out", out]
+    assert run("generate", "formulas", 30, *arguments).code == 0
+
+    formulas = read_formulas(out)
+    assert {p for f in formulas for p in f.propositions} == {"a", "b", "c d", "e"}
+    assert all(is_interruptible(f) for f in formulas)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "expected --actions"),
+        (["--actions", "a", "--system", "s.aut"], "expected --actions"),
+        (["--actions", "a,b,,c"], "without a name"),
+        (["--actions", "a,b"], "at least 4"),
+        (["--actions", "a,b,c,d", "--out", "nowhere/f.ltl"], "cannot be written"),
+    ],
+)
+def test_generate_formulas_refused(arguments, complaint, run):
+    """Exit code 2 and a reason."""
+    outcome = run("generate", "formulas", 3, *arguments)
+    assert outcome.code == 2
+    assert complaint in outcome.complaint

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from ltlpipe.logic.actions import bit_names, numbered
-from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.actions import anonymous, bit_names, numbered
+from ltlpipe.logic.formulas import Formula, parse
 from tests.strategies import formulas
 
 
@@ -40,3 +40,20 @@ def test_deep_formulas():
     """Thousands of operators are no recursion of ours."""
     text = "X(" * 4000 + "a" + ")" * 4000
     assert "bit0" in str(numbered(parse(text).spot, ["a"]))
+
+
+@given(formulas(max_leaves=6))
+def test_forms_without_names(text):
+    """Renaming actions changes nothing but their names."""
+    form = anonymous(parse(text).spot)
+    renamed = text.replace("nowhere", "a0").replace("a", "zeta").replace("b", "alpha")
+    other = anonymous(parse(renamed).spot)
+    assert len(str(form)) == len(str(other))
+    assert all(p.startswith("p0") for p in Formula("", form).propositions)
+
+
+def test_the_same_form():
+    """The order of names does not matter, that of occurrence does."""
+    forms = [anonymous(parse(f"G({a} -> F {b})").spot) for a, b in ("ab", "ba", "xc")]
+    assert forms[0] == forms[1] == forms[2]
+    assert forms[0] != anonymous(parse("G(a -> F a)").spot)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 import time
 
 import pytest
 from hypothesis import given
 
 from ltlpipe import FormulaError, UnsupportedError, action_equivalent
-from ltlpipe.logic import equivalence
 from ltlpipe.logic.formulas import parse
 from tests.strategies import formulas
 
@@ -73,8 +71,3 @@ def test_refused():
         action_equivalent("a", "a U")
     with pytest.raises(UnsupportedError, match="PSL"):
         action_equivalent("{a;b*}<>->c", "a")
-
-
-def test_examples_in_docstrings():
-    """They run, and give what they say."""
-    assert doctest.testmod(equivalence).failed == 0

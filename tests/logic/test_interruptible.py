@@ -5,7 +5,6 @@ Source: S. F. Siegel and Y. Yan, CAV 2020, Sec. 3.1 to 3.3.
 
 from __future__ import annotations
 
-import doctest
 import random
 import time
 
@@ -20,7 +19,6 @@ from ltlpipe import (
     intrpt,
     is_interruptible,
 )
-from ltlpipe.logic import interruptible
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
@@ -238,8 +236,3 @@ def test_refused(function):
         function("a U")
     with pytest.raises(UnsupportedError, match="PSL"):
         function("{a;b*}<>->c")
-
-
-def test_examples_in_docstrings():
-    """They run, and give what they say."""
-    assert doctest.testmod(interruptible).failed == 0
