@@ -221,7 +221,8 @@ def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> 
     if kinds:
         parts += ["--acceptance", ",".join(kinds)]
     for name, value in chosen.items():
-        if value is None or value is False or value == "auto":
+        default = "none" if name == "reduce" else "auto"
+        if value is None or value is False or value == default:
             continue
         parts.append("--" + name.replace("_", "-"))
         parts += [] if value is True else [str(value)]

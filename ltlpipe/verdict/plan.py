@@ -328,7 +328,7 @@ def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
     if options.reduce == "none":
         return "no reductions, because --reduce asks for none"
     return (
-        "no reductions, because components and automaton offer each other all their "
+        "nothing trimmed, because components and automaton offer each other all their "
         "labels"
     )
 

@@ -311,7 +311,10 @@ def test_where_no_algorithm_suits(run, ring):
         (["-f", "a", "--emptiness", "rabin"], "--emptiness rabin: expected all, or"),
         (["-f", "a", "--emptiness", "x"], ", ".join(SEARCHES)),
         (["-f", "a", "--acceptance", "ba,x"], "--acceptance x: expected one of auto"),
-        (["-f", "a", "--reduce", "ample"], "--reduce ample is not in this version"),
+        (
+            ["-f", "a", "--reduce", "components"],
+            "--reduce components is not in this version",
+        ),
         (["-f", "a", "--deadlock", "x"], "expected one of ignore, stutter"),
         (["-f", "a", "--table1", "--json"], "--table1 and --json both want"),
     ],

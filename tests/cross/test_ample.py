@@ -63,8 +63,8 @@ def assert_modes_agree(network, text, *, deadlock, seed):
         if expected == "violated":
             word = visible_word(network, verdict.lasso)
             assert not satisfies(formula.spot, *word), (name, inner)
-        whole = ask(network, formula=formula, reduce="none", **asked)
-        assert whole.verdict == expected
+    whole = ask(network, formula=formula, reduce="none", deadlock=deadlock, seed=seed)
+    assert whole.verdict == expected
 
 
 @given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS)

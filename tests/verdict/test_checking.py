@@ -154,7 +154,9 @@ def test_what_the_simple_searches_take(name, formula, kind):
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
         ({"emptiness": "rabin"}, "not in this version; use cvwy92, hpy96"),
         ({"acceptance": "tela"}, "not in this version; use ba or tgba"),
-        ({"reduce": "ample"}, "not in this version; use alphabet or none"),
+        ({"reduce": "components"}, "not in this version; use alphabet, ample or none"),
+        ({"reduce": "ample", "emptiness": "gv04"}, "gv04 takes all steps"),
+        ({"ample_inner": "both"}, "expected one of full, stored"),
         ({"reduce": "magic"}, "expected one of alphabet"),
         ({"semantics": "state"}, "use action"),
         ({"deadlock": "maybe"}, "expected one of ignore, stutter"),
@@ -221,11 +223,13 @@ def test_running_out_of_memory_is_a_limit(monkeypatch):
 @pytest.mark.parametrize(
     ("formula", "reduce", "reductions", "why"),
     [
-        ("G(a -> F b)", "auto", (), "no reductions, because components and automaton"),
+        ("G(a -> F b)", "auto", ("ample",), "ample sets, because the formula is"),
+        ("G(a -> X b)", "auto", (), "no ample sets, because the formula is not"),
+        ("G(a -> F b)", "alphabet", (), "nothing trimmed, because components"),
         ("F a", "none", (), "no reductions, because --reduce asks for none"),
-        ("F a", "auto", ("alphabet",), "alphabet, because there are transitions"),
+        ("F a", "auto", ("alphabet", "ample"), "alphabet, because there are"),
         ("F a", "alphabet", ("alphabet",), "alphabet, because there are transitions"),
-        ("G !dead", "auto", ("alphabet",), "alphabet, because there are transitions"),
+        ("G !dead", "auto", ("alphabet", "ample"), "alphabet, because there are"),
     ],
 )
 def test_what_was_reduced(formula, reduce, reductions, why):
@@ -246,6 +250,6 @@ def test_a_lasso_of_a_trimmed_network():
     )
     right = LTS.from_transitions([(1, "c", 1), (0, "b", 0)])
     verdict = check(Network([left, right]), "G(c | !b)")
-    assert verdict.plan.reductions == ("alphabet",)
+    assert verdict.plan.reductions == ("alphabet", "ample")
     assert (verdict.lasso.prefix, verdict.lasso.cycle) == ([], ["a", "b"])
     assert verdict.lasso.states.tolist() == [[3, 0], [5, 0], [3, 0]]
