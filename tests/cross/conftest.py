@@ -7,7 +7,7 @@ import pytest
 from ltlpipe.verdict import checking
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def translate_at_home():
     """Translate in this process; `tests.automata.test_bounded` has the other way."""
     with pytest.MonkeyPatch.context() as patch:
