@@ -193,6 +193,8 @@ def test_bits_per_state(name, bits):
 class _Sized:
     """Just enough of a search to ask for its arrays."""
 
+    _stores_seeds = False
+
     def __init__(self, search):
         self.flags = getattr(search, "flags", ())
 
