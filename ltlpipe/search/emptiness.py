@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _GROWTH = 1.5
 _FIRST_STATES = 1 << 10
 _BUDGET = 1 << 15
+_ROUNDING = 64  # bytes by which packed arrays may exceed what their entries need
 FIRST_ENTRIES = 1 << 10
 """Entries of a new stack, beside the room that one expansion needs."""
 
@@ -247,7 +248,7 @@ class Search(ABC):
         entry_bytes: float,
     ) -> int:
         """Return how long `array` shall be: generously, but within the limit."""
-        free = min(limit_bytes - self.memory_bytes, 1 << 50)
+        free = min(limit_bytes - self.memory_bytes - _ROUNDING, 1 << 50)
         affordable = array.shape[0] + int(free // entry_bytes)
         # Growing by crumbs would take for ever; then the limit is reached.
         least = max(needed, int(1.05 * array.shape[0]))
