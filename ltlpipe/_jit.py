@@ -103,8 +103,21 @@ INTERPRETED = bool(_config.DISABLE_JIT)
 njit: Any = partial(numba.njit, cache=True, nogil=True, error_model="numpy", _nrt=False)
 """Compiles a kernel that Python calls."""
 
-inlined: Any = partial(njit, forceinline=True)
-"""Compiles a part of a kernel: a call with tuples of arrays would copy them."""
+# Parts of kernels are never called from Python: without wrappers they compile in a
+# fraction of the time (and a call from Python would crash).
+_part: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+inlined: Any = partial(_part, inline="always")
+"""Makes a part of a kernel, which is compiled with each kernel that uses it."""
+
+specialised: Any = partial(_part, forceinline=True)
+"""Makes a part of a kernel that is compiled once per types of its arguments.
+
+Branches on ``argument is None`` are decided then and leave no code.  Each level of
+such calls is optimised anew with all that it calls: nest them sparingly.  Like
+`inlined` ones they are copied into their callers, as a real call with tuples of
+arrays would copy these.
+"""
 
 EXPAND_SIGNATURE = types.int64(
     types.int64[::1],  # ints

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe._jit import inlined, specialised
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.ample import Relation
@@ -63,6 +63,10 @@ class Inner(IntEnum):
     STORED = 2  # a number per state says which component was closed
 
 
+MAX_SEED = (1 << 16) - 2
+"""The highest component that `Inner.STORED` can note."""
+
+
 class AmpleTables(NamedTuple):
     """What ample sets are made of: b words hold a bit per component."""
 
@@ -75,19 +79,11 @@ class AmpleTables(NamedTuple):
     seeds: np.ndarray  # int32[s], a component whose closure it is
 
 
-def no_tables() -> AmpleTables:
-    """Return the tables of a search that takes all steps."""
-    bits = np.zeros((0, 1), dtype=np.uint64)
-    numbers = np.zeros(0, dtype=np.int32)
-    return AmpleTables(
-        components=np.zeros((0, 4), dtype=np.int64),
-        relation=bits,
-        participants=bits,
-        visible=np.zeros(0, dtype=np.uint8),
-        closures=bits,
-        sizes=numbers,
-        seeds=numbers,
-    )
+class Reduction(NamedTuple):
+    """What a search with ample sets works on."""
+
+    tables: AmpleTables
+    seeds: np.ndarray  # uint16[n], see `Inner.STORED`; else empty
 
 
 def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> AmpleTables:
@@ -111,7 +107,7 @@ def lowest_bit(bits):
     return _PLACES[np.int64((lowest * _DE_BRUIJN) >> _DE_BRUIJN_SHIFT)]
 
 
-@inlined
+@specialised
 def meets(one, i, other, j):
     """Whether the sets ``one[i]`` and ``other[j]`` have a component in common."""
     for w in range(one.shape[1]):  # noqa: SIM110 (a kernel has no `any`)
@@ -120,7 +116,7 @@ def meets(one, i, other, j):
     return False
 
 
-@inlined
+@specialised
 def close(tables, row, at, forbidden):
     """Close the set ``closures[at]`` at a state; False if it meets a forbidden one.
 
@@ -166,7 +162,7 @@ def steps_of(tables, actions, n_steps, at):
     return count
 
 
-@inlined
+@specialised
 def find_candidates(tables, row, actions, n_steps):
     """Fill `closures`, `sizes` and `seeds` (conditions 1-3); return how many.
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, fill_slots, intern
+from ltlpipe.search.store import MAX_LOAD, Store, fill_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.search.paths import ProductLasso
@@ -50,6 +50,20 @@ class Interrupted(Exception):  # noqa: N818 (not an error: a request)
 
 class OutOfMemoryError(Exception):
     """An array would have to grow beyond the limit."""
+
+
+def total_bytes(tables: Any) -> int:
+    """Return the bytes of all arrays in nested tuples; one that stands twice is one."""
+    different = {id(array): array.nbytes for array in _arrays_in(tables)}
+    return int(sum(different.values()))
+
+
+def _arrays_in(tables: Any) -> Iterator[np.ndarray]:
+    if isinstance(tables, np.ndarray):
+        yield tables
+    elif tables is not None:
+        for part in tables:
+            yield from _arrays_in(part)
 
 
 class Search(ABC):
@@ -91,6 +105,8 @@ class Search(ABC):
                 "use --emptiness couvreur99"
             )
         self.problem = problem
+        if problem.ample is not None:
+            self.bytes_per_state += self._ample_bytes()
         self.limits: Limits | None = None  # those it was last driven with
         self.extraction_bytes = 0  # of another search that extracted the lasso
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
@@ -114,23 +130,17 @@ class Search(ABC):
             slots=np.zeros(0, dtype=np.uint32),
         )
         self.arrays = self._new_arrays(room)
+        self.store.rows[0] = problem.initial
+        self.registers[Reg.STORED] = 1
         self._resize_slots(int(room / MAX_LOAD) + 1)
-        product = problem.product
-        product.rows[0] = problem.initial
-        intern(
-            self.store,
-            self.registers,
-            product.rows,
-            1,
-            product.ids,
-            product.hashes,
-            product.ids,
-            0,
-        )
 
     @abstractmethod
     def _new_arrays(self, n_states: int) -> Any:
         """Return the algorithm's NamedTuple of arrays."""
+
+    def _ample_bytes(self) -> float:
+        """Return the bytes per state that ample sets add."""
+        return 0.0
 
     @abstractmethod
     def _begin(self) -> None:
@@ -197,10 +207,7 @@ class Search(ABC):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
-        product = self.problem.product
-        arrays = (*self.store, *self.arrays, *product[:-1], *product.ample)
-        different = {id(array): array for array in arrays}  # some serve two ends
-        return int(sum(array.nbytes for array in different.values()))
+        return total_bytes((self.store, self.arrays, self.problem.product))
 
     def _stack_room(self) -> int:
         """Return the stack entries that one more expansion can need in all."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe._jit import expand_pointer, inlined
-from ltlpipe.search.ample import AmpleTables, Inner, meets, new_tables, no_tables
+from ltlpipe._jit import expand_pointer, inlined, specialised
+from ltlpipe.search.ample import AmpleTables, Inner, meets, new_tables
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.store import intern, lookup
 from ltlpipe.systems.packing_kernels import Select
@@ -41,7 +41,6 @@ class Setting(IntEnum):
     SYSTEM_MARKS = 6  # number of the system's marks among the product's
     FULL = 7  # the marks that an accepting cycle must have seen
     LETTER_SHIFT = 8  # number of the system's marks that letters tell
-    AMPLE = 9  # 0, or how a red search finds ample sets again (`Inner`)
 
 
 class Product(NamedTuple):
@@ -62,7 +61,6 @@ class Product(NamedTuple):
     row_actions: np.ndarray  # int32[p]
     ids: np.ndarray  # int32[p]
     hashes: np.ndarray  # uint64[p]
-    ample: AmpleTables
 
 
 @inlined
@@ -81,7 +79,7 @@ def successors(expand, product, row):
     ``product.row_actions[:n]``.
     """
     n_steps = system_steps(expand, product, row)
-    return compose(product, row, n_steps, -1)
+    return compose(product, row, n_steps, None, -1)
 
 
 @inlined
@@ -102,12 +100,12 @@ def system_steps(expand, product, row):
     return n_steps
 
 
-@inlined
-def compose(product, row, n_steps, closure):
+@specialised
+def compose(product, row, n_steps, tables, closure):
     """Combine the system's steps with the property's; see `successors`.
 
-    If `closure` is not negative, only the steps that involve components of
-    ``product.ample.closures[closure]`` are taken.
+    With `tables` (AmpleTables, else None) and `closure` not negative, only the
+    steps that involve components of ``tables.closures[closure]`` are taken.
     """
     n_words = row.shape[0]
     settings = product.settings
@@ -125,11 +123,10 @@ def compose(product, row, n_steps, closure):
     actions, system_marks = product.actions, product.system_marks
     system_rows, rows = product.system_rows, product.rows
     marks, row_actions = product.marks, product.row_actions
-    participants = product.ample.participants
-    closures = product.ample.closures
     n = 0
     for step in range(n_steps):
-        if closure >= 0 and not meets(participants, actions[step], closures, closure):
+        # Compiled without `tables`, this branch is not there at all.
+        if tables is not None and not takes(tables, closure, actions[step]):
             continue
         at = base + (np.int64(letters[step]) << letter_shift)
         at += np.int64(system_marks[step]) & told
@@ -142,6 +139,12 @@ def compose(product, row, n_steps, closure):
             row_actions[n] = actions[step]
             n += 1
     return n
+
+
+@inlined
+def takes(tables, closure, action):
+    """Whether an action involves a closure, or all are taken (`closure` < 0)."""
+    return closure < 0 or meets(tables.participants, action, tables.closures, closure)
 
 
 @inlined
@@ -253,6 +256,10 @@ class Problem:
         Whether all transitions that leave a state carry the same marks.
     weak, terminal : bool
         Whether the property automaton is and the system brings no marks.
+    ample : AmpleTables, optional
+        If given, states are expanded by ample sets.
+    inner : Inner
+        How red searches find the ample sets again.
     """
 
     expand: Any
@@ -262,6 +269,8 @@ class Problem:
     state_based: bool
     weak: bool = False
     terminal: bool = False
+    ample: AmpleTables | None = None
+    inner: Inner = Inner.FULL
 
 
 def buffer_bytes(system: PackedNetwork, automaton: PropertyAutomaton) -> int:
@@ -331,9 +340,8 @@ def make_problem(
     # A deterministic property never has more successors than the system: its
     # steps then become the product's in place.
     in_place = branching == 1 and relation is None
-    ample = no_tables()
+    ample = None
     if relation is not None and visible is not None:
-        settings[Setting.AMPLE] = inner
         ample = new_tables(relation, visible, s)
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
@@ -355,11 +363,12 @@ def make_problem(
             row_actions=actions,
             ids=np.zeros(p, dtype=np.int32),
             hashes=np.zeros(p, dtype=np.uint64),
-            ample=ample,
         ),
         initial=initial,
         n_marks=n_marks,
         state_based=automaton.state_based,
         weak=automaton.weak and own_marks == 0,
         terminal=automaton.terminal and own_marks == 0,
+        ample=ample,
+        inner=inner,
     )

@@ -1,7 +1,7 @@
-"""Expanding a state by its ample set.
+"""Expanding a state, by its ample set if the search uses them.
 
-Each function takes the place of `ltlpipe.search.product.visit_successors`.  They
-are calls, not inlined: a search without reduction should not pay for their code.
+A search passes its `Reduction`, or None.  Kernels are compiled for each of the two
+apart: one without ample sets holds none of their code.
 
 Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
 Reduction", CAV 2020, Sec. 4.2; for red searches also S. Schwoon and J. Esparza,
@@ -10,22 +10,16 @@ Reduction", CAV 2020, Sec. 4.2; for red searches also S. Schwoon and J. Esparza,
 
 from __future__ import annotations
 
-from ltlpipe._jit import inlined, njit
-from ltlpipe.search.ample import (
-    Inner,
-    close_seed,
-    find_candidates,
-    meets,
-    smallest,
+from ltlpipe._jit import inlined, njit, specialised
+from ltlpipe.search.ample import close_seed, find_candidates, smallest
+from ltlpipe.search.nested.colours import COLOUR_SHIFT, Colour, colour_of
+from ltlpipe.search.product import (
+    compose,
+    find_all,
+    system_steps,
+    takes,
+    visit_successors,
 )
-from ltlpipe.search.nested.colours import (
-    COLOUR_SHIFT,
-    PLANE_SHIFT,
-    Colour,
-    colour_of,
-    has_flag,
-)
-from ltlpipe.search.product import Setting, compose, find_all, system_steps, visit_known
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.store import lookup, store_missing
 
@@ -49,16 +43,16 @@ def is_worth_it(registers):
 
 
 @inlined
-def candidates(product, registers, row, n_steps):
+def candidates(product, tables, registers, row, n_steps):
     """Find the ample sets that a state may have, the stack apart; return how many."""
     if n_steps < 2 or not is_worth_it(registers):
         return 0
     registers[Reg.ATTEMPTS] += 1
-    return find_candidates(product.ample, row, product.actions, n_steps)
+    return find_candidates(tables, row, product.actions, n_steps)
 
 
 @inlined
-def look_up(product, store, registers, n, companion, shift):
+def look_up(product, store, registers, n, colours):
     """Write the ids of `n` successors, -1 where they are not stored."""
     lookup(
         store,
@@ -67,8 +61,8 @@ def look_up(product, store, registers, n, companion, shift):
         n,
         product.ids,
         product.hashes,
-        companion,
-        shift,
+        colours,
+        COLOUR_SHIFT,
     )
 
 
@@ -83,13 +77,12 @@ def settle(product, store, registers, n, best):
 
 
 @inlined
-def keep_only(product, n, closure):
+def keep_only(product, tables, n, closure):
     """Move the successors by the steps of a closure to the front; return how many."""
-    tables = product.ample
     rows, ids, hashes = product.rows, product.ids, product.hashes
     kept = 0
     for i in range(n):
-        if meets(tables.participants, product.row_actions[i], tables.closures, closure):
+        if takes(tables, closure, product.row_actions[i]):
             if kept < i:
                 for w in range(rows.shape[1]):
                     rows[kept, w] = rows[i, w]
@@ -108,95 +101,83 @@ def is_cyan(colours, state):
 
 
 @inlined
-def is_on_path(path, state):
-    """Whether a state, -1 if it is not stored, is on the stack."""
-    return state >= 0 and has_flag(path, state, 0)
+def closes_cycle(product, tables, colours, n, closure):
+    """Whether a step of a closure, or any if it is negative, leads to the stack."""
+    for i in range(n):
+        if is_cyan(colours, product.ids[i]) and takes(
+            tables, closure, product.row_actions[i]
+        ):
+            return True
+    return False
 
 
 @njit
-def visit_ample_cyan(expand, product, store, registers, state, colours, seeds):
+def visit_ample(expand, product, store, registers, state, colours, reduction):
     """Expand a state whose colour is cyan; cyan states are those of the stack.
 
-    `seeds` uint16[n] takes the component whose closure was taken, plus 1, or 0
+    ``reduction.seeds`` takes the component whose closure was taken, plus 1, or 0
     where all steps are; it may be empty.  Returns n as `visit_successors` does.
     """
+    tables, seeds = reduction
     row = store.rows[state]
     n_steps = system_steps(expand, product, row)
-    left = candidates(product, registers, row, n_steps)
-    tables, ids = product.ample, product.ids
+    left = candidates(product, tables, registers, row, n_steps)
     best = smallest(tables, left)
-    n = compose(product, row, n_steps, best)
-    look_up(product, store, registers, n, colours, COLOUR_SHIFT)
-    clear = best >= 0
-    for i in range(n if clear else 0):
-        clear &= not is_cyan(colours, ids[i])
-    if best >= 0 and not clear:  # look at all steps once, for the other candidates
-        n = compose(product, row, n_steps, -1)
-        look_up(product, store, registers, n, colours, COLOUR_SHIFT)
-        while best >= 0 and not clear:
+    taken = best
+    again = True
+    while again:
+        n = compose(product, row, n_steps, tables, taken)
+        look_up(product, store, registers, n, colours)
+        again = taken >= 0 and closes_cycle(product, tables, colours, n, -1)
+        if again:  # look at all steps once, for the other candidates
+            taken = -1
+    if taken != best:
+        while best >= 0 and closes_cycle(product, tables, colours, n, best):
             tables.sizes[best] = 0
             best = smallest(tables, left)
-            clear = best >= 0
-            for i in range(n if clear else 0):
-                if is_cyan(colours, ids[i]) and meets(
-                    tables.participants, product.row_actions[i], tables.closures, best
-                ):
-                    clear = False
-                    break
         if best >= 0:
-            n = keep_only(product, n, best)
+            n = keep_only(product, tables, n, best)
     if seeds.shape[0] > 0:
         seeds[state] = 0 if best < 0 else tables.seeds[best] + 1
     return settle(product, store, registers, n, best)
 
 
 @njit
-def visit_ample_path(expand, product, store, registers, state, path):
-    """Expand a state that is flagged in `path`, as all states of the stack are.
-
-    path uint32[n / 32, 1].  Returns n as `visit_successors` does.
-    """
-    row = store.rows[state]
-    n_steps = system_steps(expand, product, row)
-    left = candidates(product, registers, row, n_steps)
-    tables, ids = product.ample, product.ids
-    best = smallest(tables, left)
-    n = compose(product, row, n_steps, best)
-    look_up(product, store, registers, n, path, PLANE_SHIFT)
-    clear = best >= 0
-    for i in range(n if clear else 0):
-        clear &= not is_on_path(path, ids[i])
-    if best >= 0 and not clear:  # look at all steps once, for the other candidates
-        n = compose(product, row, n_steps, -1)
-        look_up(product, store, registers, n, path, PLANE_SHIFT)
-        while best >= 0 and not clear:
-            tables.sizes[best] = 0
-            best = smallest(tables, left)
-            clear = best >= 0
-            for i in range(n if clear else 0):
-                if is_on_path(path, ids[i]) and meets(
-                    tables.participants, product.row_actions[i], tables.closures, best
-                ):
-                    clear = False
-                    break
-        if best >= 0:
-            n = keep_only(product, n, best)
-    return settle(product, store, registers, n, best)
-
-
-@njit
-def visit_again(expand, product, store, registers, state, colours, seeds):
+def revisit_ample(expand, product, store, registers, state, colours, reduction):
     """Expand a state in the red search; -1 for states that are not stored."""
-    if product.settings[Setting.AMPLE] == Inner.FULL:
-        return visit_known(
-            expand, product, store, registers, state, colours, COLOUR_SHIFT
-        )
+    tables, seeds = reduction
     row = store.rows[state]
     n_steps = system_steps(expand, product, row)
     closure = -1
-    if seeds[state] > 0:
-        close_seed(product.ample, row, seeds[state] - 1)
+    if seeds.shape[0] > 0 and seeds[state] > 0:  # else all steps are taken
+        close_seed(tables, row, seeds[state] - 1)
         closure = 0
-    n = compose(product, row, n_steps, closure)
+    n = compose(product, row, n_steps, tables, closure)
     find_all(product, store, registers, n, colours, COLOUR_SHIFT)
     return n
+
+
+@specialised
+def visit_first(expand, product, store, registers, state, colours, reduction):
+    """Generate the successors of a state that has just become cyan; return n.
+
+    Those ids are in ``product.ids[:n]``, their marks in ``product.marks[:n]``.
+    """
+    if reduction is None:
+        return visit_successors(
+            expand, product, store, registers, state, colours, COLOUR_SHIFT
+        )
+    return visit_ample(expand, product, store, registers, state, colours, reduction)
+
+
+@specialised
+def visit_again(expand, product, store, registers, state, colours, reduction):
+    """Generate the successors of a state in the red search; return n.
+
+    With ample sets the id is -1 for those that the blue search left out.
+    """
+    if reduction is None:
+        return visit_successors(
+            expand, product, store, registers, state, colours, COLOUR_SHIFT
+        )
+    return revisit_ample(expand, product, store, registers, state, colours, reduction)

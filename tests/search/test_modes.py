@@ -45,6 +45,15 @@ for name in SEARCHES:
             except UnsupportedError:
                 continue
             print(name, text, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)
+apart = Network([
+    LTS.from_transitions([(0, f"w{i}", 1), (1, f"v{i}", 2), (2, f"u{i}", 0)])
+    for i in range(4)
+])
+for name in ("se05", "dfs-weak", "couvreur99"):
+    for inner in ("full", "stored"):
+        for text in ("GF w0", "G !u1"):
+            v = check(apart, text, reduce="ample", emptiness=name, ample_inner=inner)
+            print(name, inner, text, v.verdict, v.lasso.to_dict(), v.stats.states)
 for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
     v = check(meet, text, bitstate=0.001)
     print(text, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)

@@ -193,10 +193,11 @@ def test_bits_per_state(name, bits):
 class _Sized:
     """Just enough of a search to ask for its arrays."""
 
-    _stores_seeds = False
-
     def __init__(self, search):
         self.flags = getattr(search, "flags", ())
+
+    def _new_reduction(self, _n_states):
+        return None
 
     def _new_stack(self):
         return np.zeros(1, dtype=np.int32)

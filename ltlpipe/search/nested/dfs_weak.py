@@ -42,13 +42,14 @@ from ltlpipe.search.nested.frames import (
     push_frame,
     push_waiting,
 )
-from ltlpipe.search.nested.se05 import SE05, visit_first
+from ltlpipe.search.nested.se05 import SE05
 from ltlpipe.search.product import (
     Setting,
     at_limit,
     is_full,
     leaves_accepting,
 )
+from ltlpipe.search.reduced import visit_first
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ if TYPE_CHECKING:
 def enter(expand, product, store, registers, arrays, state):
     """Enter a white state (Fig. 3, lines 4-9) and stack its white successors."""
     set_colour(arrays.colours, state, Colour.CYAN)
-    n = visit_first(expand, product, store, registers, arrays, state)
+    n = visit_first(
+        expand, product, store, registers, state, arrays.colours, arrays.reduction
+    )
     accepting = leaves_accepting(product, n)
     registers[Reg.VISITED] += 1
     push_frame(registers, arrays, marker(state, 0))

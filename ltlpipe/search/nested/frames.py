@@ -10,11 +10,11 @@ that may have to be entered wait: the order of ``post`` is "known states first".
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe._jit import inlined, njit
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, property_state, stutter
@@ -66,6 +66,12 @@ def is_accepting(expand, product, row):
         shift = np.uint32(settings[Setting.SYSTEM_SHIFT])
         marks |= product.system_marks[0] << shift
     return marks & full == full
+
+
+@njit
+def accepts_row(expand, product, row):
+    """Decide what `is_accepting` does, for callers outside of kernels."""
+    return is_accepting(expand, product, row)
 
 
 def new_stack(n_entries: int) -> np.ndarray:
@@ -124,7 +130,7 @@ class PathSearch(Search):
     def _accepts(self, state: int) -> bool:
         problem = self.problem
         row = self.store.rows[state]
-        return bool(_is_accepting(problem.expand, problem.product, row))
+        return bool(accepts_row(problem.expand, problem.product, row))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""
@@ -137,6 +143,3 @@ class PathSearch(Search):
             return
         blue = self.frames(int(self.registers[Reg.RED_BASE]) or None)
         assert sorted(blue.tolist()) == np.flatnonzero(marked).tolist()
-
-
-_is_accepting: Any = is_accepting

@@ -27,10 +27,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import inlined, njit
-from ltlpipe.search.ample import Inner
+from ltlpipe.search.ample import MAX_SEED, Inner, Reduction
 from ltlpipe.search.nested.colours import (
-    COLOUR_SHIFT,
     Colour,
     colour_bytes,
     colour_of,
@@ -47,13 +47,11 @@ from ltlpipe.search.nested.frames import (
     push_waiting,
 )
 from ltlpipe.search.product import (
-    Setting,
     at_limit,
     is_full,
     leaves_accepting,
-    visit_successors,
 )
-from ltlpipe.search.reduced import visit_again, visit_ample_cyan
+from ltlpipe.search.reduced import visit_again, visit_first
 from ltlpipe.search.registers import Reg, Status
 
 
@@ -62,26 +60,16 @@ class Arrays(NamedTuple):
 
     colours: np.ndarray  # uint8[n / 4], two bits per state
     stack: np.ndarray  # int32[k]
-    seeds: np.ndarray  # uint16[n], what ample set was taken; empty unless stored
-
-
-@inlined
-def visit_first(expand, product, store, registers, arrays, state):
-    """Generate the successors of a state that has just become cyan; return n."""
-    if product.settings[Setting.AMPLE] != 0:
-        return visit_ample_cyan(
-            expand, product, store, registers, state, arrays.colours, arrays.seeds
-        )
-    return visit_successors(
-        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
-    )
+    reduction: Reduction | None  # for ample sets
 
 
 @inlined
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a white state (lines 4-9) and stack its white successors."""
     set_colour(arrays.colours, state, Colour.CYAN)
-    n = visit_first(expand, product, store, registers, arrays, state)
+    n = visit_first(
+        expand, product, store, registers, state, arrays.colours, arrays.reduction
+    )
     accepting = leaves_accepting(product, n)
     registers[Reg.VISITED] += 1
     registers[Reg.ACCEPTING] += accepting
@@ -105,12 +93,7 @@ def enter_blue(expand, product, store, registers, arrays, state):
 def enter_red(expand, product, store, registers, arrays, state):
     """Look at the successors of a state in the red search (lines 17-20)."""
     colours = arrays.colours
-    if product.settings[Setting.AMPLE] != 0:
-        n = visit_again(expand, product, store, registers, state, colours, arrays.seeds)
-    else:
-        n = visit_successors(
-            expand, product, store, registers, state, colours, COLOUR_SHIFT
-        )
+    n = visit_again(expand, product, store, registers, state, colours, arrays.reduction)
     for i in range(n - 1, -1, -1):
         dst = product.ids[i]
         if dst < 0:  # left out by the blue search
@@ -143,6 +126,7 @@ def se05_step(expand, product, store, registers, arrays, budget):
         entry = np.int64(arrays.stack[top - 1])
         red = registers[Reg.RED_BASE] > 0
         status = Status.RUNNING
+        looking = np.int64(-1)  # the state whose successors the red search looks at
         if entry >= 0:  # a successor whose turn has come
             colour = colour_of(arrays.colours, entry)
             if not red and colour == Colour.WHITE and at_limit(registers):
@@ -151,8 +135,7 @@ def se05_step(expand, product, store, registers, arrays, budget):
             if red and colour == Colour.BLUE:  # lines 20-22
                 set_colour(arrays.colours, entry, Colour.RED)
                 push_frame(registers, arrays, marker(entry, 0))
-                status = enter_red(expand, product, store, registers, arrays, entry)
-                budget -= 1
+                looking = entry
             elif not red and colour == Colour.WHITE:  # lines 9-10
                 status = enter_blue(expand, product, store, registers, arrays, entry)
                 budget -= 1
@@ -163,13 +146,15 @@ def se05_step(expand, product, store, registers, arrays, budget):
             accepting = (-1 - entry) & 1
             if accepting and not red:  # lines 11-12
                 registers[Reg.RED_BASE] = top
-                status = enter_red(expand, product, store, registers, arrays, state)
-                budget -= 1
+                looking = state
             else:  # lines 13-15
                 set_colour(arrays.colours, state, Colour.RED if red else Colour.BLUE)
                 registers[Reg.RED_BASE] = 0
                 registers[Reg.ACCEPTING] -= accepting
                 pop_frame(registers)
+        if looking >= 0:
+            status = enter_red(expand, product, store, registers, arrays, looking)
+            budget -= 1
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
@@ -185,20 +170,35 @@ class SE05(PathSearch):
     arrays: Arrays
 
     def _new_arrays(self, n_states: int) -> Arrays:
-        n_seeds = n_states if self._stores_seeds else 0
-        seeds = np.zeros(n_seeds, dtype=np.uint16)
-        return Arrays(new_colours(n_states), self._new_stack(), seeds)
+        reduction = self._new_reduction(n_states)
+        return Arrays(new_colours(n_states), self._new_stack(), reduction)
+
+    def _new_reduction(self, n_states: int) -> Reduction | None:
+        """Return what ample sets need, if the problem asks for them."""
+        tables = self.problem.ample
+        if tables is None:
+            return None
+        stored = self._stores_seeds
+        if stored and len(tables.components) > MAX_SEED:
+            raise UnsupportedError(
+                f"--ample-inner stored takes at most {MAX_SEED} components: use full"
+            )
+        return Reduction(tables, np.zeros(n_states if stored else 0, dtype=np.uint16))
 
     @property
     def _stores_seeds(self) -> bool:
         """Whether the ample set of every state is noted for the red search."""
-        return bool(self.problem.product.settings[Setting.AMPLE] == Inner.STORED)
+        return self.problem.inner == Inner.STORED
+
+    def _ample_bytes(self) -> float:
+        return 2.0 if self._stores_seeds else 0.0
 
     def _follow(self) -> None:
-        n_bytes = colour_bytes(self.store.rows.shape[0])
-        self.arrays.colours.resize(n_bytes, refcheck=False)
-        if self._stores_seeds:
-            self.arrays.seeds.resize(self.store.rows.shape[0], refcheck=False)
+        n_states = self.store.rows.shape[0]
+        self.arrays.colours.resize(colour_bytes(n_states), refcheck=False)
+        reduction = self.arrays.reduction
+        if reduction is not None and self._stores_seeds:
+            reduction.seeds.resize(n_states, refcheck=False)
 
     def colours(self) -> np.ndarray:
         """Return uint8[n_stored], the Colour of every state."""

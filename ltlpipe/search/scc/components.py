@@ -253,7 +253,9 @@ class Components(Search):
     def assert_consistent(self) -> None:
         """Check that every state entered is live or counted in a complete SCC."""
         complete = self.arrays.sizes[: self.registers[Reg.N_SCCS]].sum()
-        live = count_live(self.registers, self.arrays, 1)
+        n_dead = self.registers[Reg.N_DEAD]
+        first, last = self.arrays.dead_first[:n_dead], self.arrays.dead_last[:n_dead]
+        live = self.registers[Reg.COUNT] - (last - first + 1).sum()
         assert complete + live == self.registers[Reg.VISITED]
 
 

@@ -39,18 +39,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
-from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe._jit import inlined, njit, specialised
+from ltlpipe.search.ample import Reduction
+from ltlpipe.search.emptiness import FIRST_ENTRIES, Search, total_bytes
 from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
 from ltlpipe.search.nested.colours import (
-    clear_flag,
-    new_planes,
-    plane_rows,
-    set_flag,
+    Colour,
+    colour_bytes,
+    new_colours,
+    set_colour,
 )
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
-from ltlpipe.search.reduced import visit_ample_path
+from ltlpipe.search.reduced import visit_ample
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.intervals import bury, is_live
 
@@ -60,6 +61,13 @@ if TYPE_CHECKING:
 
 REMOVED = -1
 """The number of a state that was an SCC of its own."""
+
+
+class Path(NamedTuple):
+    """What ample sets need: the states on the path are cyan."""
+
+    colours: np.ndarray  # uint8[n / 4], two bits per state
+    reduction: Reduction
 
 
 class Arrays(NamedTuple):
@@ -73,7 +81,7 @@ class Arrays(NamedTuple):
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
     dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
     dead_last: np.ndarray  # int32[d]
-    path: np.ndarray  # uint32[n / 32, 1], states on the path; empty without ample sets
+    path: Path | None  # for ample sets
 
 
 @inlined
@@ -96,19 +104,31 @@ def merge(registers, arrays, number, marks, full):
     return Status.RUNNING
 
 
+@specialised
+def visit(expand, product, store, registers, state, numbers, path):
+    """Generate the successors of a state that is new on the path; return n."""
+    if path is None:
+        return visit_successors(expand, product, store, registers, state, numbers, 0)
+    set_colour(path.colours, state, Colour.CYAN)
+    return visit_ample(
+        expand, product, store, registers, state, path.colours, path.reduction
+    )
+
+
+@specialised
+def leave_path(path, state):
+    """Note that the frame of a state has ended, where that is asked for."""
+    if path is not None:
+        set_colour(path.colours, state, Colour.WHITE)
+
+
 @inlined
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter an unknown state over a transition with `marks` (lines 9-12)."""
     registers[Reg.VISITED] += 1
     registers[Reg.COUNT] += 1
     arrays.numbers[state] = registers[Reg.COUNT]
-    if product.settings[Setting.AMPLE] != 0:
-        set_flag(arrays.path, state, 0)
-        n = visit_ample_path(expand, product, store, registers, state, arrays.path)
-    else:
-        n = visit_successors(
-            expand, product, store, registers, state, arrays.numbers, 0
-        )
+    n = visit(expand, product, store, registers, state, arrays.numbers, arrays.path)
     full = np.uint32(product.settings[Setting.FULL])
     root = registers[Reg.N_ROOTS]
     arrays.roots[root] = registers[Reg.COUNT]
@@ -143,8 +163,7 @@ def leave(registers, arrays, state):
     top = registers[Reg.TOP] - 1
     registers[Reg.TOP] = top
     registers[Reg.DEPTH] -= 1
-    if arrays.path.shape[0] > 1:
-        clear_flag(arrays.path, state, 0)
+    leave_path(arrays.path, state)
     number = arrays.numbers[state]
     if arrays.roots[registers[Reg.N_ROOTS] - 1] != number:
         return
@@ -227,7 +246,7 @@ class Couvreur99(Search):
         """
         search = cls(known.problem, known=known)
         search.run_on(interrupt, known.limits)
-        known.extraction_bytes = sum(array.nbytes for array in search.arrays)
+        known.extraction_bytes = total_bytes(search.arrays)
         return search.lasso(interrupt)
 
     def _new_arrays(self, n_states: int) -> Arrays:
@@ -241,8 +260,19 @@ class Couvreur99(Search):
             entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             dead_first=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             dead_last=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            path=new_planes(n_states, 1) if self._flags_path else new_planes(0, 1),
+            path=self._new_path(n_states),
         )
+
+    def _new_path(self, n_states: int) -> Path | None:
+        """Return what ample sets need, if the problem asks for them."""
+        tables = self.problem.ample
+        if tables is None:
+            return None
+        no_seeds = np.zeros(0, dtype=np.uint16)
+        return Path(new_colours(n_states), Reduction(tables, no_seeds))
+
+    def _ample_bytes(self) -> float:
+        return 0.25
 
     def _begin(self) -> None:
         self.arrays.stack[0] = 0
@@ -270,14 +300,9 @@ class Couvreur99(Search):
         arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
         arrays.entry_marks.resize(arrays.roots.shape[0], refcheck=False)
         arrays.dead_last.resize(arrays.dead_first.shape[0], refcheck=False)
-        if self._flags_path:
-            n_rows = plane_rows(self.store.rows.shape[0])
-            arrays.path.resize((n_rows, 1), refcheck=False)
-
-    @property
-    def _flags_path(self) -> bool:
-        """Whether ample sets ask for the states of the path."""
-        return bool(self.problem.product.settings[Setting.AMPLE] != 0)
+        if arrays.path is not None:
+            n_bytes = colour_bytes(arrays.numbers.shape[0])
+            arrays.path.colours.resize(n_bytes, refcheck=False)
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
