@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ltlpipe import UnsupportedError
 from ltlpipe._jit import njit
+from ltlpipe.automata.interrupts import first_violation
+from ltlpipe.automata.translation import from_formula
+from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.ample import relation_of
-from ltlpipe.search.ample import find_candidates, new_tables
+from ltlpipe.search.ample import Inner, find_candidates, new_tables
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.product import make_problem
+from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
 from tests.oracles import compose
+from tests.search.machinery import outcome_of
 from tests.strategies import networks
 
 
@@ -120,3 +131,63 @@ def test_more_components_than_bits_in_a_word():
     ]
     assert sets == [set(order[:61]), {order[80]}]
     assert tables.sizes[:2].tolist() == [2, 1]
+
+
+MODES = [("se05", Inner.FULL), ("se05", Inner.STORED), ("dfs-weak", Inner.FULL)]
+MODES += [("couvreur99", Inner.FULL)]
+
+
+def search_for(network, mode, formula):
+    """A search for a formula that is in normal form as Spot translates it."""
+    name, inner = mode
+    table = from_formula(parse(formula), "ba", ["a"])
+    assert first_violation(table, [1]) is None
+    letters = np.array([int(a.name == "a") for a in network.actions], dtype=np.int32)
+    packed = pack(network, letters, extra_values=table.n_states)
+    relation = relation_of(network, packed)
+    problem = make_problem(
+        packed, table, relation=relation, visible=letters == 1, inner=inner
+    )
+    return SEARCHES[name]()(problem)
+
+
+@given(
+    networks(max_components=4, max_states=4, max_transitions=8, internal=["d"]),
+    st.sampled_from(MODES),
+    st.sampled_from(["FG!a", "F a", "G !a"]),
+    st.integers(1, 5),
+)
+@settings(max_examples=200)
+def test_where_a_step_stops_changes_nothing(network, mode, formula, budget):
+    """Searches may stop, and their arrays grow, after any state."""
+    assume(mode[0] != "dfs-weak" or formula != "FG!a")  # GF a is not weak
+    whole = outcome_of(search_for(network, mode, formula))
+    with patch("ltlpipe.search.emptiness._FIRST_STATES", 0):
+        assert outcome_of(search_for(network, mode, formula), budget) == whole
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_arrays_grow(mode):
+    """From no room to thousands of states, along one path and in breadth."""
+    length = 3000
+    chain = [(i, f"t{i}", i + 1) for i in range(length)]
+    fan = [(length, f"u{i}", length + 1 + i) for i in range(length)]
+    shared = [(0, "t5", 1), (1, "v", 0)]
+    other = LTS.from_transitions([*shared, (0, "t7", 0)])
+    network = Network([LTS.from_transitions([*chain, *fan]), other])
+    with patch("ltlpipe.search.emptiness._FIRST_STATES", 0):
+        outcome = outcome_of(search_for(network, mode, "G !a"))
+    assert outcome.status == Status.EMPTY
+    assert outcome.states > 2 * length
+    assert outcome.max_depth > length
+
+
+def test_too_many_components_to_note():
+    """A number of 16 bits says which component's closure was taken."""
+    loop = LTS.from_transitions([(0, "a", 0)])
+    network = Network([loop, loop])
+    with (
+        patch("ltlpipe.search.nested.se05.MAX_SEED", 1),
+        pytest.raises(UnsupportedError, match="stored takes at most 1 components"),
+    ):
+        search_for(network, ("se05", Inner.STORED), "G !a")
