@@ -12,6 +12,7 @@ from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.generate import generate
+from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.solve import solve
 from ltlpipe.cli.translate import translate
 
@@ -51,4 +52,5 @@ app.command()(compare)
 app.command()(analyze)
 app.command()(translate)
 app.command()(convert)
+app.command()(reduce)
 app.add_typer(generate, name="generate")

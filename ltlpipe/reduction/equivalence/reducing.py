@@ -1,0 +1,185 @@
+"""Equivalent components with fewer states, by the name of the equivalence.
+
+What can be observed of a component with hidden labels is the pair of its *traces*,
+the words of visible labels that it can perform, and its *divergences*, the traces
+after which it can run for ever without a visible label.  Internal labels count as
+hidden.
+
+=============  ==================================================  ===============
+equivalence    keeps                                               never larger
+=============  ==================================================  ===============
+``trace``      traces and divergences, and nothing else            no
+``branching``  divergence-preserving branching bisimilarity        yes
+``strong``     strong bisimilarity, hidden labels all alike        yes
+=============  ==================================================  ===============
+
+Each keeps what those above it keep.  ``trace`` is the least deterministic LTS, with
+a silent loop at states after divergences: two components with the same traces and
+divergences over the same labels become identical.  Before the subset construction
+the states are merged by ``branching``: this costs little beside it and makes the
+subsets smaller.
+
+Sources: R. J. van Glabbeek, B. Luttik and N. Trcka, "Branching Bisimilarity with
+Explicit Divergence", Fundamenta Informaticae 93(4), 2009, pp. 371-392; A. Valmari,
+"The State Explosion Problem", Lectures on Petri Nets I, LNCS 1491, 1998, pp. 429-528
+(traces and divergence traces, and that hiding and composing keep them).
+
+Differences from the sources: deadlocks are not kept by ``trace``; a property of
+infinite runs cannot tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.reduction.equivalence.signatures import quotient
+from ltlpipe.reduction.equivalence.silent import collapse
+from ltlpipe.reduction.equivalence.steps import Steps, breadth_first, steps_of
+from ltlpipe.reduction.equivalence.subsets import (
+    TooLargeError,
+    determinise,
+    is_deterministic,
+)
+from ltlpipe.systems.lts import LTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+__all__ = ["EQUIVALENCES", "TooLargeError", "reduce"]
+
+EQUIVALENCES = ("trace", "branching", "strong")
+"""From the coarsest to the finest."""
+
+
+def reduce(
+    lts: LTS,
+    hidden: Collection[str] = (),
+    equivalence: str = "trace",
+    *,
+    cap: int | None = None,
+) -> LTS:
+    """Return an equivalent component, most often with fewer states.
+
+    Unreachable states are dropped first.  The result depends only on the reachable
+    part, its states are numbered breadth first from 0, its transitions are sorted,
+    and reducing it once more gives it back.
+
+    Parameters
+    ----------
+    lts : LTS
+        It is not changed.
+    hidden : collection of str
+        Labels that cannot be observed; those that `lts` lacks change nothing.
+    equivalence : str
+        One of `EQUIVALENCES`.
+    cap : int, optional
+        States that the deterministic form may have before it is minimised, for
+        ``trace``; None is no limit.  What is deterministic already is not counted.
+
+    Returns
+    -------
+    LTS
+        Its labels are the visible ones of `lts`, all and in order, for a label
+        without transitions still blocks other components; behind them one internal
+        label (``i`` if that is free) iff there is a silent transition.  With
+        ``strong`` and nothing hidden the labels are those of `lts`, and internal
+        ones are told apart.
+
+    Raises
+    ------
+    TooLargeError
+        ``trace`` needs more states than `cap`, or more memory than
+        `ltlpipe.reduction.equivalence.subsets.MAX_MEMBERS` allows.
+    UnsupportedError
+        There is no such equivalence, or `lts` has accepting states and it is not
+        ``strong``.
+
+    Examples
+    --------
+    >>> lts = LTS.from_transitions([(0, "x", 1), (0, "a", 2), (1, "a", 2)])
+    >>> reduce(lts, hidden={"x"}).transitions()
+    [(0, 'a', 1)]
+    """
+    if equivalence not in EQUIVALENCES:
+        expected = ", ".join(EQUIVALENCES)
+        raise UnsupportedError(f"equivalence {equivalence!r}: expected {expected}")
+    if equivalence == "strong":
+        return _strong(lts, hidden)
+    if lts.accepting is not None:
+        raise UnsupportedError(
+            f"{equivalence} equivalence of a component with accepting states:"
+            " use strong equivalence"
+        )
+    letters, visible = _letters(lts, hidden)
+    steps = steps_of(lts, letters, len(visible), np.zeros(lts.n_states, dtype=np.bool_))
+    steps = quotient(collapse(steps))
+    if equivalence == "trace" and not is_deterministic(steps):
+        steps = quotient(determinise(steps, cap))
+    loops = np.flatnonzero(steps.marked)
+    steps = steps._replace(
+        src=np.concatenate([steps.src, loops]),
+        label=np.concatenate([steps.label, np.full_like(loops, len(visible))]),
+        dst=np.concatenate([steps.dst, loops]),
+    )
+    steps = breadth_first(steps)
+    return _with_internal(lts, steps, visible)
+
+
+def _strong(lts: LTS, hidden: Collection[str]) -> LTS:
+    """Return the quotient by strong bisimilarity; accepting states stay apart."""
+    flags = lts.accepting
+    marked = np.zeros(lts.n_states, dtype=np.bool_) if flags is None else flags
+    apart = not any(label in lts.labels for label in hidden)
+    if apart:
+        letters = np.arange(len(lts.labels), dtype=np.int32)
+        visible = lts.labels
+    else:
+        letters, visible = _letters(lts, hidden)
+    # One label more than visible ones, so that silent steps are steps like others.
+    steps = steps_of(lts, letters, len(visible) + 1, marked)
+    steps = breadth_first(quotient(steps))
+    accepting = None if flags is None else steps.marked
+    if apart:
+        return replace(_lts(lts, steps, visible, lts.internal), accepting=accepting)
+    return replace(_with_internal(lts, steps, visible), accepting=accepting)
+
+
+def _letters(lts: LTS, hidden: Collection[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the number of each label, int32[len(lts.labels)], and the visible ones.
+
+    The number of hidden and internal labels is that of visible ones.
+    """
+    concealed = lts.internal.union(hidden)
+    visible = tuple(label for label in lts.labels if label not in concealed)
+    numbers = {label: number for number, label in enumerate(visible)}
+    letters = [numbers.get(label, len(visible)) for label in lts.labels]
+    return np.array(letters, dtype=np.int32), visible
+
+
+def _with_internal(lts: LTS, steps: Steps, visible: Sequence[str]) -> LTS:
+    """Return the steps as a component, with an internal label if there is need."""
+    if not (steps.label == len(visible)).any():
+        return _lts(lts, steps, visible, ())
+    names = chain(["i", "tau"], (f"i_{k}" for k in count(2)))
+    internal = next(name for name in names if name not in visible)
+    return _lts(lts, steps, [*visible, internal], [internal])
+
+
+def _lts(
+    lts: LTS, steps: Steps, labels: Sequence[str], internal: Collection[str]
+) -> LTS:
+    return LTS(
+        n_states=steps.n_states,
+        initial=steps.initial,
+        labels=tuple(labels),
+        src=steps.src,
+        label=steps.label,
+        dst=steps.dst,
+        internal=frozenset(internal),
+        name=lts.name,
+    )

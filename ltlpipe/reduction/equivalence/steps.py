@@ -1,0 +1,229 @@
+"""The form in which an LTS is reduced: steps in arrays, sorted by packed keys.
+
+Visible labels are 0..n_labels-1, all silent steps carry `n_labels`.  A state can
+carry a mark, which the reductions treat as a loop with a label of its own: it says
+that the state accepts, or that it can run silently for ever.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import njit
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.lts import LTS
+
+_KEY_BITS = 63
+_SPARSE = 4  # declared states per transition end beyond which only used ones count
+
+
+class Steps(NamedTuple):
+    """The steps of n states, m in number, each once and in any order."""
+
+    n_states: int
+    initial: int
+    n_labels: int  # of visible labels
+    src: np.ndarray  # int32[m]
+    label: np.ndarray  # int32[m], `n_labels` if the step is silent
+    dst: np.ndarray  # int32[m]
+    marked: np.ndarray  # bool[n]
+
+    @property
+    def has_silent(self) -> bool:
+        """Whether some step is silent."""
+        return bool((self.label == self.n_labels).any())
+
+
+class Graph(NamedTuple):
+    """Steps of n states by source and by target; a mark is a loop."""
+
+    first: np.ndarray  # int64[n + 1], where the steps of each state begin
+    silent: np.ndarray  # int64[n], where its silent steps begin, behind the others
+    label: np.ndarray  # int32[m], `n_labels` at the loop that stands for a mark
+    dst: np.ndarray  # int32[m]
+    in_first: np.ndarray  # int64[n + 1], where the steps to each state begin
+    in_silent: np.ndarray  # int64[n], where the silent ones begin
+    src: np.ndarray  # int32[m], of the steps by target
+
+
+def steps_of(lts: LTS, letters: np.ndarray, n_labels: int, marked: np.ndarray) -> Steps:
+    """Return the reachable part of a component, in breadth-first order.
+
+    Parameters
+    ----------
+    lts : LTS
+        It is not changed.
+    letters : int32[len(lts.labels)]
+        What each label becomes: a visible one, or `n_labels` for a silent one.
+    n_labels : int
+    marked : bool[lts.n_states]
+    """
+    label = letters[lts.label]
+    n, initial, src, dst = lts.n_states, lts.initial, lts.src, lts.dst
+    if n > _SPARSE * (2 * lts.n_transitions + 1):
+        # Far more states than transitions: those on no transition need no room.
+        ends = np.concatenate([[initial], src, dst])
+        named, place = np.unique(ends, return_inverse=True)
+        n, initial, marked = len(named), int(place[0]), marked[named]
+        src, dst = place[1 : len(src) + 1], place[len(src) + 1 :]
+    return breadth_first(Steps(n, initial, n_labels, src, label, dst, marked))
+
+
+def breadth_first(steps: Steps) -> Steps:
+    """Return the reachable part, numbered and sorted in breadth-first order.
+
+    From each state labels are followed in order, silent steps last, and targets on
+    one label in the order of their numbers.  Of two isomorphic deterministic inputs
+    the outputs are identical, and an output is not changed by a second call.
+    """
+    n = steps.n_states
+    src, label, dst = sort_steps(
+        n, steps.n_labels + 1, steps.src, steps.label, steps.dst
+    )
+    order = np.empty(n, dtype=np.int32)
+    number = np.full(n, -1, dtype=np.int32)
+    count = _breadth_first(_begins(src, n), dst, steps.initial, order, number)
+    reached = order[:count]
+    if count < n:
+        kept = number[src] >= 0
+        src, label, dst = src[kept], label[kept], dst[kept]
+    if not np.array_equal(reached, np.arange(count, dtype=np.int32)):
+        src, label, dst = sort_steps(
+            n, steps.n_labels + 1, number[src], label, number[dst]
+        )
+    return Steps(count, 0, steps.n_labels, src, label, dst, steps.marked[reached])
+
+
+@njit
+def _breadth_first(first, dst, initial, order, number):
+    """Write the reachable states in breadth-first order; return how many.
+
+    first int64[n + 1], dst int32[m]
+        The successors of state s are ``dst[first[s] : first[s + 1]]``.
+    order, number : int32[n]
+        States by number, and numbers by state (-1 before).  Changed in place.
+    """
+    order[0] = initial
+    number[initial] = 0
+    count = 1
+    done = 0
+    while done < count:
+        state = order[done]
+        done += 1
+        for step in range(first[state], first[state + 1]):
+            target = dst[step]
+            if number[target] < 0:
+                number[target] = count
+                order[count] = target
+                count += 1
+    return count
+
+
+def graph_of(steps: Steps) -> Graph:
+    """Return the steps by source and by target, with a loop for each mark."""
+    n, mark = steps.n_states, steps.n_labels
+    loops = np.flatnonzero(steps.marked)
+    # Behind the visible labels and before the silent one, which moves up.
+    label = steps.label + (steps.label == mark)
+    src, label, dst = sort_steps(
+        n,
+        mark + 2,
+        np.concatenate([steps.src, loops]),
+        np.concatenate([label, np.full(len(loops), mark, dtype=label.dtype)]),
+        np.concatenate([steps.dst, loops]),
+    )
+    first = _begins(src, n)
+    is_silent = label == mark + 1
+    by_target, kind, sources = sort_steps(n, 2, dst, is_silent, src)
+    in_first = _begins(by_target, n)
+    if is_silent.any():
+        silent = first[:-1] + np.bincount(src[~is_silent], minlength=n)
+        in_silent = in_first[:-1] + np.bincount(by_target[kind == 0], minlength=n)
+    else:
+        silent, in_silent = first[1:].copy(), in_first[1:].copy()
+    return Graph(first, silent, label, dst, in_first, in_silent, sources)
+
+
+def by_least_member(count: int, number: np.ndarray) -> np.ndarray:
+    """Return the same classes of states, in the order of their least members.
+
+    Then numbers of states that stay alone do not change.
+
+    Parameters
+    ----------
+    count : int
+        Classes.
+    number : int32[n]
+        The class of each state.
+
+    Returns
+    -------
+    int32[n]
+    """
+    n = len(number)
+    least = np.empty(count, dtype=np.int64)
+    least[number[::-1]] = np.arange(n)[::-1]  # the last write counts
+    is_least = np.zeros(n, dtype=np.int32)
+    is_least[least] = 1
+    renamed = np.cumsum(is_least, dtype=np.int32)[least] - 1
+    result: np.ndarray = renamed[number]
+    return result
+
+
+def sort_steps(
+    n_states: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the steps by source, label and target, each once.
+
+    Parameters
+    ----------
+    n_states, n_labels : int
+        All numbers are below.
+    src, label, dst : integer[m]
+
+    Returns
+    -------
+    tuple of int32[k]
+        `src`, `label` and `dst` of the k different steps.
+    """
+    state_bits = max(n_states - 1, 1).bit_length()
+    label_bits = max(n_labels - 1, 1).bit_length()
+    if 2 * state_bits + label_bits > _KEY_BITS:
+        return _sort_wide(src, label, dst)
+    keys = src.astype(np.int64)
+    keys <<= label_bits
+    keys |= label
+    keys <<= state_bits
+    keys |= dst
+    keys.sort()
+    if len(keys) > 1:
+        fresh = keys[1:] != keys[:-1]
+        if not fresh.all():
+            keys = np.concatenate([keys[:1], keys[1:][fresh]])
+    dst = (keys & ((1 << state_bits) - 1)).astype(np.int32)
+    keys >>= state_bits
+    label = (keys & ((1 << label_bits) - 1)).astype(np.int32)
+    keys >>= label_bits
+    return keys.astype(np.int32), label, dst
+
+
+def _sort_wide(
+    src: np.ndarray, label: np.ndarray, dst: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort steps that do not fit into one word."""
+    order = np.lexsort((dst, label, src))
+    columns = [column[order].astype(np.int32) for column in (src, label, dst)]
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
+    src, label, dst = (column[fresh] for column in columns)
+    return src, label, dst
+
+
+def _begins(sorted_states: np.ndarray, n: int) -> np.ndarray:
+    """Return int64[n + 1], where the entries of each state begin."""
+    first = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(sorted_states, minlength=n), out=first[1:])
+    return first
