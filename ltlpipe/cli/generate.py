@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ltlpipe._errors import LtlpipeError
+from ltlpipe.cli.generate_rers import rers
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
@@ -134,6 +135,9 @@ def formulas(
         reason = error.strerror or error
         raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
     print(f"wrote {out}", file=sys.stderr)
+
+
+generate.command()(rers)
 
 
 def _names(actions: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 
 import pytest
@@ -270,3 +271,64 @@ def test_generate_formulas_refused(arguments, complaint, run):
     outcome = run("generate", "formulas", 3, *arguments)
     assert outcome.code == 2
     assert complaint in outcome.complaint
+
+
+def test_generate_rers(run, tmp_path):
+    """A folder that `solve` takes, and that the table agrees with."""
+    out = tmp_path / "p"
+    arguments = ["generate", "rers", "--components", 2, "--style", "2019"]
+    outcome = run(*arguments, "--formulas", 6, "--problems", 2, "--seed", 3, "-o", out)
+
+    assert (outcome.code, outcome.out) == (0, "")
+    written = [line.removeprefix("wrote ") for line in outcome.err.splitlines()]
+    assert written == [
+        *(f"{out}/problems/00{k}/{f}" for k in (1, 2) for f in RERS_FILES),
+        f"{out}/truth.csv",
+    ]
+    results = tmp_path / "results.csv"
+    assert run("solve", out, "--out", results, "--quiet").code == 1
+    with results.open() as stream:
+        found = {
+            (row["system"].split("/")[-2], row["formula"]): row["verdict"]
+            for row in csv.DictReader(stream)
+        }
+    with (out / "truth.csv").open() as stream:
+        truth = list(csv.DictReader(stream))
+    assert len(found) == len(truth) == 12
+    for row in truth:
+        assert found[row["problem"], row["formula"]] == row["verdict"]
+
+
+RERS_FILES = ("formulas.ltl", "system.dot")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--components", 3], "Missing option '-o'"),
+        (["-o", "p"], "Missing option '--components'"),
+        (["--components", 0, "-o", "p"], "Invalid value for '--components'"),
+        (["--components", 3, "--style", "2020", "-o", "p"], "'2020' is not one of"),
+        (["--components", 3, "--formulas", 0, "-o", "p"], "value for '--formulas'"),
+        (
+            ["--components", 3, "--synchronisations", 500, "-o", "p"],
+            "error: 500 synchronisations have no room",
+        ),
+        (
+            ["--components", 1, "--synchronisations", 1, "-o", "p"],
+            "error: 1 component synchronises with none: use >= 2",
+        ),
+        (["--components", 2, "-o", "."], "error: .: is not empty; name a new folder"),
+    ],
+    ids=["out", "components", "none", "style", "formulas", "room", "one", "folder"],
+)
+def test_generate_rers_errors(arguments, complaint, run, tmp_path, monkeypatch):
+    """Exit code 2, and no file is written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").write_text("")
+
+    outcome = run("generate", "rers", *arguments)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert [p.name for p in tmp_path.iterdir()] == ["other"]

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
 
-from ltlpipe import is_interruptible
+from ltlpipe import UnsupportedError, is_interruptible
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.logic.patterns import catalogue as shipped
+from ltlpipe.logic.patterns import instances
 from ltlpipe.logic.words import Word, satisfies
 
 FILE = Path(__file__).parents[2] / "formulas" / "patterns.ltl"
@@ -127,3 +129,41 @@ def test_interruptible(pattern, scope):
     assert is_interruptible(formula) is (pattern != "universality")
     if pattern != "universality":
         assert "intrpt" in syntactic_class(formula.spot)
+
+
+def test_the_catalogue_at_run_time():
+    """All of the file."""
+    found = {(p.name, p.scope): p.template for p in shipped()}
+    assert list(found.items()) == list(CATALOGUE.items())
+
+
+def test_instances():
+    """Different ones, of all patterns with two to four letters but universality."""
+    texts = list(islice(instances([*"abcd", "X", "e f"], seed=3), 300))
+
+    assert len(set(texts)) == 300
+    assert texts == list(islice(instances([*"abcd", "X", "e f"], seed=3), 300))
+    assert texts != list(islice(instances([*"abcd", "X", "e f"], seed=4), 300))
+    for text in texts:
+        visible = parse(text).propositions
+        assert 2 <= len(visible) <= 4
+        assert set(visible) <= {*"abcd", "X", "e f"}
+        assert "intrpt" in syntactic_class(parse(text).spot)
+    suited = [p for p in shipped() if 2 <= len(p.letters) <= 4]
+    forms = {p.template for p in suited if p.name != "universality"}
+    assert {re.sub('[a-d]|"(X|e f)"', "?", t) for t in texts} == {
+        re.sub("[pqrstz]", "?", t) for t in forms
+    }
+
+
+def test_instances_end():
+    """Where there are no more; all of two actions are found."""
+    expected = {
+        p.instance(order)
+        for p in shipped()
+        for order in ("ab", "ba")
+        if len(p.letters) == 2 and p.name != "universality"
+    }
+    assert sorted(instances("ab", seed=1)) == sorted(expected)
+    with pytest.raises(UnsupportedError, match="1 actions, expected at least 2"):
+        instances(["a", "a"], seed=0)

@@ -1,0 +1,353 @@
+"""Problems in the style of RERS: a random network, formulas, and verdicts.
+
+A folder is filled as the parallel problems of the challenges are laid out, one
+folder per problem with ``system.dot`` and ``formulas.ltl``, and what is known about the
+formulas in ``truth.csv`` beside them::
+
+    FOLDER/problems/001/system.dot
+    FOLDER/problems/001/formulas.ltl
+    FOLDER/truth.csv                   problem,line,formula,verdict,reachable_states
+
+Formulas are instances of specification patterns (`ltlpipe.logic.patterns`) in random
+order.  Nearly all would be violated, and by the next best run, so a set is chosen:
+
+- a candidate that some sampled run violates (`ltlpipe.systems.random_lassos`, and
+  the planned run of the network) is *easily violated*;
+- the others are checked, with a limit on states: they hold, are violated, or are
+  not decided.  A counterexample joins the sampled runs.
+
+Half of the set shall hold.  The other half is what `check` found violated, and easily
+violated ones where that is not enough.  Where too few are known to hold, undecided
+ones take their places: most of those hold as well, but nobody knows.  Limits on
+states and numbers of candidates, none on time, make the set a function of the
+arguments, for given versions of Spot and NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe.batch.table import CsvWriter
+from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.patterns import instances
+from ltlpipe.logic.words import Word, interrupt_free, satisfies
+from ltlpipe.systems.random_lassos import random_lassos
+from ltlpipe.systems.rers_networks import rers_network
+from ltlpipe.systems.writing import save
+from ltlpipe.verdict.checking import check, product_size
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.batch.table import Row
+    from ltlpipe.systems.lts import Network
+
+TRUTH = {
+    "problem": "string",
+    "line": "Int64",
+    "formula": "string",
+    "verdict": "string",
+    "reachable_states": "Int64",
+}
+"""Columns of ``truth.csv``; a row for each formula whose verdict is known."""
+
+MAX_STATES = 250_000
+"""Default of the states that `check` may explore for one candidate."""
+
+N_RUNS = 100
+"""Sampled runs of a network."""
+
+CANDIDATES = 200
+"""Candidates per formula of a set that are looked at, at most."""
+
+CHECKS = 10
+"""Candidates per formula of a set that are checked, at most."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A formula of a problem.
+
+    Parameters
+    ----------
+    number : int
+        Its place among the candidates.
+    text : str
+        The formula.
+    verdict : str
+        "holds", "violated", or "unknown" if nobody knows.
+    """
+
+    number: int
+    text: str
+    verdict: str
+
+
+class RersProblem(NamedTuple):
+    """A network and what is asked of it."""
+
+    network: Network
+    formulas: list[Asked]
+    n_candidates: int
+    max_states: int  # the limit of each check
+    reachable_states: int | None  # None if there are more
+
+
+def draw_problem(
+    n_components: int,
+    *,
+    style: str,
+    seed: int,
+    synchronisations: int | None = None,
+    n_formulas: int = 20,
+    max_states: int = MAX_STATES,
+) -> RersProblem:
+    """Draw a network and choose formulas.
+
+    Parameters
+    ----------
+    n_components, style, seed, synchronisations
+        As for `ltlpipe.systems.rers_networks.rers_network`; the seed decides the
+        formulas, too.
+    n_formulas : int
+        At least 1.
+    max_states : int
+        What may be explored for one candidate, and to count the states of the
+        network; at least 1.
+
+    Raises
+    ------
+    UnsupportedError
+        An argument is out of its range, or there are too few different formulas.
+    """
+    if n_formulas < 1:
+        raise UnsupportedError(f"{n_formulas} formulas: use 1 or more")
+    if max_states < 1:
+        raise UnsupportedError(f"a limit of {max_states} states: use 1 or more")
+    network, cycle = rers_network(
+        n_components, style=style, seed=seed, synchronisations=synchronisations
+    )
+    rng = np.random.default_rng([seed, n_formulas])
+    sampled = random_lassos(network, N_RUNS, rng=rng, steps=3 * len(cycle))
+    runs = [Word((), cycle), *(Word(*lasso) for lasso in sampled)]
+    choice = _Choice(network, runs, n_formulas, max_states)
+    names = [action.name for action in network.actions]
+    for number, text in enumerate(
+        islice(instances(names, seed=seed), CANDIDATES * n_formulas), start=1
+    ):
+        choice.add(number, text)
+        if choice.is_complete:
+            break
+    size = product_size(
+        network, None, acceptance="auto", max_states=max_states, reduce="none"
+    )
+    return RersProblem(
+        network,
+        choice.formulas(),
+        n_candidates=choice.n_candidates,
+        max_states=max_states,
+        reachable_states=None if size is None else size[0],
+    )
+
+
+class _Choice:
+    """The choice of a set of formulas from a stream of candidates."""
+
+    def __init__(
+        self, network: Network, runs: list[Word], n: int, max_states: int
+    ) -> None:
+        self._network = network
+        self._runs = runs
+        self._longest = max(len(run.prefix) + len(run.cycle) for run in runs)
+        self._n = n
+        self._max_states = max_states
+        self._checked: dict[str, list[Asked]] = {HOLDS: [], VIOLATED: [], UNKNOWN: []}
+        self._easy: list[Asked] = []  # violated by a run that was known before
+        self._n_checks = 0
+        self.n_candidates = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether more candidates would change nothing, or there were enough."""
+        n_holding = len(self._checked[HOLDS])
+        n_violated = len(self._checked[VIOLATED]) + len(self._easy)
+        if n_violated < self._n - self._n // 2:
+            return False
+        return (
+            n_holding >= self._n // 2
+            or len(self._checked[UNKNOWN]) >= self._n
+            or self._n_checks >= CHECKS * self._n
+        )
+
+    def add(self, number: int, text: str) -> None:
+        """Look at one candidate."""
+        self.n_candidates = number
+        if self._is_violated_by_a_run(text):
+            self._easy.append(Asked(number, text, VIOLATED))
+            return
+        if self._n_checks >= CHECKS * self._n:
+            return
+        self._n_checks += 1
+        found = check(
+            self._network,
+            text,
+            emptiness="couvreur99",
+            reduce="alphabet",
+            max_states=self._max_states,
+        )
+        self._checked[found.verdict].append(Asked(number, text, found.verdict))
+        if found.lasso is not None:
+            run = Word(tuple(found.lasso.prefix), tuple(found.lasso.cycle))
+            if len(run.prefix) + len(run.cycle) <= self._longest:
+                self._runs.append(run)
+
+    def _is_violated_by_a_run(self, text: str) -> bool:
+        formula = parse(text)
+        visible = formula.propositions
+        judged: set[Word] = set()
+        for k, run in enumerate(self._runs):
+            # these patterns are interruptible, and few short words are judged faster
+            word = interrupt_free(run, visible)
+            if word in judged:
+                continue
+            judged.add(word)
+            if not satisfies(formula.spot, word):
+                self._runs.insert(0, self._runs.pop(k))  # it may be the next one's, too
+                return True
+        return False
+
+    def formulas(self) -> list[Asked]:
+        """Return the set, in the order of the candidates."""
+        half = self._n // 2
+        holding = self._checked[HOLDS][:half]
+        violated = [*self._checked[VIOLATED], *self._easy]
+        undecided = [
+            asked
+            for asked in self._checked[UNKNOWN]
+            if not self._is_violated_by_a_run(asked.text)  # of those found since
+        ]
+        chosen = [*holding, *violated[: self._n - half]]
+        rest = [*undecided, *violated[self._n - half :], *self._checked[HOLDS][half:]]
+        chosen += rest[: self._n - len(chosen)]
+        if len(chosen) < self._n:
+            raise UnsupportedError(
+                f"no {self._n} different formulas over"
+                f" {len(self._network.actions)} actions; use fewer"
+            )
+        return sorted(chosen, key=lambda asked: asked.number)
+
+
+def write_problems(
+    folder: StrPath,
+    n_components: int,
+    *,
+    style: str,
+    seed: int,
+    synchronisations: int | None = None,
+    n_formulas: int = 20,
+    n_problems: int = 1,
+    max_states: int = MAX_STATES,
+) -> Iterator[Path]:
+    """Fill a new or empty folder with problems, and yield the files as they come.
+
+    Problem k is the one that `draw_problem` gives for the seed ``seed + k - 1``.
+
+    Raises
+    ------
+    UnsupportedError
+        As for `draw_problem`.
+    LtlpipeError
+        The folder is not empty, or cannot be written.
+    """
+    root = Path(folder)
+    width = max(3, len(str(n_problems)))
+    truth = None
+    for k in range(n_problems):
+        problem = draw_problem(
+            n_components,
+            style=style,
+            seed=seed + k,
+            synchronisations=synchronisations,
+            n_formulas=n_formulas,
+            max_states=max_states,
+        )
+        if truth is None:  # nothing is made before the arguments are known to be good
+            _make_empty(root)
+            truth = CsvWriter(root / "truth.csv", TRUTH)
+        name = f"{k + 1:0{width}}"
+        yield from _write_problem(problem, root / "problems" / name)
+        for row in _known(problem):
+            truth.write({"problem": name, **row})
+    if truth is not None:
+        truth.close()
+        yield truth.path
+
+
+def _make_empty(folder: Path) -> None:
+    """Make a folder, or see that there is nothing in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = any(folder.iterdir())
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    if taken:
+        raise LtlpipeError(f"{folder}: is not empty; name a new folder")
+
+
+def _write_problem(problem: RersProblem, folder: Path) -> list[Path]:
+    target = folder / "formulas.ltl"
+    try:
+        folder.mkdir(parents=True)
+        target.write_text(formulas_text(problem), encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(target, error) from None
+    return [target, *save(problem.network, folder / "system.dot")]
+
+
+def _unwritable(path: Path, error: OSError) -> LtlpipeError:
+    return LtlpipeError(f"{path}: cannot be written: {error.strerror or error}")
+
+
+def formulas_text(problem: RersProblem) -> str:
+    """Return a formula file whose first lines say how the formulas were chosen."""
+    texts = [asked.text for asked in problem.formulas]
+    return "\n".join([*_heading(problem), *texts]) + "\n"
+
+
+def _heading(problem: RersProblem) -> list[str]:
+    verdicts = [asked.verdict for asked in problem.formulas]
+    n_undecided = verdicts.count(UNKNOWN)
+    source = f"{problem.network.name} (ltlpipe generate rers)"
+    n_holding, n_violated = verdicts.count(HOLDS), verdicts.count(VIOLATED)
+    heading = [
+        f"# {len(verdicts)} instances of specification patterns for {source}",
+        f"# chosen among {problem.n_candidates} candidates by their verdicts:",
+        f"# {n_holding} hold, {n_violated} are violated",
+    ]
+    if n_undecided:
+        heading.append(
+            f"# {n_undecided} taken as they came: not decided within"
+            f" {problem.max_states} states, and violated by no sampled run"
+        )
+    return heading
+
+
+def _known(problem: RersProblem) -> Iterator[Row]:
+    """Yield line, formula and verdict of what is known, and the size of the system."""
+    first = 1 + len(_heading(problem))
+    for line, asked in enumerate(problem.formulas, start=first):
+        if asked.verdict != UNKNOWN:
+            yield {
+                "line": line,
+                "formula": asked.text,
+                "verdict": asked.verdict,
+                "reachable_states": problem.reachable_states,
+            }

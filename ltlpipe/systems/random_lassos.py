@@ -1,0 +1,151 @@
+"""Random infinite runs of a network, as lassos.
+
+A random walk is the prefix.  For the cycle only a few random components go on, until
+they are in a state where they have been since: they have few states together, so that
+is soon, which it would not be for a whole network.  So all but a few components starve,
+and each run shows what can happen up to some moment, and what may then never happen
+again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import numpy as np
+
+    from ltlpipe.systems.lts import Network
+
+State = tuple[int, ...]
+
+MOST_MOVING = 3
+"""Components that take part in a cycle, at most."""
+
+
+class RandomLasso(NamedTuple):
+    """Names of actions: what happens first, and what then repeats itself."""
+
+    prefix: tuple[str, ...]
+    cycle: tuple[str, ...]
+
+
+class Walker:
+    """Steps through a network in random directions.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self._actions = network.actions
+        self.initial: State = tuple(c.initial for c in network.components)
+        number = {
+            (i, action.name): k
+            for k, action in enumerate(network.actions)
+            for i in action.participants
+        }
+        # by component and state: the targets of each action
+        self._targets: list[list[dict[int, list[int]]]] = []
+        for i, component in enumerate(network.components):
+            targets: list[dict[int, list[int]]] = [
+                {} for _ in range(component.n_states)
+            ]
+            for src, label, dst in component.transitions():
+                targets[src].setdefault(number[i, label], []).append(dst)
+            self._targets.append(targets)
+
+    def enabled(self, state: State, among: Collection[int]) -> list[int]:
+        """Return the actions that some components can take without the others."""
+        willing: dict[int, int] = {}
+        for i in among:
+            for action in self._targets[i][state[i]]:
+                willing[action] = willing.get(action, 0) + 1
+        return [
+            k for k, n in willing.items() if n == len(self._actions[k].participants)
+        ]
+
+    def step(self, state: State, action: int, rng: np.random.Generator) -> State:
+        """Return where an enabled action leads to, at random if to several states."""
+        after = list(state)
+        for i in self._actions[action].participants:
+            targets = self._targets[i][state[i]][action]
+            after[i] = targets[int(rng.integers(len(targets)))]
+        return tuple(after)
+
+    def walk(
+        self, start: State, rng: np.random.Generator, steps: int
+    ) -> tuple[list[int], list[State]]:
+        """Return the actions of a walk and the states where they lead, in turn.
+
+        It has `steps` of them, fewer if it ends in a deadlock.
+        """
+        actions: list[int] = []
+        states: list[State] = []
+        everyone = range(len(self._targets))
+        state = start
+        while len(actions) < steps and (enabled := self.enabled(state, everyone)):
+            actions.append(enabled[int(rng.integers(len(enabled)))])
+            state = self.step(state, actions[-1], rng)
+            states.append(state)
+        return actions, states
+
+    def lasso(self, rng: np.random.Generator, steps: int) -> RandomLasso | None:
+        """Return a run with a prefix of at most `steps`.
+
+        None if the components that were to go on cannot do so for ever, or do not by
+        chance.
+        """
+        prefix, states = self.walk(self.initial, rng, steps)
+        length = int(rng.integers(len(prefix), endpoint=True))
+        prefix = prefix[:length]
+        state = states[length - 1] if length else self.initial
+        n = len(self._targets)
+        n_moving = int(rng.integers(1, min(n, MOST_MOVING), endpoint=True))
+        moving = rng.choice(n, n_moving, replace=False).tolist()
+        seen = {state: 0}
+        cycle: list[int] = []
+        while enabled := self.enabled(state, moving):
+            cycle.append(enabled[int(rng.integers(len(enabled)))])
+            state = self.step(state, cycle[-1], rng)
+            if state in seen:
+                k = seen[state]
+                return RandomLasso(
+                    self._names(prefix + cycle[:k]), self._names(cycle[k:])
+                )
+            seen[state] = len(cycle)
+        return None
+
+    def _names(self, actions: list[int]) -> tuple[str, ...]:
+        return tuple(self._actions[k].name for k in actions)
+
+
+def random_lassos(
+    network: Network, n: int, *, rng: np.random.Generator, steps: int
+) -> list[RandomLasso]:
+    """Return up to n random runs, from the initial state; fewer if many walks fail.
+
+    Parameters
+    ----------
+    network : Network
+        Without internal labels that a formula could mistake for actions.
+    n : int
+        How many.
+    rng : Generator
+        Decides all of them.
+    steps : int
+        Length of the longest prefix; each run has a random one up to that, or up to
+        where its walk ends in a deadlock.
+    """
+    walker = Walker(network)
+    found: list[RandomLasso] = []
+    for _ in range(10 * n):
+        lasso = walker.lasso(rng, steps)
+        if lasso is not None:
+            found.append(lasso)
+            if len(found) == n:
+                break
+    return found
