@@ -22,7 +22,7 @@ from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
 from tests.oracles import reaches
-from tests.strategies import formulas, hoa_automata
+from tests.strategies import KINDS, formulas, hoa_automata
 
 DEFAULT_EXAMPLES = 300
 SLOW_EXAMPLES = 5000
@@ -380,13 +380,31 @@ def test_normal_form_is_interruptible(case, data):
     assert is_interruptible(table, visible)
 
 
-@given(hoa_automata("any"), st.sets(st.integers(0, 3)))
-@settings(max_examples=100)
-def test_automata_of_files(text, visible):
-    """Given as HOA, with any set of visible letters."""
+VISIBLE = st.sets(st.integers(0, 3))
+
+
+def assert_theorem_2_of_a_file(text, visible, data, *, max_words=0):
     (automaton,) = parse_automata(text, "random.hoa")
     table = from_automaton(automaton, "ba", ("a", "b", "c"))
-    assert_theorem_2(table, visible, [])
+    pairs = pairs_of_words(table.n_letters, visible)
+    assert_theorem_2(table, visible, data.draw(st.lists(pairs, max_size=max_words)))
+
+
+@given(hoa_automata("any"), VISIBLE, st.data())
+@settings(max_examples=100)
+def test_automata_of_files(text, visible, data):
+    """Given as HOA, with any set of visible letters."""
+    assert_theorem_2_of_a_file(text, visible, data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data(), visible=VISIBLE)
+@settings(max_examples=SLOW_EXAMPLES)
+def test_automata_of_files_by_the_thousand(kind, data, visible):
+    """The same for every kind, with words that agree on the visible letters."""
+    text = data.draw(hoa_automata(kind))
+    assert_theorem_2_of_a_file(text, visible, data, max_words=3)
 
 
 #: Siegel & Yan 2020, Sec. 3.1 and 3.3.
