@@ -19,9 +19,11 @@ from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.interruptible import (
+    NOT_SIMPLE,
     Decision,
     decide_automaton,
     decide_formula,
+    is_simple,
     normalised,
     visible_letters,
 )
@@ -30,7 +32,6 @@ from ltlpipe.verdict.plan import (
     ALPHABET,
     AMPLE,
     AMPLE_SEARCHES,
-    AUTO,
     Options,
     make_plan,
     note_ample,
@@ -116,26 +117,48 @@ class Task:
         so that ample sets can be used.
         """
         decision = self._decide(limits, interrupt)
+        unreduced = self.plan
         if decision is None or decision.allowed:
-            self.plan = prefer_one_mark(self.plan, self.options)
+            self.plan = prefer_one_mark(unreduced, self.options)
         trimmed, reductions = self._trimmed(actions, limits, interrupt)
-        table = trimmed.table
-        visible = visible_letters(trimmed.actions, self.options.visible_actions)
-        if decision is None:
-            decision = decide_automaton(table, visible, limits, interrupt)
-        if decision.allowed:
-            normal = normalised(table, visible)
-            if self.plan.emptiness == "dfs-weak" and not normal.weak:
-                decision = Decision(False, "the automaton's normal form is not weak")
-            else:
-                self.visible = visible
-                table = normal
-                self._note_automaton(table)
-        plan = settle(self.plan, self.options, table, self.system_marks, reductions)
+        if decision is None or decision.allowed:
+            decision, trimmed = self._normalised(decision, trimmed, limits, interrupt)
+        if not decision.allowed and self.plan != unreduced:
+            self.plan = unreduced
+            trimmed, reductions = self._trimmed(actions, limits, interrupt)
+        self._note_automaton(trimmed.table)
+        plan = settle(
+            self.plan, self.options, trimmed.table, self.system_marks, reductions
+        )
         self.plan = note_ample(
             plan, self.options, used=decision.allowed, reason=decision.reason
         )
-        return trimmed._replace(table=table)
+        return trimmed
+
+    def _normalised(
+        self,
+        decision: Decision | None,
+        trimmed: Trimmed,
+        limits: Limits,
+        interrupt: Interrupt,
+    ) -> tuple[Decision, Trimmed]:
+        """Return whether ample sets are used at last, and what they are used with.
+
+        A `decision` of None is taken here, of the automaton.
+        """
+        table = trimmed.table
+        if not is_simple(table):
+            return Decision(False, NOT_SIMPLE), trimmed
+        visible = visible_letters(trimmed.actions, self.options.visible_actions)
+        if decision is None:
+            decision = decide_automaton(table, visible, limits, interrupt)
+        if not decision.allowed:
+            return decision, trimmed
+        normal = normalised(table, visible)
+        if self.plan.emptiness == "dfs-weak" and not normal.weak:
+            return Decision(False, "the automaton's normal form is not weak"), trimmed
+        self.visible = visible
+        return decision, trimmed._replace(table=normal)
 
     def _decide(self, limits: Limits, interrupt: Interrupt) -> Decision | None:
         """Decide whether ample sets may be used; None if the automaton must tell."""
@@ -149,10 +172,7 @@ class Task:
         if self.property.is_trivial or self.system.has_acceptance:
             return Decision(False, "acceptance of the system is about states")
         if self.property.formula is not None:
-            decision = decide_formula(self.property.formula, limits, interrupt)
-            if self.options.acceptance not in (AUTO, "ba") and decision.allowed:
-                return None  # it depends on whether one mark is enough
-            return decision
+            return decide_formula(self.property.formula, limits, interrupt)
         return None
 
     def explore(self, limits: Limits, interrupt: Interrupt) -> tuple[int, int] | None:
@@ -253,6 +273,7 @@ class Task:
                 deadline=limits.deadline,
                 stopped=lambda: interrupt.pressed,
             )
+        seconds += self.stats.translation_seconds or 0.0
         self.stats = replace(self.stats, translation_seconds=seconds)
         self._note_automaton(automaton)
         return automaton

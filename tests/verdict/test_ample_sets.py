@@ -1,0 +1,74 @@
+"""When ample sets are used, and with which automaton."""
+
+from __future__ import annotations
+
+import pytest
+
+from ltlpipe import LTS, Network, UnsupportedError, check
+from ltlpipe.automata.translation import translate
+from ltlpipe.logic.formulas import parse
+
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
+
+
+@pytest.fixture
+def no_second_decision(monkeypatch):
+    """Formulas have been decided as formulas."""
+
+    def broken(*_):
+        raise AssertionError("an automaton is decided")
+
+    monkeypatch.setattr("ltlpipe.verdict.task.decide_automaton", broken)
+
+
+@pytest.mark.usefixtures("no_second_decision")
+@pytest.mark.parametrize("formula", ["G(a -> F b)", "GF a"])
+def test_tgba_with_one_mark_on_states(formula):
+    """The kind that is asked for does: it can be brought into normal form."""
+    verdict = check(RING, formula, acceptance="tgba", reduce="ample")
+    assert verdict.verdict == "holds"
+    assert (verdict.plan.automaton, verdict.plan.reductions) == ("TGBA", ("ample",))
+    assert "the formula is interruptible" in verdict.plan.reasons[-1]
+
+
+@pytest.mark.usefixtures("no_second_decision")
+@pytest.mark.parametrize(
+    ("formula", "acceptance"),
+    [("FG !a", "Inf(0)"), ("!(GF a & GF b)", "Inf(0)&Inf(1)")],
+    ids=["transitions", "two marks"],
+)
+def test_tgba_with_other_marks(formula, acceptance):
+    """Def. 11 of Siegel & Yan 2020 is about one mark on states; `auto` gives that."""
+    verdict = check(RING, formula, acceptance="tgba")
+    assert verdict.stats.acceptance == acceptance
+    assert verdict.plan.reductions == ()
+    assert "no ample sets, because the automaton has more" in verdict.plan.reasons[-1]
+    with pytest.raises(UnsupportedError, match="more than one mark on states"):
+        check(RING, formula, acceptance="tgba", reduce="ample")
+    assert check(RING, formula).plan.reductions == ("ample",)
+
+
+def test_automata_that_are_refused_stay_as_they_are():
+    """They are searched as without ample sets, with the same marks as before."""
+    formula = parse("!(GF a & GF b & X X a)")
+    violations = translate(formula, "tgba", negate=True)
+    plain = check(RING, violations=violations, reduce="alphabet")
+    verdict = check(RING, violations=violations)
+    assert (verdict.plan.automaton, verdict.stats.acceptance) == (
+        "TGBA",
+        "Inf(0)&Inf(1)",
+    )
+    assert verdict.plan.reasons[:-1] == plain.plan.reasons[:-1]
+    assert verdict.plan.reasons[-1] == (
+        "no ample sets, because the automaton is not interruptible"
+    )
+    assert verdict.stats.automaton_states == plain.stats.automaton_states
+    assert verdict.stats.states == plain.stats.states
+
+
+def test_automata_that_are_taken_get_one_mark():
+    """As formulas do."""
+    violations = translate(parse("!(GF a & GF b)"), "tgba", negate=True)
+    verdict = check(RING, violations=violations)
+    assert (verdict.plan.automaton, verdict.stats.acceptance) == ("BA", "Inf(0)")
+    assert verdict.plan.reductions == ("ample",)
