@@ -75,7 +75,8 @@ def check(
     seed : int, optional
         Shuffles the order of transitions.
     strict : bool
-        Whether a proposition that is no action of the system is an error.
+        Whether it is an error, not a warning, that a proposition is no action of
+        the system, or that `visible` names what neither system nor automaton has.
     lasso : bool
         Whether a violation is followed by extracting and replaying a lasso.
     bitstate : float, optional
@@ -84,7 +85,7 @@ def check(
         reason "bitstate"; "violated" is as exact as ever.
     visible : str, optional
         The visible actions of `violations`, with commas between; by default all
-        that it names.
+        that it names.  Ample sets are used only if no others matter to it.
     ample_inner : str
         "full" or "stored": how the red search of se05 finds ample sets again.
     progress : callable, optional
@@ -100,7 +101,7 @@ def check(
     Raises
     ------
     FormulaError
-        `formula` does not parse; or, if strict, names what the system lacks.
+        `formula` does not parse; or, if strict, a name means nothing.
     UnsupportedError
         The options ask for what cannot be done.
 

@@ -14,6 +14,7 @@ from ltlpipe.automata.letters import PropertyAutomaton, universal
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.systems.lts import Network
+    from ltlpipe.verdict.plan import Options
 
 
 @dataclass(frozen=True)
@@ -68,36 +69,65 @@ class Property:
         return table, time.monotonic() - started
 
 
-def known_actions(system: Network, asked: Property, *, strict: bool) -> list[str]:
+def known_actions(system: Network, asked: Property, options: Options) -> list[str]:
     """Return the propositions that are actions of a system; warn of the others.
+
+    Visible actions that neither the system nor the property knows are warned of,
+    too.
 
     Raises
     ------
     FormulaError
-        There are others, and `strict` forbids them.
+        There are others, and ``options.strict`` forbids them.
     """
     index = system.action_index
     names = asked.propositions
+    formula = asked.formula
     unknown = [name for name in names if name not in index]
     if unknown:
-        listed = ", ".join(map(repr, unknown))
-        message = f"no action of the system is called {listed}"
-        formula = asked.formula
-        if strict:
-            raise FormulaError(
-                message,
-                formula=formula.text if formula else "(automaton)",
-                position=_place_of(unknown[0], formula.text) if formula else None,
-                file=formula.file if formula else None,
-                line=formula.line if formula else None,
+        message = f"no action of the system is called {_listed(unknown)}"
+        text = formula.text if formula else "(automaton)"
+        _complain(message, "never true", unknown[0], text, formula, options)
+    if options.visible is not None:
+        known = {*index, *names}
+        stray = [name for name in options.visible_actions or [] if name not in known]
+        if stray:
+            message = (
+                "no action of the system and no proposition of the automaton is "
+                f"called {_listed(stray)}, which --visible names"
             )
-        if formula is not None and formula.file is not None:
-            message += f" ({formula.identifier})"
-        warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=4)
+            _complain(message, "ignored", stray[0], options.visible, None, options)
     return [name for name in names if name in index]
 
 
-def _place_of(proposition: str, formula: str) -> int | None:
-    """Return where a formula names a proposition, if it does so literally."""
-    found = re.search(rf"(?<!\w){re.escape(proposition)}(?!\w)", formula)
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def _complain(
+    message: str,
+    consequence: str,
+    name: str,
+    text: str,
+    formula: Formula | None,
+    options: Options,
+) -> None:
+    """Refuse the unknown `name` in `text` if `options` are strict, else warn of it."""
+    if options.strict:
+        raise FormulaError(
+            message,
+            formula=text,
+            position=_place_of(name, text),
+            file=formula.file if formula else None,
+            line=formula.line if formula else None,
+        )
+    if formula is not None and formula.file is not None:
+        message += f" ({formula.identifier})"
+    # For whoever calls `check`, which calls `Task.run`.
+    warnings.warn(f"{message}: {consequence}", LtlpipeWarning, stacklevel=5)
+
+
+def _place_of(proposition: str, text: str) -> int | None:
+    """Return where a text names a proposition, if it does so literally."""
+    found = re.search(rf"(?<!\w){re.escape(proposition)}(?!\w)", text)
     return None if found is None else found.start()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.reduction.alphabet import Trimmed, letters_of, trim_alone, trim_with
 from ltlpipe.reduction.ample import relation_of
@@ -86,6 +87,11 @@ class Task:
     """
 
     def __init__(self, system: Network, asked: Property, options: Options) -> None:
+        if options.visible is not None and asked.violations is None:
+            raise UnsupportedError(
+                "--visible goes with --automaton; the visible actions of a formula are "
+                "those that it names"
+            )
         self.system = system
         self.property = asked
         self.options = options
@@ -99,7 +105,7 @@ class Task:
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
     ) -> Verdict:
         """Answer the question; what the machine cannot give is a limit, too."""
-        actions = known_actions(self.system, self.property, strict=self.options.strict)
+        actions = known_actions(self.system, self.property, self.options)
         try:
             trimmed = self._prepare(actions, limits, interrupt)
             return self._search(trimmed, limits, interrupt, progress)
@@ -179,7 +185,7 @@ class Task:
         """Return the states and transitions of the whole product, if in time."""
         from ltlpipe.search.scc.components import Components
 
-        actions = known_actions(self.system, self.property, strict=self.options.strict)
+        actions = known_actions(self.system, self.property, self.options)
         try:
             trimmed, _ = self._trimmed(actions, limits, interrupt)
             packed = self._pack(trimmed)

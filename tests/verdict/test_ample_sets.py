@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe import LTS, Network, UnsupportedError, check
+from ltlpipe import (
+    LTS,
+    FormulaError,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    check,
+)
 from ltlpipe.automata.translation import translate
 from ltlpipe.logic.formulas import parse
 
@@ -72,3 +79,63 @@ def test_automata_that_are_taken_get_one_mark():
     verdict = check(RING, violations=violations)
     assert (verdict.plan.automaton, verdict.stats.acceptance) == ("BA", "Inf(0)")
     assert verdict.plan.reductions == ("ample",)
+
+
+def visible_plan(visible, formula="F a", **options):
+    """The plan for an automaton of the violations of a formula."""
+    violations = translate(parse(formula), "ba", negate=True)
+    return check(RING, violations=violations, visible=visible, **options).plan
+
+
+def test_visible_names_that_mean_nothing():
+    """A warning by default, an error with the place if strict."""
+    with pytest.warns(LtlpipeWarning, match="'bb', 'zz', which --visible") as warned:
+        plan = visible_plan("a, bb,zz")
+    assert plan.reductions == visible_plan("a").reductions
+    assert len(warned) == 1
+    with pytest.raises(FormulaError, match="called 'bb', 'zz'") as error:
+        visible_plan("a, bb,zz", strict=True)
+    assert error.value.position == 3
+    assert str(error.value).endswith("  a, bb,zz\n     ^")
+
+
+def test_visible_names_that_mean_something():
+    """Actions of the system, and propositions of the automaton that it lacks."""
+    assert visible_plan("a,b", strict=True) == visible_plan("a")
+    with pytest.warns(LtlpipeWarning, match="no action of the system is called 'zz':"):
+        visible_plan("a,zz", "F a | F zz")
+
+
+def test_visible_goes_with_an_automaton():
+    """The visible actions of a formula are those that it names."""
+    for question in ({"formula": "F a"}, {"empty": True}):
+        with pytest.raises(UnsupportedError, match="--visible goes with --automaton"):
+            check(RING, visible="a", **question)
+
+
+@pytest.mark.parametrize("visible", ["", "a", "b"])
+def test_an_action_that_matters_may_not_be_invisible(visible):
+    """Without it the automaton is not interruptible, so all steps are taken."""
+    formula = "G(a -> F b)"
+    assert "ample" in visible_plan(None, formula).reductions
+    plan = visible_plan(visible, formula, strict=True)
+    assert "ample" not in plan.reductions
+    assert "the automaton is not interruptible" in plan.reasons[-1]
+    with pytest.raises(UnsupportedError, match="not interruptible"):
+        visible_plan(visible, formula, reduce="ample")
+
+
+def test_an_action_that_cannot_happen_does_not_matter():
+    """No violation of `F a` has an `a`; without that, nothing has to be visible."""
+    assert visible_plan("", "F a").reductions == ("alphabet", "ample")
+    assert visible_plan("", "F a", reduce="alphabet").reductions == ("alphabet",)
+    with pytest.raises(UnsupportedError, match="not interruptible"):
+        visible_plan("", "F a", reduce="ample")
+
+
+def test_an_action_that_does_not_matter_may_be_invisible():
+    """The automaton names `b`, but accepts with and without it."""
+    violations = translate(parse("F a"), "ba", negate=True)
+    violations.register_ap("b")
+    verdict = check(RING, violations=violations, visible="a", strict=True)
+    assert "ample" in verdict.plan.reductions
