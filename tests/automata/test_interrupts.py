@@ -70,6 +70,27 @@ def tables(draw, *, max_states=4, max_letters=3):
     return table, frozenset(visible)
 
 
+@st.composite
+def scrambled(draw, table):
+    """A table that accepts the same, with two copies of each state.
+
+    A transition leads to one or both copies of its target, from each copy of its
+    source to others: what was in normal form often is not so any more.
+    """
+    copies = [(2 * state, 2 * state + 1) for state in range(table.n_states)]
+    n = 2 * table.n_states
+    triples = [
+        (src, a, dst)
+        for s, a in product(range(table.n_states), range(table.n_letters))
+        for d in sorted(targets(table, s, a))
+        for src in copies[s]
+        for dst in draw(st.sets(st.sampled_from(copies[d]), min_size=1))
+    ]
+    accepting = {copy for s in accepting_states(table) for copy in copies[s]}
+    initial = draw(st.sampled_from(copies[table.initial]))
+    return buchi(n, triples, accepting, n_letters=table.n_letters, initial=initial)
+
+
 def targets(table, state, letter):
     """The states that a transition from `state` on `letter` ends in."""
     at = state * table.n_letters + letter
@@ -369,6 +390,30 @@ def test_the_norm_of_random_automata_by_the_thousand(case, data):
     table, visible = case
     words = data.draw(st.lists(pairs_of_words(table.n_letters, visible), max_size=9))
     assert_theorem_2(table, visible, words)
+
+
+def assert_scrambled_norms_are_interruptible(case, data):
+    normal, visible = norm(*case), case[1]
+    table = data.draw(scrambled(normal))
+    assert is_interruptible(table, visible)
+    again = norm(table, visible)
+    assert not violations(again, visible)
+    assert same_language(again, normal)
+
+
+@given(tables(max_states=3), st.data())
+@settings(max_examples=DEFAULT_EXAMPLES)
+def test_scrambled_norms(case, data):
+    """Interruptible by construction, and often not in normal form."""
+    assert_scrambled_norms_are_interruptible(case, data)
+
+
+@pytest.mark.slow
+@given(tables(max_states=4, max_letters=4), st.data())
+@settings(max_examples=SLOW_EXAMPLES)
+def test_scrambled_norms_by_the_thousand(case, data):
+    """The same for larger ones."""
+    assert_scrambled_norms_are_interruptible(case, data)
 
 
 @given(tables(max_states=3), st.data())
