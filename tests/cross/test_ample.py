@@ -193,9 +193,9 @@ def test_automata_that_name_more_than_is_visible(seed, data, deadlock):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.data(), DEADLOCKS)
-@settings(max_examples=5000)
+@settings(max_examples=2000)
 def test_automata_that_name_more_than_is_visible_by_the_thousand(seed, data, deadlock):
-    """The same, 5,000 times."""
+    """The same, 2,000 times."""
     assert_chosen_actions_are_enough(seed, data, deadlock)
 
 
