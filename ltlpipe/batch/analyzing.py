@@ -22,7 +22,8 @@ from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
 from ltlpipe.logic.equivalence import refuse_psl
 from ltlpipe.logic.formulas import Formula, parse, read_formulas
 from ltlpipe.logic.hierarchy import is_stutter_invariant, manna_pnueli, size
-from ltlpipe.logic.interruptible import is_interruptible, witness
+from ltlpipe.logic.interruptible import is_interruptible
+from ltlpipe.logic.witnesses import witness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ltlpipe._errors import LtlpipeWarning, UnsupportedError
-from ltlpipe.batch.solving import LIMITS, UNSUPPORTED, encodable, failed_row
+from ltlpipe.batch.solving import LIMITS, encodable, failed_row
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -30,7 +30,6 @@ from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.plan import AUTO, Options, validate
-from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -176,7 +175,7 @@ def compare(
         The columns `COMPARISON_DTYPES`.  An algorithm that does not suit a
         formula's automaton gives a row whose verdict is "unknown" for the reason
         "unsupported"; one that fails gives "input-error" or "error".  Whether
-        the algorithms agree is what `disagreements` says of the rows.
+        the algorithms agree is what `ltlpipe.batch.disagreements` says of the rows.
 
     Raises
     ------
@@ -341,94 +340,3 @@ def _unanswered(network: Network, run: Run, error: Exception) -> Row:
         "automaton": None if acceptance in (None, AUTO) else acceptance.upper(),
         "emptiness": emptiness,
     }
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """A question that has two answers, one of which is wrong.
-
-    Parameters
-    ----------
-    system : str
-        Name of the system.
-    formula : str or None
-        The question; None is whether the system has no accepting run.
-    formula_id : str or None
-        Where it comes from.
-    holds, violated : tuple of Configuration
-        Who says so.
-    seeds : tuple of int
-        Those that shuffled the transitions of these rows.
-    """
-
-    system: str
-    formula: str | None
-    formula_id: str | None
-    holds: tuple[Configuration, ...]
-    violated: tuple[Configuration, ...]
-    seeds: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        """Say who says what of which question."""
-        place = self.formula_id if self.formula_id != self.formula else None
-        asked = "has no accepting run" if self.formula is None else self.formula
-        seeds = "".join(f", seed {seed}" for seed in self.seeds)
-        return (
-            f"{self.system}: {asked}{f' ({place})' if place else ''}: "
-            f"{_and(self.holds)} say holds, {_and(self.violated)} say violated{seeds}"
-        )
-
-
-def _and(configured: Iterable[Configuration]) -> str:
-    return " and ".join(map(str, configured))
-
-
-def disagreements(rows: Iterable[Row]) -> list[Disagreement]:
-    """Return the questions on which the rows of a comparison do not agree.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Rows of `comparison_rows`, or `ltlpipe.batch.table.from_frame` of what
-        `compare` returned.  Unknown verdicts contradict nobody.
-    """
-    found = []
-    for (system, formula, formula_id), answers in _by_question(rows).items():
-        holds, violated = (
-            tuple(
-                dict.fromkeys(_configuration(r) for r in answers if r["verdict"] == v)
-            )
-            for v in (HOLDS, VIOLATED)
-        )
-        if holds and violated:
-            seeds = dict.fromkeys(row.get("seed") for row in answers)
-            known = tuple(int(seed) for seed in seeds if seed is not None)
-            found.append(
-                Disagreement(system, formula, formula_id, holds, violated, known)
-            )
-    return found
-
-
-def has_unsuited(rows: Iterable[Row]) -> bool:
-    """Whether there is a question that no algorithm could be asked."""
-    return any(
-        {row["reason"] for row in answers} == {UNSUPPORTED}
-        for answers in _by_question(rows).values()
-    )
-
-
-def _by_question(
-    rows: Iterable[Row],
-) -> dict[tuple[str, str | None, str | None], list[Row]]:
-    questions: dict[tuple[str, str | None, str | None], list[Row]] = {}
-    for row in rows:
-        key = (row["system"], row.get("formula"), row.get("formula_id"))
-        questions.setdefault(key, []).append(row)
-    return questions
-
-
-def _configuration(row: Row) -> Configuration:
-    automaton = row.get("automaton")
-    return Configuration(
-        row["emptiness"], None if automaton is None else automaton.lower()
-    )

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ltlpipe.batch.comparing import Disagreement, Run
+    from ltlpipe.batch.comparing import Run
+    from ltlpipe.batch.disagreements import Disagreement
     from ltlpipe.batch.table import Row
     from ltlpipe.logic.formulas import Formula
 
@@ -109,9 +110,9 @@ def compare(
     from ltlpipe.batch.comparing import (
         comparison_rows,
         configurations,
-        disagreements,
         runs_of,
     )
+    from ltlpipe.batch.disagreements import disagreements
     from ltlpipe.batch.table import COMPARISON_DTYPES, json_of, open_table
     from ltlpipe.systems.reading import load
 
@@ -194,7 +195,7 @@ def _extras(row: Row) -> dict[str, Any]:
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return what a comparison comes to."""
-    from ltlpipe.batch.comparing import has_unsuited
+    from ltlpipe.batch.disagreements import has_unsuited
     from ltlpipe.batch.solving import BUG, INPUT_ERROR, UNSUPPORTED
     from ltlpipe.verdict.verdict import UNKNOWN
 

@@ -1,127 +1,24 @@
-"""From a system and a property to a verdict.
+"""From a system and a property to a verdict: what users call.
 
-`check` is the whole way: plan, translation, search, lasso, replay.
+The way between the two is `ltlpipe.verdict.task`.
 """
 
 from __future__ import annotations
 
-import re
-import time
-import warnings
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ltlpipe._errors import FormulaError, LtlpipeWarning, UnsupportedError
-from ltlpipe.automata.bounded import StoppedError, call_bounded
-from ltlpipe.automata.letters import PropertyAutomaton, universal
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.reduction.alphabet import Trimmed, letters_of, trim_alone, trim_with
-from ltlpipe.reduction.ample import relation_of
-from ltlpipe.search.ample import Inner
-from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import MIB, Limits, drive, interruptible
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.search.memory import default_memory_mib
-from ltlpipe.search.product import buffer_bytes, make_problem
-from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.packing import pack
-from ltlpipe.verdict.interruptible import (
-    Decision,
-    decide_automaton,
-    decide_formula,
-    normalised,
-    visible_letters,
-)
-from ltlpipe.verdict.lasso import shortest_form
-from ltlpipe.verdict.plan import (
-    ALPHABET,
-    AMPLE,
-    AMPLE_SEARCHES,
-    AUTO,
-    Options,
-    make_plan,
-    note_ample,
-    prefer_one_mark,
-    settle,
-    tells_marks,
-)
-from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
-from ltlpipe.verdict.verdict import (
-    HOLDS,
-    UNKNOWN,
-    VIOLATED,
-    Lasso,
-    Plan,
-    Statistics,
-    Verdict,
-)
+from ltlpipe.verdict.plan import AUTO, Options
+from ltlpipe.verdict.property import Property
+from ltlpipe.verdict.task import Task
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt, Progress
-    from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.driver import Progress
     from ltlpipe.systems.lts import Network
-    from ltlpipe.systems.packing import PackedNetwork
-
-BITSTATE_REASON = "bitstate"
-"""Why a search without a violation says nothing: states may have been missed."""
-
-STUTTER_NAME = "<stutter>"
-"""Stands in a lasso for the step in which a deadlocked state repeats itself."""
-
-
-@dataclass(frozen=True)
-class Property:
-    """What is asked of a system: a formula, an automaton, or nothing but a run.
-
-    Parameters
-    ----------
-    formula : Formula, optional
-        Shall hold on every run.
-    violations : spot.twa_graph, optional
-        Accepts the runs that shall not be.
-    """
-
-    formula: Formula | None = None
-    violations: Any = None
-
-    @property
-    def propositions(self) -> tuple[str, ...]:
-        """The propositions that it names, sorted."""
-        if self.formula is not None:
-            return self.formula.propositions
-        if self.violations is not None:
-            return tuple(sorted(p.ap_name() for p in self.violations.ap()))
-        return ()
-
-    @property
-    def is_trivial(self) -> bool:
-        """Whether every run that the system accepts is wanted (``--empty``)."""
-        return self.formula is None and self.violations is None
-
-    def automaton(
-        self, acceptance: str, actions: list[str], system_marks: int
-    ) -> tuple[PropertyAutomaton, float]:
-        """Return the property automaton, and the seconds that it took.
-
-        It sees to `system_marks` marks of the system, too.
-        """
-        started = time.monotonic()
-        if self.is_trivial:
-            return universal(), 0.0
-        from ltlpipe.automata.translation import from_automaton, from_formula
-
-        if self.formula is not None:
-            table = from_formula(
-                self.formula, acceptance, actions, system_marks=system_marks
-            )
-        else:
-            table = from_automaton(
-                self.violations, acceptance, actions, system_marks=system_marks
-            )
-        return table, time.monotonic() - started
+    from ltlpipe.verdict.verdict import Verdict
 
 
 def check(
@@ -178,7 +75,8 @@ def check(
     seed : int, optional
         Shuffles the order of transitions.
     strict : bool
-        Whether a proposition that is no action of the system is an error.
+        Whether it is an error, not a warning, that a proposition is no action of
+        the system, or that `visible` names what neither system nor automaton has.
     lasso : bool
         Whether a violation is followed by extracting and replaying a lasso.
     bitstate : float, optional
@@ -187,7 +85,7 @@ def check(
         reason "bitstate"; "violated" is as exact as ever.
     visible : str, optional
         The visible actions of `violations`, with commas between; by default all
-        that it names.
+        that it names.  Ample sets are used only if no others matter to it.
     ample_inner : str
         "full" or "stored": how the red search of se05 finds ample sets again.
     progress : callable, optional
@@ -203,7 +101,7 @@ def check(
     Raises
     ------
     FormulaError
-        `formula` does not parse; or, if strict, names what the system lacks.
+        `formula` does not parse; or, if strict, a name means nothing.
     UnsupportedError
         The options ask for what cannot be done.
 
@@ -229,7 +127,7 @@ def check(
         visible=visible,
         ample_inner=ample_inner,
     )
-    task = _Task(system, Property(formula, violations), chosen)
+    task = Task(system, Property(formula, violations), chosen)
     if memory is None:
         memory = default_memory_mib()
     limits = Limits.within(timeout, memory, max_states)
@@ -269,302 +167,9 @@ def product_size(
         The options ask for what cannot be done.
     """
     chosen = Options(acceptance=acceptance, **options)
-    task = _Task(system, Property(formula), chosen)
+    task = Task(system, Property(formula), chosen)
     if memory is None:
         memory = default_memory_mib()
     limits = Limits.within(timeout, memory, max_states)
     with interruptible() as interrupt:
         return task.explore(limits, interrupt)
-
-
-class _Task:
-    """One question on its way to a verdict."""
-
-    def __init__(self, system: Network, asked: Property, options: Options) -> None:
-        self.system = system
-        self.property = asked
-        self.options = options
-        self.plan: Plan = make_plan(options, has_property=not asked.is_trivial)
-        self.system_marks = int(system.has_acceptance)
-        self.visible: list[int] | None = None  # letters, where ample sets are used
-        self.started = time.monotonic()
-        self.stats = Statistics()
-
-    def run(
-        self, limits: Limits, interrupt: Interrupt, progress: Progress | None
-    ) -> Verdict:
-        """Answer the question; what the machine cannot give is a limit, too."""
-        actions = self._known_actions()
-        try:
-            trimmed = self._prepare(actions, limits, interrupt)
-            return self._search(trimmed, limits, interrupt, progress)
-        except StoppedError as stopped:
-            return self._verdict(UNKNOWN, stopped.reason)
-        except MemoryError:
-            return self._verdict(UNKNOWN, "memory")
-
-    def _prepare(
-        self, actions: list[str], limits: Limits, interrupt: Interrupt
-    ) -> Trimmed:
-        """Return what is searched, and complete the plan.
-
-        The automaton of an interruptible property is brought into normal form,
-        so that ample sets can be used.
-        """
-        decision = self._decide(limits, interrupt)
-        if decision is None or decision.allowed:
-            self.plan = prefer_one_mark(self.plan, self.options)
-        trimmed, reductions = self._trimmed(actions, limits, interrupt)
-        table = trimmed.table
-        visible = visible_letters(trimmed.actions, self.options.visible_actions)
-        if decision is None:
-            decision = decide_automaton(table, visible, limits, interrupt)
-        if decision.allowed:
-            normal = normalised(table, visible)
-            if self.plan.emptiness == "dfs-weak" and not normal.weak:
-                decision = Decision(False, "the automaton's normal form is not weak")
-            else:
-                self.visible = visible
-                table = normal
-                self._note_automaton(table)
-        plan = settle(self.plan, self.options, table, self.system_marks, reductions)
-        self.plan = note_ample(
-            plan, self.options, used=decision.allowed, reason=decision.reason
-        )
-        return trimmed._replace(table=table)
-
-    def _decide(self, limits: Limits, interrupt: Interrupt) -> Decision | None:
-        """Decide whether ample sets may be used; None if the automaton must tell."""
-        named = self.plan.emptiness
-        if not self.options.reduces(AMPLE):
-            return Decision(False, "--reduce does not ask for them")
-        if self.options.bitstate is not None:
-            return Decision(False, "--bitstate takes all steps")
-        if named is not None and named not in AMPLE_SEARCHES:
-            return Decision(False, f"{named} takes all steps")
-        if self.property.is_trivial or self.system.has_acceptance:
-            return Decision(False, "acceptance of the system is about states")
-        if self.property.formula is not None:
-            decision = decide_formula(self.property.formula, limits, interrupt)
-            if self.options.acceptance not in (AUTO, "ba") and decision.allowed:
-                return None  # it depends on whether one mark is enough
-            return decision
-        return None
-
-    def explore(self, limits: Limits, interrupt: Interrupt) -> tuple[int, int] | None:
-        """Return the states and transitions of the whole product, if in time."""
-        from ltlpipe.search.scc.components import Components
-
-        actions = self._known_actions()
-        try:
-            trimmed, _ = self._trimmed(actions, limits, interrupt)
-            packed = self._pack(trimmed)
-            stutters = self.options.stutters
-            search = Components(make_problem(packed, trimmed.table, stutter=stutters))
-            outcome = drive(search, limits, interrupt=interrupt)
-        except (StoppedError, MemoryError):
-            return None
-        if outcome.reason is not None:
-            return None
-        registers = search.registers
-        return int(registers[Reg.VISITED]), int(registers[Reg.TRANSITIONS])
-
-    def _search(
-        self,
-        trimmed: Trimmed,
-        limits: Limits,
-        interrupt: Interrupt,
-        progress: Progress | None,
-    ) -> Verdict:
-        automaton, packed = trimmed.table, self._pack(trimmed)
-        needed = buffer_bytes(packed, automaton) + self._bits_mib() * MIB
-        if needed > limits.memory_bytes:
-            return self._verdict(UNKNOWN, "memory")
-        problem = self._problem(packed, trimmed)
-        began = time.monotonic()
-        search = self._new_search(problem)
-        outcome = drive(search, limits, interrupt=interrupt, progress=progress)
-        self._note_search(search, time.monotonic() - began)
-        if outcome.reason is not None:
-            return self._verdict(UNKNOWN, outcome.reason)
-        if outcome.status == Status.EMPTY:
-            if self.options.bitstate is not None:
-                return self._verdict(UNKNOWN, BITSTATE_REASON)
-            return self._verdict(HOLDS)
-        if not self.options.lasso:
-            return self._verdict(VIOLATED)
-        return self._with_lasso(search, packed, interrupt)
-
-    def _problem(self, packed: PackedNetwork, trimmed: Trimmed) -> Problem:
-        stutters = self.options.stutters
-        if self.visible is None:
-            return make_problem(packed, trimmed.table, stutter=stutters)
-        letters = letters_of(trimmed.network, trimmed.actions)
-        return make_problem(
-            packed,
-            trimmed.table,
-            stutter=stutters,
-            relation=relation_of(trimmed.network, packed),
-            visible=np.isin(letters, self.visible),
-            inner=Inner[self.options.ample_inner.upper()],
-        )
-
-    def _new_search(self, problem: Problem) -> Search:
-        if self.options.bitstate is not None:
-            from ltlpipe.search.nested.bitstate import BitstateSE05
-
-            return BitstateSE05(problem, self.options.bitstate)
-        assert self.plan.emptiness is not None  # since `settle`
-        return SEARCHES[self.plan.emptiness]()(problem)
-
-    def _bits_mib(self) -> float:
-        return self.options.bitstate or 0.0
-
-    def _known_actions(self) -> list[str]:
-        """Return the propositions that are actions; warn of the others."""
-        index = self.system.action_index
-        names = self.property.propositions
-        unknown = [name for name in names if name not in index]
-        if unknown:
-            listed = ", ".join(repr(name) for name in unknown)
-            message = f"no action of the system is called {listed}"
-            formula = self.property.formula
-            if self.options.strict:
-                raise FormulaError(
-                    message,
-                    formula=formula.text if formula else "(automaton)",
-                    position=_place_of(unknown[0], formula.text) if formula else None,
-                    file=formula.file if formula else None,
-                    line=formula.line if formula else None,
-                )
-            if formula is not None and formula.file is not None:
-                message += f" ({formula.identifier})"
-            warnings.warn(f"{message}: never true", LtlpipeWarning, stacklevel=5)
-        return [name for name in names if name in index]
-
-    def _trimmed(
-        self, actions: list[str], limits: Limits, interrupt: Interrupt
-    ) -> tuple[Trimmed, tuple[str, ...]]:
-        """Return what is searched, and the reductions that made it smaller."""
-        if not self.options.reduces(ALPHABET):
-            table = self._translate(actions, limits, interrupt)
-            return Trimmed(self.system, table, actions), ()
-        network, known = trim_alone(self.system, actions)
-        table = self._translate(known, limits, interrupt)
-        trimmed = Trimmed(network, table, known)
-        if not self.options.stutters:
-            trimmed = trim_with(*trimmed)
-        self.stats = replace(
-            self.stats,
-            automaton_states=trimmed.table.n_states,
-            acceptance=trimmed.table.acceptance,
-        )
-        changed = trimmed.network is not self.system or trimmed.actions != actions
-        return trimmed, (ALPHABET,) if changed else ()
-
-    def _translate(
-        self, actions: list[str], limits: Limits, interrupt: Interrupt
-    ) -> PropertyAutomaton:
-        acceptance = (self.plan.automaton or "").lower()
-        told = tells_marks(self.plan, self.system_marks)
-        if self.property.is_trivial:
-            automaton, seconds = self.property.automaton(acceptance, actions, told)
-        else:
-            automaton, seconds = call_bounded(
-                lambda: self.property.automaton(acceptance, actions, told),
-                deadline=limits.deadline,
-                stopped=lambda: interrupt.pressed,
-            )
-        self.stats = replace(self.stats, translation_seconds=seconds)
-        self._note_automaton(automaton)
-        return automaton
-
-    def _note_automaton(self, automaton: PropertyAutomaton) -> None:
-        self.stats = replace(
-            self.stats,
-            automaton_states=automaton.n_states,
-            acceptance=automaton.acceptance,
-        )
-
-    def _pack(self, trimmed: Trimmed) -> PackedNetwork:
-        return pack(
-            trimmed.network,
-            letters_of(trimmed.network, trimmed.actions),
-            extra_values=trimmed.table.n_states,
-            seed=self.options.seed,
-        )
-
-    def _note_search(self, search: Search, seconds: float) -> None:
-        registers = search.registers
-        states = int(registers[Reg.VISITED])
-        details = search.statistics()
-        if self.visible is not None:
-            details["reduced_states"] = int(registers[Reg.REDUCED])
-        self.stats = replace(
-            self.stats,
-            states=states,
-            transitions=int(registers[Reg.TRANSITIONS]),
-            max_depth=int(registers[Reg.MAX_DEPTH]),
-            memory_mib=search.memory_bytes / MIB,
-            bytes_per_state=search.memory_bytes / states if states else None,
-            colour_bytes_per_state=search.bytes_per_state,
-            search_seconds=seconds,
-            details=details,
-            coverage=search.coverage(),
-        )
-
-    def _with_lasso(
-        self, search: Search, packed: PackedNetwork, interrupt: Interrupt
-    ) -> Verdict:
-        began = time.monotonic()
-        try:
-            lasso = self._extract(search, packed, interrupt)
-        except Interrupted as stopped:
-            return self._verdict(UNKNOWN, stopped.reason)
-        used = (search.memory_bytes + search.extraction_bytes) / MIB
-        self.stats = replace(self.stats, memory_mib=used)
-        replay_run(self.system, lasso, stutters=self.options.stutters)
-        if self.property.formula is not None:
-            replay_formula(self.property.formula, lasso, self.system)
-        elif self.property.violations is not None:
-            replay_word(self.property.violations, lasso, self.system)
-        self.stats = replace(self.stats, lasso_seconds=time.monotonic() - began)
-        return self._verdict(VIOLATED, lasso=lasso)
-
-    def _extract(
-        self, search: Search, packed: PackedNetwork, interrupt: Interrupt
-    ) -> Lasso:
-        found = search.lasso(interrupt)
-        ids = np.concatenate([found.prefix, found.cycle[1:]])
-        states = packed.unpack(search.store.rows[ids])
-        actions = np.concatenate([found.prefix_actions, found.cycle_actions])
-        k, c = shortest_form(actions, states, len(found.prefix_actions))
-        known = [a.name for a in self.system.actions]
-        names = [STUTTER_NAME if a < 0 else known[a] for a in actions[: k + c]]
-        return Lasso(
-            prefix=names[:k],
-            cycle=names[k:],
-            actions=actions[: k + c],
-            states=states[: k + c + 1],
-        )
-
-    def _verdict(
-        self, verdict: str, reason: str | None = None, lasso: Lasso | None = None
-    ) -> Verdict:
-        formula = self.property.formula
-        return Verdict(
-            verdict=verdict,
-            reason=reason,
-            system=self.system.name,
-            formula=None if formula is None else formula.text,
-            formula_id=None if formula is None else formula.identifier,
-            plan=self.plan,
-            stats=replace(self.stats, seconds=time.monotonic() - self.started),
-            lasso=lasso,
-        )
-
-
-def _place_of(proposition: str, formula: str) -> int | None:
-    """Return where a formula names a proposition, if it does so literally."""
-    found = re.search(rf"(?<!\w){re.escape(proposition)}(?!\w)", formula)
-    return None if found is None else found.start()

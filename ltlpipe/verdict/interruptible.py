@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _SECONDS = 5.0  # for the decision; a property without an answer is not reduced
 
+NOT_SIMPLE = "the automaton has more than one mark on states, or marks on transitions"
+"""Why there are no ample sets with an automaton that `is_simple` says no of."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -77,9 +80,9 @@ def decide_automaton(
     ------
     StoppedError
         The deadline has passed or `interrupt` was pressed.
+    ValueError
+        The automaton is not as `is_simple` says.
     """
-    if not is_simple(table):
-        return Decision(False, "the automaton has more than one mark on states")
     if first_violation(table, visible) is None:  # Prop. 6
         return Decision(True, "the automaton is in interrupt normal form")
     answer = _in_time(lambda: is_interruptible(table, visible), limits, interrupt)

@@ -77,8 +77,8 @@ class Options:
         MiB of the bit array in which visited states are noted instead of being
         stored; None stores them.
     visible : str or None
-        The visible actions of an automaton, with commas between; None is all
-        that it names.
+        The visible actions of an automaton, with commas between, out of those
+        that it names; None is all of them.
     ample_inner : str
         "full" or "stored": how the red search of se05 finds ample sets again.
     """
@@ -118,10 +118,11 @@ class Options:
 
     @property
     def visible_actions(self) -> list[str] | None:
-        """The names of `visible`."""
+        """The names of `visible`; an empty text names none."""
         if self.visible is None:
             return None
-        return [name.strip() for name in self.visible.split(",")]
+        names = [name.strip() for name in self.visible.split(",")]
+        return [name for name in names if name]
 
     def insists_on(self, reduction: str) -> bool:
         """Whether the user names a reduction."""

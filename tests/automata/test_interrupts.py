@@ -22,7 +22,7 @@ from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
 from tests.oracles import reaches
-from tests.strategies import formulas, hoa_automata
+from tests.strategies import KINDS, formulas, hoa_automata
 
 DEFAULT_EXAMPLES = 300
 SLOW_EXAMPLES = 5000
@@ -68,6 +68,27 @@ def tables(draw, *, max_states=4, max_letters=3):
     initial = draw(st.integers(0, n - 1))
     table = buchi(n, triples, accepting, n_letters=n_letters, initial=initial)
     return table, frozenset(visible)
+
+
+@st.composite
+def scrambled(draw, table):
+    """A table that accepts the same, with two copies of each state.
+
+    A transition leads to one or both copies of its target, from each copy of its
+    source to others: what was in normal form often is not so any more.
+    """
+    copies = [(2 * state, 2 * state + 1) for state in range(table.n_states)]
+    n = 2 * table.n_states
+    triples = [
+        (src, a, dst)
+        for s, a in product(range(table.n_states), range(table.n_letters))
+        for d in sorted(targets(table, s, a))
+        for src in copies[s]
+        for dst in draw(st.sets(st.sampled_from(copies[d]), min_size=1))
+    ]
+    accepting = {copy for s in accepting_states(table) for copy in copies[s]}
+    initial = draw(st.sampled_from(copies[table.initial]))
+    return buchi(n, triples, accepting, n_letters=table.n_letters, initial=initial)
 
 
 def targets(table, state, letter):
@@ -371,6 +392,30 @@ def test_the_norm_of_random_automata_by_the_thousand(case, data):
     assert_theorem_2(table, visible, words)
 
 
+def assert_scrambled_norms_are_interruptible(case, data):
+    normal, visible = norm(*case), case[1]
+    table = data.draw(scrambled(normal))
+    assert is_interruptible(table, visible)
+    again = norm(table, visible)
+    assert not violations(again, visible)
+    assert same_language(again, normal)
+
+
+@given(tables(max_states=3), st.data())
+@settings(max_examples=DEFAULT_EXAMPLES)
+def test_scrambled_norms(case, data):
+    """Interruptible by construction, and often not in normal form."""
+    assert_scrambled_norms_are_interruptible(case, data)
+
+
+@pytest.mark.slow
+@given(tables(max_states=4, max_letters=4), st.data())
+@settings(max_examples=SLOW_EXAMPLES)
+def test_scrambled_norms_by_the_thousand(case, data):
+    """The same for larger ones."""
+    assert_scrambled_norms_are_interruptible(case, data)
+
+
 @given(tables(max_states=3), st.data())
 @settings(max_examples=DEFAULT_EXAMPLES)
 def test_normal_form_is_interruptible(case, data):
@@ -380,13 +425,31 @@ def test_normal_form_is_interruptible(case, data):
     assert is_interruptible(table, visible)
 
 
-@given(hoa_automata("any"), st.sets(st.integers(0, 3)))
-@settings(max_examples=100)
-def test_automata_of_files(text, visible):
-    """Given as HOA, with any set of visible letters."""
+VISIBLE = st.sets(st.integers(0, 3))
+
+
+def assert_theorem_2_of_a_file(text, visible, data, *, max_words=0):
     (automaton,) = parse_automata(text, "random.hoa")
     table = from_automaton(automaton, "ba", ("a", "b", "c"))
-    assert_theorem_2(table, visible, [])
+    pairs = pairs_of_words(table.n_letters, visible)
+    assert_theorem_2(table, visible, data.draw(st.lists(pairs, max_size=max_words)))
+
+
+@given(hoa_automata("any"), VISIBLE, st.data())
+@settings(max_examples=100)
+def test_automata_of_files(text, visible, data):
+    """Given as HOA, with any set of visible letters."""
+    assert_theorem_2_of_a_file(text, visible, data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data(), visible=VISIBLE)
+@settings(max_examples=SLOW_EXAMPLES)
+def test_automata_of_files_by_the_thousand(kind, data, visible):
+    """The same for every kind, with words that agree on the visible letters."""
+    text = data.draw(hoa_automata(kind))
+    assert_theorem_2_of_a_file(text, visible, data, max_words=3)
 
 
 #: Siegel & Yan 2020, Sec. 3.1 and 3.3.

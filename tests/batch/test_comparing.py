@@ -26,10 +26,9 @@ from ltlpipe.batch.comparing import (
     Configuration,
     comparison_rows,
     configurations,
-    disagreements,
-    has_unsuited,
     runs_of,
 )
+from ltlpipe.batch.disagreements import disagreements, has_unsuited
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     DTYPES,

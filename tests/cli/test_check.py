@@ -205,6 +205,8 @@ def test_formula_file(run, ring, tmp_path):
         (["-f", "a", "--max-states", "0"], "Invalid value for '--max-states'"),
         (["-f", "a", "--seed", str(2**63)], "Invalid value for '--seed'"),
         (["-f", "a", "--nonsense"], "No such option"),
+        (["-f", "a", "--visible", "a"], "--visible goes with --automaton"),
+        (["--empty", "--visible", "a"], "--visible goes with --automaton"),
         *((["-f", "a", *args], message) for args, message in UNREADY),
     ],
     ids=lambda value: "_".join(value) if isinstance(value, list) else "",
@@ -270,6 +272,24 @@ def test_a_proposition_that_is_no_action(run, ring):
     assert outcome.err == 2 * (
         "warning: no action of the system is called 'c': never true\n"
     )
+
+
+def test_visible_names(run, ring, tmp_path):
+    """What nobody knows is warned of, or refused by --strict; the rest is not."""
+    hoa = run("translate", "G !a", "--acceptance", "ba").out
+    (tmp_path / "p.hoa").write_text(hoa)
+    asked = ("check", ring, "--automaton", tmp_path / "p.hoa", "--visible")
+    stray = (
+        "no action of the system and no proposition of the automaton is called 'A', "
+        "which --visible names"
+    )
+
+    assert (run(*asked, "a,b").code, run(*asked, "a,b").err) == (0, "")
+    outcome = run(*asked, "A,b")
+    assert (outcome.code, outcome.err) == (0, f"warning: {stray}: ignored\n")
+    outcome = run(*asked, "b,A", "--strict")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"error: formula: {stray}\n  b,A\n    ^\n"
 
 
 def test_explain(run, ring):

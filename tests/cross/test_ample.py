@@ -6,6 +6,9 @@ and divergences; formulas are interruptible ones, by construction and by decisio
 
 from __future__ import annotations
 
+import random
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.automata.interrupts import first_violation, norm
+from ltlpipe.automata.interrupts import accepting_states, first_violation, norm
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
@@ -23,6 +26,7 @@ from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.product import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
+from tests.automata.test_interrupts import buchi, scrambled, targets
 from tests.cross.test_agreement import ask, visible_word
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import hoa_automata, networks
@@ -95,6 +99,104 @@ def test_automata_that_are_interruptible(network, data, deadlock):
             network, violations=violations, visible=visible, deadlock=deadlock
         )
         assert verdict.verdict == expected, visible
+
+
+def hoa_of(table):
+    """HOA text of a table of one mark on states; letters 1, 2, 3 are a, b, c."""
+    names = "abc"[: table.n_letters - 1]
+    lines = [
+        "HOA: v1",
+        f"States: {table.n_states}",
+        f"Start: {table.initial}",
+        " ".join([f"AP: {len(names)}", *(f'"{name}"' for name in names)]),
+        "Acceptance: 1 Inf(0)",
+        "--BODY--",
+    ]
+    accepting = accepting_states(table)
+    for state in range(table.n_states):
+        lines.append(f"State: {state}" + " {0}" * (state in accepting))
+        for letter in range(table.n_letters):
+            signs = ["" if i + 1 == letter else "!" for i in range(len(names))]
+            label = "&".join(f"{sign}{i}" for i, sign in enumerate(signs)) or "t"
+            lines += [f"[{label}] {d}" for d in sorted(targets(table, state, letter))]
+    return "\n".join([*lines, "--END--", ""])
+
+
+def loose_network(rng):
+    """Two or three components that share few labels, so that they can wait."""
+    n = rng.choice([2, 3])
+    owners = {label: rng.sample(range(n), rng.choice([1, 1, 2])) for label in "abc"}
+    components = []
+    for who in range(n):
+        size = rng.choice([1, 2, 3])
+        labels = ["d", *(label for label in "abc" if who in owners[label])]
+        steps = {
+            (rng.randrange(size), rng.choice(labels), rng.randrange(size))
+            for _ in range(rng.choice([2, 3, 4, 5]))
+        }
+        components.append(
+            LTS.from_transitions(sorted(steps), n_states=size, internal=["d"])
+        )
+    return Network(components)
+
+
+def random_norm(rng):
+    """A table in interrupt normal form for some of its letters, and these."""
+    while True:
+        n, n_letters = rng.choice([2, 3, 4]), rng.choice([2, 3, 4])
+        visible = set(rng.sample(range(1, n_letters), rng.randrange(1, n_letters)))
+        triples = {
+            (rng.randrange(n), rng.randrange(n_letters), rng.randrange(n))
+            for _ in range(n * n_letters)
+        }
+        accepting = {rng.randrange(n)}
+        table = norm(buchi(n, triples, accepting, n_letters=n_letters), visible)
+        if table.n_states > 1:  # else it accepts nothing, or all that goes on
+            return table, visible
+
+
+def assert_chosen_actions_are_enough(seed, data, deadlock):
+    """An automaton to which only some of its actions matter, with these visible.
+
+    With one less visible it may not be interruptible, and the verdict is the same.
+    """
+    rng = random.Random(seed)
+    network, (normal, visible) = loose_network(rng), random_norm(rng)
+    text = hoa_of(data.draw(scrambled(normal)))
+    (violations,) = parse_automata(text, "random.hoa")
+    expected = intersection_verdict(network, violations, stutter=deadlock == "stutter")
+    names = ["abc"[letter - 1] for letter in sorted(visible)]
+    for (name, inner), shown in product(MODES, [names, names[1:]]):
+        try:
+            verdict = ask(
+                network,
+                violations=violations,
+                visible=",".join(shown),
+                emptiness=name,
+                ample_inner=inner,
+                deadlock=deadlock,
+            )
+        except UnsupportedError:
+            assert name == "dfs-weak"
+            continue
+        assert verdict.verdict == expected, (name, inner)
+        if name != "dfs-weak" and shown == names:
+            assert "ample" in verdict.plan.reductions
+
+
+@given(st.integers(0, 10**6), st.data(), DEADLOCKS)
+@settings(max_examples=60)
+def test_automata_that_name_more_than_is_visible(seed, data, deadlock):
+    """Ample sets are used, and the verdict is Spot's; many have invisible names."""
+    assert_chosen_actions_are_enough(seed, data, deadlock)
+
+
+@pytest.mark.slow
+@given(st.integers(0, 10**6), st.data(), DEADLOCKS)
+@settings(max_examples=2000)
+def test_automata_that_name_more_than_is_visible_by_the_thousand(seed, data, deadlock):
+    """The same, 2,000 times."""
+    assert_chosen_actions_are_enough(seed, data, deadlock)
 
 
 def fig1_automaton():

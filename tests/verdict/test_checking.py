@@ -77,8 +77,9 @@ def test_an_automaton_of_the_violations():
 
 def test_unknown_propositions():
     """A warning by default, an error if strict, and false in either case."""
-    with pytest.warns(LtlpipeWarning, match="'c', 'zz'"):
+    with pytest.warns(LtlpipeWarning, match="'c', 'zz'") as warned:
         assert check(RING, "G !(c | zz)").verdict == "holds"
+    assert [w.filename for w in warned] == [__file__]  # who calls `check`
     with pytest.raises(FormulaError, match="'zz'") as error:
         check(RING, "G(a -> !zz)", strict=True)
     assert error.value.position == 8

@@ -1,0 +1,141 @@
+"""When ample sets are used, and with which automaton."""
+
+from __future__ import annotations
+
+import pytest
+
+from ltlpipe import (
+    LTS,
+    FormulaError,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    check,
+)
+from ltlpipe.automata.translation import translate
+from ltlpipe.logic.formulas import parse
+
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
+
+
+@pytest.fixture
+def no_second_decision(monkeypatch):
+    """Formulas have been decided as formulas."""
+
+    def broken(*_):
+        raise AssertionError("an automaton is decided")
+
+    monkeypatch.setattr("ltlpipe.verdict.task.decide_automaton", broken)
+
+
+@pytest.mark.usefixtures("no_second_decision")
+@pytest.mark.parametrize("formula", ["G(a -> F b)", "GF a"])
+def test_tgba_with_one_mark_on_states(formula):
+    """The kind that is asked for does: it can be brought into normal form."""
+    verdict = check(RING, formula, acceptance="tgba", reduce="ample")
+    assert verdict.verdict == "holds"
+    assert (verdict.plan.automaton, verdict.plan.reductions) == ("TGBA", ("ample",))
+    assert "the formula is interruptible" in verdict.plan.reasons[-1]
+
+
+@pytest.mark.usefixtures("no_second_decision")
+@pytest.mark.parametrize(
+    ("formula", "acceptance"),
+    [("FG !a", "Inf(0)"), ("!(GF a & GF b)", "Inf(0)&Inf(1)")],
+    ids=["transitions", "two marks"],
+)
+def test_tgba_with_other_marks(formula, acceptance):
+    """Def. 11 of Siegel & Yan 2020 is about one mark on states; `auto` gives that."""
+    verdict = check(RING, formula, acceptance="tgba")
+    assert verdict.stats.acceptance == acceptance
+    assert verdict.plan.reductions == ()
+    assert "no ample sets, because the automaton has more" in verdict.plan.reasons[-1]
+    with pytest.raises(UnsupportedError, match="more than one mark on states"):
+        check(RING, formula, acceptance="tgba", reduce="ample")
+    assert check(RING, formula).plan.reductions == ("ample",)
+
+
+def test_automata_that_are_refused_stay_as_they_are():
+    """They are searched as without ample sets, with the same marks as before."""
+    formula = parse("!(GF a & GF b & X X a)")
+    violations = translate(formula, "tgba", negate=True)
+    plain = check(RING, violations=violations, reduce="alphabet")
+    verdict = check(RING, violations=violations)
+    assert (verdict.plan.automaton, verdict.stats.acceptance) == (
+        "TGBA",
+        "Inf(0)&Inf(1)",
+    )
+    assert verdict.plan.reasons[:-1] == plain.plan.reasons[:-1]
+    assert verdict.plan.reasons[-1] == (
+        "no ample sets, because the automaton is not interruptible"
+    )
+    assert verdict.stats.automaton_states == plain.stats.automaton_states
+    assert verdict.stats.states == plain.stats.states
+
+
+def test_automata_that_are_taken_get_one_mark():
+    """As formulas do."""
+    violations = translate(parse("!(GF a & GF b)"), "tgba", negate=True)
+    verdict = check(RING, violations=violations)
+    assert (verdict.plan.automaton, verdict.stats.acceptance) == ("BA", "Inf(0)")
+    assert verdict.plan.reductions == ("ample",)
+
+
+def visible_plan(visible, formula="F a", **options):
+    """The plan for an automaton of the violations of a formula."""
+    violations = translate(parse(formula), "ba", negate=True)
+    return check(RING, violations=violations, visible=visible, **options).plan
+
+
+def test_visible_names_that_mean_nothing():
+    """A warning by default, an error with the place if strict."""
+    with pytest.warns(LtlpipeWarning, match="'bb', 'zz', which --visible") as warned:
+        plan = visible_plan("a, bb,zz")
+    assert plan.reductions == visible_plan("a").reductions
+    assert len(warned) == 1
+    with pytest.raises(FormulaError, match="called 'bb', 'zz'") as error:
+        visible_plan("a, bb,zz", strict=True)
+    assert error.value.position == 3
+    assert str(error.value).endswith("  a, bb,zz\n     ^")
+
+
+def test_visible_names_that_mean_something():
+    """Actions of the system, and propositions of the automaton that it lacks."""
+    assert visible_plan("a,b", strict=True) == visible_plan("a")
+    with pytest.warns(LtlpipeWarning, match="no action of the system is called 'zz':"):
+        visible_plan("a,zz", "F a | F zz")
+
+
+def test_visible_goes_with_an_automaton():
+    """The visible actions of a formula are those that it names."""
+    for question in ({"formula": "F a"}, {"empty": True}):
+        with pytest.raises(UnsupportedError, match="--visible goes with --automaton"):
+            check(RING, visible="a", **question)
+
+
+@pytest.mark.parametrize("visible", ["", "a", "b"])
+def test_an_action_that_matters_may_not_be_invisible(visible):
+    """Without it the automaton is not interruptible, so all steps are taken."""
+    formula = "G(a -> F b)"
+    assert "ample" in visible_plan(None, formula).reductions
+    plan = visible_plan(visible, formula, strict=True)
+    assert "ample" not in plan.reductions
+    assert "the automaton is not interruptible" in plan.reasons[-1]
+    with pytest.raises(UnsupportedError, match="not interruptible"):
+        visible_plan(visible, formula, reduce="ample")
+
+
+def test_an_action_that_cannot_happen_does_not_matter():
+    """No violation of `F a` has an `a`; without that, nothing has to be visible."""
+    assert visible_plan("", "F a").reductions == ("alphabet", "ample")
+    assert visible_plan("", "F a", reduce="alphabet").reductions == ("alphabet",)
+    with pytest.raises(UnsupportedError, match="not interruptible"):
+        visible_plan("", "F a", reduce="ample")
+
+
+def test_an_action_that_does_not_matter_may_be_invisible():
+    """The automaton names `b`, but accepts with and without it."""
+    violations = translate(parse("F a"), "ba", negate=True)
+    violations.register_ap("b")
+    verdict = check(RING, violations=violations, visible="a", strict=True)
+    assert "ample" in verdict.plan.reductions
