@@ -282,23 +282,12 @@ def test_the_order_of_states_and_transitions_does_not_matter(component, hidden, 
     assert reduce(shuffled, hidden) == reduce(component, hidden)
 
 
-@given(COMPONENTS, HIDDEN, st.integers(0, 4))
-@settings(max_examples=300)
-def test_wide_states_change_nothing(component, hidden, keys):
-    """The partition is the same however few keys a signature may have."""
-    expected = reduce(component, hidden, "branching")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(signatures, "_WIDE", keys)
-        assert reduce(component, hidden, "branching") == expected
-
-
 @given(COMPONENTS, HIDDEN)
 def test_where_a_step_stops_changes_nothing(component, hidden):
     """With as little room and budget as can be, the results are the same."""
     expected = [reduce(component, hidden, name) for name in EQUIVALENCES]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signatures, "_BUDGET", 1)
-        patch.setattr(signatures, "_first_keys", lambda *_: 1)
         patch.setattr(subsets, "_BUDGET", 1)
         patch.setattr(subsets, "_first_room", lambda *_: (1, 1, 1))
         assert [reduce(component, hidden, name) for name in EQUIVALENCES] == expected

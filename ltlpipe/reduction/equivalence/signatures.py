@@ -23,19 +23,20 @@ Differences from the sources:
 - Divergence counts: a mark is a visible loop.  With silent SCCs collapsed and those
   that can run silently for ever marked, this is divergence-preserving branching
   bisimulation.
-- Signatures are computed from the bottom states up, and a state whose own steps add
-  nothing to the signature of its inert successors shares it without a copy.
-- A state that adds to a signature beyond `_WIDE` keys is *wide*, and no signature is
-  kept for it: all wide states of a block go into one part, which is dirty as a whole.
-  Otherwise signatures, which are sets of what can be reached, can take quadratic
-  space.  Bisimilar states are not torn apart: their signatures are equal, and so is
-  whether inert steps lead to a state with another signature.  Bottom states are not
-  wide, so a block with two signatures is always split.
+- Signatures are not closed over inert steps: such sets grow from step to step and can
+  take quadratic space.  The states of a block are taken from the bottom up.  One
+  whose own steps are all in the signature of the group to which its inert successors
+  belong joins that group.  Any other is *mixed*: it reaches inertly a state with a
+  smaller signature.  No mixed state is bisimilar to one that is not, since all that
+  the latter reaches inertly has one signature.  So the mixed ones can be split off as
+  a block, in which silent steps to the groups found so far are steps like others, and
+  the bottom states of that block are known at once: all levels of mixture are found
+  in one pass, and groups of different levels are kept apart.
 
 Invariants: a block is in the queue iff it has dirty states, and those are the last
 of its elements; no silent step lies on a cycle.
 
-Cost: for strong bisimulation each state is moved to another block at most log2(n)
+Cost: a look at a state sorts its steps once.  For strong bisimulation each state is moved to another block at most log2(n)
 times, and each move makes its predecessors dirty, so a state of d steps is looked at
 O(d log n) times.  For branching bisimulation there is no such bound, since dirt
 spreads over inert steps.
@@ -55,7 +56,6 @@ from ltlpipe.reduction.equivalence.splitting import (
 from ltlpipe.reduction.equivalence.steps import Steps, by_least_member, graph_of
 
 _BUDGET = 1 << 22  # dirty states between two looks for Ctrl-C
-_WIDE = 64  # keys of a signature beyond which it is not kept
 
 
 def quotient(steps: Steps) -> Steps:
@@ -94,6 +94,7 @@ def classes(steps: Steps) -> tuple[int, np.ndarray]:
     """
     n = steps.n_states
     graph = graph_of(steps)
+    widest = int(np.diff(graph.first).max())
     states = np.arange(n, dtype=np.int32)
     partition = Partition(
         block=np.zeros(n, dtype=np.int32),
@@ -105,14 +106,14 @@ def classes(steps: Steps) -> tuple[int, np.ndarray]:
         queue=np.zeros(n, dtype=np.int32),
     )
     room = Room(
-        keys=np.empty(_first_keys(n, len(graph.dst)), dtype=np.int64),
+        keys=np.empty(len(graph.dst) + n + widest + 1, dtype=np.int64),
         key_begin=np.zeros(n + 2, dtype=np.int64),
         hashes=np.empty(n + 1, dtype=np.uint64),
         slots=np.zeros(1 << (2 * n + 2).bit_length(), dtype=np.int32),
         slot_of=np.empty(n + 1, dtype=np.int64),
         size=np.empty(n + 1, dtype=np.int64),
         start=np.empty(n + 1, dtype=np.int64),
-        seen=np.zeros(n + 1, dtype=np.int64),
+        level=np.empty(n + 1, dtype=np.int64),
         group=np.empty(n, dtype=np.int32),
         missing=np.zeros(n, dtype=np.int32),
         order=np.empty(n, dtype=np.int32),
@@ -120,16 +121,7 @@ def classes(steps: Steps) -> tuple[int, np.ndarray]:
     registers = np.zeros(len(Reg), dtype=np.int64)
     registers[Reg.N_BLOCKS] = 1
     registers[Reg.QUEUED] = 1
-    registers[Reg.MAX_KEYS] = _WIDE
-    while True:
-        status = refine(graph, partition, room, registers, _BUDGET)
-        if status == Status.DONE:
-            return int(registers[Reg.N_BLOCKS]), partition.block
-        if status == Status.GROW:
-            more = np.empty(2 * len(room.keys), dtype=np.int64)
-            room = room._replace(keys=more)
-
-
-def _first_keys(n: int, m: int) -> int:
-    """Return how many keys the signatures of n states may have, to begin with."""
-    return m + n + 16
+    registers[Reg.N_LABELS] = steps.n_labels + 2
+    while refine(graph, partition, room, registers, _BUDGET) != Status.DONE:
+        pass
+    return int(registers[Reg.N_BLOCKS]), partition.block

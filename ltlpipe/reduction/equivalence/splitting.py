@@ -18,16 +18,12 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FINISHER = np.uint64(0xD6E8FEB86659FD93)
 _U32 = np.uint64(32)
 
-_UNKNOWN = -1  # no group yet
-_ADDS_TOO_MUCH = -2
-_NO_ROOM = -3
-
 
 class Status(IntEnum):
     """How a call of a kernel ended."""
 
     RUNNING = 0  # the budget is spent
-    GROW = 1  # an array is full; nothing is half done
+    GROW = 1  # an array is full; the call can be repeated
     DONE = 2
     LIMIT = 3  # as many subsets as allowed
 
@@ -38,9 +34,7 @@ class Reg(IntEnum):
     N_BLOCKS = 0
     HEAD = 1  # place in the ring `queue` of the block to be split next
     QUEUED = 2  # blocks in the queue
-    STAMP = 3  # the last number written to `Room.seen`
-    WIDE = 4  # the group of wide states in the split at hand, or -1
-    MAX_KEYS = 5  # of a signature; beyond, it is wide
+    N_LABELS = 3  # of `Graph.label`
 
 
 class Partition(NamedTuple):
@@ -65,7 +59,7 @@ class Room(NamedTuple):
     slot_of: np.ndarray  # int64[n + 1], of each group
     size: np.ndarray  # int64[n + 1], states of each group
     start: np.ndarray  # int64[n + 1], where a group begins
-    seen: np.ndarray  # int64[n + 1], when a group was last added to a signature
+    level: np.ndarray  # int64[n + 1], of each group
     group: np.ndarray  # int32[n], of each dirty state
     missing: np.ndarray  # int32[n], inert successors to come; zeros between splits
     order: np.ndarray  # int32[n], dirty states, inert successors first
@@ -76,8 +70,7 @@ def refine(graph, partition, room, registers, budget):
     """Split blocks by signatures until no block has dirty states.
 
     The partition, the room and `registers` (int64[len(Reg)]) are changed in place;
-    after about `budget` dirty states the call ends.  Returns RUNNING, GROW
-    (``room.keys`` is full; the call can be repeated) or DONE.
+    after about `budget` dirty states the call ends.  Returns RUNNING or DONE.
     """
     queue = partition.queue
     while registers[Reg.QUEUED] > 0:
@@ -88,8 +81,6 @@ def refine(graph, partition, room, registers, budget):
             spread_dirt(graph, partition, room, b)
             budget -= np.int64(partition.end[b] - partition.clean[b])
             n_groups = group_dirty(graph, partition, room, registers, b)
-            if n_groups < 0:
-                return Status.GROW
         else:
             n_groups = 1
         # Out of the queue before the split, which may put it in again.
@@ -141,13 +132,12 @@ def group_dirty(graph, partition, room, registers, b):
     """Put the dirty states of block `b` into groups of one signature each.
 
     Group 0 is that of the clean states if there are any.  Returns the number of
-    groups, or -1 if ``room.keys`` is too small; then nothing has changed.
+    groups.
     """
     elements = partition.elements
     block = partition.block
     order = room.order
     missing = room.missing
-    keys = room.keys
     begin = np.int64(partition.begin[b])
     clean = np.int64(partition.clean[b])
     end = np.int64(partition.end[b])
@@ -159,35 +149,20 @@ def group_dirty(graph, partition, room, registers, b):
     head = 0
     if begin < clean:
         head = -1  # one of the clean states comes first
-    registers[Reg.WIDE] = -1
     n_groups = 0
-    fits = True
     while head < tail:
         if head < 0:
             state = bottom_of(graph, block, np.int64(elements[begin]))
         else:
             state = np.int64(order[head])
         used = np.int64(room.key_begin[n_groups])
-        if used + graph.first[state + 1] - graph.first[state] > keys.shape[0]:
-            fits = False
-            break
-        at = own_signature(graph, block, keys, used, state)
-        found = np.int64(_UNKNOWN)
-        if graph.silent[state] < graph.first[state + 1]:
-            found, at = inherit(graph, partition, room, registers, state, used, at)
-        if found == _NO_ROOM:
-            fits = False
-            break
-        if found == _ADDS_TOO_MUCH:
-            if registers[Reg.WIDE] < 0:
-                registers[Reg.WIDE] = n_groups
-                room.key_begin[n_groups + 1] = used
-            found = registers[Reg.WIDE]
-        elif found == _UNKNOWN:
+        found, at, level = signature(graph, partition, room, registers, state, used)
+        if found < 0:
             found = find_group(room, n_groups, used, at)
         if found == n_groups:
             n_groups += 1
             room.size[found] = 0
+            room.level[found] = level
         if head < 0:
             room.size[found] = clean - begin
         else:
@@ -202,13 +177,8 @@ def group_dirty(graph, partition, room, registers, b):
                         tail += 1
         head += 1
     for g in range(n_groups):
-        if g != registers[Reg.WIDE]:
-            room.slots[room.slot_of[g]] = 0
-    if fits:
-        return n_groups
-    for at in range(clean, end):
-        missing[elements[at]] = 0
-    return -1
+        room.slots[room.slot_of[g]] = 0
+    return n_groups
 
 
 @inlined
@@ -225,74 +195,63 @@ def bottom_of(graph, block, state):
 
 
 @inlined
-def own_signature(graph, block, keys, begin, state):
-    """Write the steps of a state that are not inert from ``keys[begin]`` on.
+def signature(graph, partition, room, registers, state, begin):
+    """Write the signature of a state whose inert successors have groups.
 
-    Returns the end of the sorted, different keys.
-    """
-    n = np.int64(block.shape[0])
-    end = begin
-    for step in range(graph.first[state], graph.silent[state]):
-        keys[end] = graph.label[step] * n + block[graph.dst[step]]
-        end += 1
-    for step in range(graph.silent[state], graph.first[state + 1]):
-        if block[graph.dst[step]] != block[state]:
-            keys[end] = graph.label[step] * n + block[graph.dst[step]]
-            end += 1
-    return sort_keys(keys, begin, end)
-
-
-@inlined
-def inherit(graph, partition, room, registers, state, begin, end):
-    """Add what the inert successors of a state can do to its signature.
-
-    Its own part is ``keys[begin:end]``.  Returns the group that it shares, _UNKNOWN,
-    _ADDS_TOO_MUCH or _NO_ROOM, and the new end of its signature.
+    Returns its group if it is that of its inert successors of the highest level,
+    else -1 and, from ``keys[begin]`` on, the signature that it brings to the next
+    level; the end of the keys and the level.
     """
     keys = room.keys
-    key_begin = room.key_begin
     block = partition.block
+    n = np.int64(block.shape[0])
     b = block[state]
-    clean = partition.clean[b]
-    only = np.int64(-1)
+    to_group = registers[Reg.N_LABELS] * n  # keys of silent steps inside the block
+    to_level = to_group + n
+    highest = np.int64(-1)
+    top = np.int64(-1)
     several = False
     for step in range(graph.silent[state], graph.first[state + 1]):
         target = graph.dst[step]
         if block[target] == b:
-            g = np.int64(0)
-            if partition.place[target] >= clean:
-                g = np.int64(room.group[target])
-            if g == registers[Reg.WIDE]:
-                return np.int64(_ADDS_TOO_MUCH), end
-            if only >= 0 and g != only:
+            g = group_of(partition, room, b, target)
+            if room.level[g] > highest:
+                highest = room.level[g]
+                top = g
+                several = False
+            elif room.level[g] == highest and g != top:
                 several = True
-            only = g
-    if only < 0:
-        return np.int64(_UNKNOWN), end
-    if not several and is_included(keys, begin, end, key_begin, only):
-        return only, end
-    registers[Reg.STAMP] += 1
-    stamp = registers[Reg.STAMP]
-    for step in range(graph.silent[state], graph.first[state + 1]):
+    end = begin
+    for step in range(graph.first[state], graph.first[state + 1]):
         target = graph.dst[step]
-        if block[target] == b:
-            g = np.int64(0)
-            if partition.place[target] >= clean:
-                g = np.int64(room.group[target])
-            if room.seen[g] != stamp:
-                room.seen[g] = stamp
-                size = key_begin[g + 1] - key_begin[g]
-                if size > registers[Reg.MAX_KEYS]:
-                    return np.int64(_ADDS_TOO_MUCH), end
-                if end + size > keys.shape[0]:
-                    return np.int64(_NO_ROOM), end
-                for at in range(key_begin[g], key_begin[g + 1]):
-                    keys[end] = keys[at]
-                    end += 1
+        if step < graph.silent[state] or block[target] != b:
+            keys[end] = graph.label[step] * n + block[target]
+            end += 1
+        else:
+            g = group_of(partition, room, b, target)
+            if g != top:
+                keys[end] = to_group + g
+                end += 1
     end = sort_keys(keys, begin, end)
-    if end - begin > registers[Reg.MAX_KEYS]:
-        return np.int64(_ADDS_TOO_MUCH), end
-    return np.int64(_UNKNOWN), end
+    if top >= 0:
+        if not several and is_included(keys, begin, end, room.key_begin, top):
+            return top, end, highest
+        at = end
+        while at > begin and keys[at - 1] > to_group + top:
+            keys[at] = keys[at - 1]
+            at -= 1
+        keys[at] = to_group + top
+        end += 1
+    keys[end] = to_level + highest + 1
+    return np.int64(-1), end + 1, highest + 1
+
+
+@inlined
+def group_of(partition, room, b, state):
+    """Return the group of a state of block `b`: 0 if it is clean."""
+    if partition.place[state] < partition.clean[b]:
+        return np.int64(0)
+    return np.int64(room.group[state])
 
 
 @inlined
@@ -412,19 +371,14 @@ def split(graph, partition, room, registers, b, n_groups, clean):
                 # A list of its own: `elements` changes when states become dirty.
                 order[n_moved] = elements[i]
                 n_moved += 1
-        if g == registers[Reg.WIDE]:
-            partition.clean[new] = start[g]
-            enqueue(partition, registers, new)
     for i in range(n_moved):
         state = order[i]
         for step in range(graph.in_first[state], graph.in_first[state + 1]):
-            make_dirty(partition, registers, graph.src[step])
-        for step in range(graph.silent[state], graph.first[state + 1]):
-            target = graph.dst[step]  # a step that was inert and is so no more?
-            inside = begin <= place[target] < end
-            if inside and block[target] != block[state]:
-                make_dirty(partition, registers, state)
-                break
+            before = graph.src[step]
+            # Silent steps inside the block are part of the new signatures.
+            inside = begin <= place[before] < end
+            if step < graph.in_silent[state] or not inside:
+                make_dirty(partition, registers, before)
 
 
 @inlined
@@ -435,7 +389,10 @@ def make_dirty(partition, registers, state):
     if partition.place[state] >= clean:
         return
     if clean == partition.end[b]:
-        enqueue(partition, registers, b)
+        size = partition.queue.shape[0]
+        at = registers[Reg.HEAD] + registers[Reg.QUEUED]
+        partition.queue[at % size] = b
+        registers[Reg.QUEUED] += 1
     exchange(
         partition.elements,
         partition.place,
@@ -443,11 +400,3 @@ def make_dirty(partition, registers, state):
         clean - 1,
     )
     partition.clean[b] = clean - 1
-
-
-@inlined
-def enqueue(partition, registers, b):
-    """Note that a block has dirty states."""
-    at = registers[Reg.HEAD] + registers[Reg.QUEUED]
-    partition.queue[at % partition.queue.shape[0]] = b
-    registers[Reg.QUEUED] += 1
