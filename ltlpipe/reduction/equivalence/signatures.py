@@ -36,10 +36,10 @@ Differences from the sources:
 Invariants: a block is in the queue iff it has dirty states, and those are the last
 of its elements; no silent step lies on a cycle.
 
-Cost: a look at a state sorts its steps once.  For strong bisimulation each state is moved to another block at most log2(n)
-times, and each move makes its predecessors dirty, so a state of d steps is looked at
-O(d log n) times.  For branching bisimulation there is no such bound, since dirt
-spreads over inert steps.
+Cost: a look at a state of d steps sorts those that are not inert.  For strong
+bisimulation each state is moved to another block at most log2(n) times, and each move
+makes its predecessors dirty, so a state is looked at O(d log n) times.  For branching
+bisimulation there is no such bound, since dirt spreads over inert steps.
 """
 
 from __future__ import annotations
