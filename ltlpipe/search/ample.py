@@ -22,7 +22,7 @@ Differences from the source:
 - Sizes are counted in steps, not in actions: a nondeterministic action is as many
   steps as it has targets.
 - Condition 4 asks for states of the depth-first stack.  Nested searches know them by
-  their colour; `couvreur99` keeps a bit per state for them.
+  their colour; `couvreur99` keeps two bits per state for them.
 
 The relation is a table over local states, made once per network
 (`ltlpipe.reduction.ample`): closing is a few operations on bit sets.
@@ -39,7 +39,9 @@ from ltlpipe._jit import inlined, specialised
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.ample import Relation
+    from ltlpipe.systems.packing import PackedNetwork
 
+_WORD_BITS = 64
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -74,9 +76,9 @@ class AmpleTables(NamedTuple):
     relation: np.ndarray  # uint64[r, b], per local state: who shares what it enables
     participants: np.ndarray  # uint64[n_actions, b]
     visible: np.ndarray  # uint8[n_actions]
-    closures: np.ndarray  # uint64[s + 2, b], candidates; the last two are buffers
-    sizes: np.ndarray  # int32[s], steps of each candidate, 0 once it has failed
-    seeds: np.ndarray  # int32[s], a component whose closure it is
+    closures: np.ndarray  # uint64[c + 2, b], candidates; the last two are buffers
+    sizes: np.ndarray  # int32[c], steps of each candidate, 0 once it has failed
+    seeds: np.ndarray  # int32[c], a component whose closure it is
 
 
 class Reduction(NamedTuple):
@@ -89,15 +91,26 @@ class Reduction(NamedTuple):
 def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> AmpleTables:
     """Return tables with buffers for states of at most `max_steps` steps."""
     n_words = relation.participants.shape[1]
+    # Candidates begin with components that no earlier one began with.
+    room = min(max_steps, len(relation.components))
     return AmpleTables(
         components=relation.components,
         relation=relation.related,
         participants=relation.participants,
         visible=visible.astype(np.uint8),
-        closures=np.zeros((max_steps + 2, n_words), dtype=np.uint64),
-        sizes=np.zeros(max_steps, dtype=np.int32),
-        seeds=np.zeros(max_steps, dtype=np.int32),
+        closures=np.zeros((room + 2, n_words), dtype=np.uint64),
+        sizes=np.zeros(room, dtype=np.int32),
+        seeds=np.zeros(room, dtype=np.int32),
     )
+
+
+def ample_bytes(system: PackedNetwork, n_actions: int) -> int:
+    """Return the bytes of the tables for a packed network, before they are made."""
+    n_components = len(system.fields)
+    n_words = -(-n_components // _WORD_BITS)
+    room = min(system.max_successors, n_components) + 2
+    rows = sum(map(len, system.local_states)) + n_actions + room
+    return 8 * n_words * rows + (32 + 8) * n_components
 
 
 @inlined

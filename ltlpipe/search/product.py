@@ -341,7 +341,9 @@ def make_problem(
     # steps then become the product's in place.
     in_place = branching == 1 and relation is None
     ample = None
-    if relation is not None and visible is not None:
+    if relation is not None:
+        if visible is None:
+            raise ValueError("ample sets need the visible actions")
         ample = new_tables(relation, visible, s)
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)

@@ -125,13 +125,13 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
     best = smallest(tables, left)
     taken = best
     again = True
-    while again:
+    while again:  # twice at most; a loop, so that it is compiled once
         n = compose(product, row, n_steps, tables, taken)
         look_up(product, store, registers, n, colours)
         again = taken >= 0 and closes_cycle(product, tables, colours, n, -1)
         if again:  # look at all steps once, for the other candidates
             taken = -1
-    if taken != best:
+    if taken != best:  # the successors at hand are those of all steps
         while best >= 0 and closes_cycle(product, tables, colours, n, best):
             tables.sizes[best] = 0
             best = smallest(tables, left)

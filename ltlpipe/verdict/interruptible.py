@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _SECONDS = 5.0  # for the decision; a property without an answer is not reduced
 
+_TOO_HARD = "it is too hard to tell whether the property is interruptible"
+
 NOT_SIMPLE = "the automaton has more than one mark on states, or marks on transitions"
 """Why there are no ample sets with an automaton that `is_simple` says no of."""
 
@@ -63,7 +65,7 @@ def decide_formula(formula: Formula, limits: Limits, interrupt: Interrupt) -> De
     except UnsupportedError as error:
         return Decision(False, str(error))
     if answer is None:
-        return Decision(False, "whether the formula is interruptible takes too long")
+        return Decision(False, _TOO_HARD)
     no = "" if answer else "not "
     return Decision(answer, f"the formula is {no}interruptible")
 
@@ -87,7 +89,7 @@ def decide_automaton(
         return Decision(True, "the automaton is in interrupt normal form")
     answer = _in_time(lambda: is_interruptible(table, visible), limits, interrupt)
     if answer is None:
-        return Decision(False, "whether the automaton is interruptible takes too long")
+        return Decision(False, _TOO_HARD)
     no = "" if answer else "not "
     return Decision(answer, f"the automaton is {no}interruptible")
 
@@ -130,4 +132,6 @@ def _in_time(
     except StoppedError:
         if interrupt.pressed or limits.expired:
             raise
+        return None
+    except (UnsupportedError, RuntimeError):  # more than Spot can do
         return None

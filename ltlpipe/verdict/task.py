@@ -12,7 +12,7 @@ from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.reduction.alphabet import Trimmed, letters_of, trim_alone, trim_with
 from ltlpipe.reduction.ample import relation_of
-from ltlpipe.search.ample import Inner
+from ltlpipe.search.ample import Inner, ample_bytes
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.emptiness import Interrupted
@@ -208,6 +208,8 @@ class Task:
     ) -> Verdict:
         automaton, packed = trimmed.table, self._pack(trimmed)
         needed = buffer_bytes(packed, automaton) + self._bits_mib() * MIB
+        if self.visible is not None:
+            needed += ample_bytes(packed, len(trimmed.network.actions))
         if needed > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
         problem = self._problem(packed, trimmed)

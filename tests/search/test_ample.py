@@ -15,13 +15,17 @@ from ltlpipe.automata.interrupts import first_violation
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.ample import relation_of
-from ltlpipe.search.ample import Inner, find_candidates, new_tables
+from ltlpipe.search.ample import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.emptiness import total_bytes
+from ltlpipe.search.nested.colours import Colour
 from ltlpipe.search.product import make_problem
+from ltlpipe.search.reduced import visit_again
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
-from tests.oracles import compose
+from tests.oracles import compose, reaches
 from tests.search.machinery import outcome_of
 from tests.strategies import networks
 
@@ -191,3 +195,55 @@ def test_too_many_components_to_note():
         pytest.raises(UnsupportedError, match="stored takes at most 1 components"),
     ):
         search_for(network, ("se05", Inner.STORED), "G !a")
+
+
+def test_room_for_candidates_is_that_of_the_components():
+    """A state with a million steps has no more candidates than components."""
+    hub = LTS.from_transitions([(0, "a", k) for k in range(5000)])
+    network = Network([hub, *[LTS.from_transitions([(0, "b", 0)])] * 3])
+    packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
+    visible = np.zeros(len(network.actions), dtype=np.bool_)
+    relation = relation_of(network, packed)
+    tables = new_tables(relation, visible, packed.max_successors)
+
+    assert packed.max_successors > 5000 - 1
+    assert tables.closures.shape[0] == len(network.components) + 2
+    assert total_bytes(tables) <= ample_bytes(packed, len(network.actions)) + 100
+
+
+@given(
+    networks(max_components=4, max_states=3, max_transitions=6, internal=["d"]),
+    st.sampled_from(["F a", "G !a"]),
+)
+@settings(max_examples=200)
+def test_some_state_of_every_cycle_takes_all_steps(network, formula):
+    """Condition 4 itself, on the graph of the steps that the blue search took."""
+    search = search_for(network, ("se05", Inner.STORED), formula)
+    drive(search, Limits())
+    problem, seeds = search.problem, search.arrays.reduction.seeds
+    colours = search.colours()
+    followers = [set() for _ in range(search.n_stored)]
+    for state in np.flatnonzero(colours == Colour.BLUE).tolist():
+        if seeds[state] > 0:  # only states with an ample set
+            n = call_again(
+                problem.expand,
+                problem.product,
+                search.store,
+                search.registers,
+                state,
+                search.arrays.colours,
+                search.arrays.reduction,
+            )
+            followers[state] = set(problem.product.ids[:n].tolist())
+            assert -1 not in followers[state]
+    assert not any(
+        reaches(followers, dst, state)
+        for state, after in enumerate(followers)
+        for dst in after
+    )
+
+
+@njit
+def call_again(expand, product, store, registers, state, colours, reduction):
+    """As the red search takes the steps of the blue one."""
+    return visit_again(expand, product, store, registers, state, colours, reduction)

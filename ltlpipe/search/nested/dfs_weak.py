@@ -131,6 +131,10 @@ class DFSWeak(SE05):
     name = "dfs-weak"
     kernel = staticmethod(dfs_weak_step)
 
+    @property
+    def _stores_seeds(self) -> bool:
+        return False  # no red search asks
+
     def __init__(self, problem: Problem) -> None:
         if not problem.weak:
             raise UnsupportedError(

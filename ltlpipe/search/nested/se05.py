@@ -12,13 +12,19 @@ Differences from the source:
   cyan states report or not, blue and red ones never matter, and only white ones
   wait.  The same holds for cyan and blue in the red search.
 - Line 7 asks whether `t` is accepting only while some accepting state is cyan.
+- With ample sets (`ltlpipe.search.reduced`) the blue search leaves steps out.  The
+  red one takes the same steps ("stored"), or all that lead to states which the blue
+  one has met ("full").  A cyan state that it reaches over a step left out closes a
+  cycle of the whole product, so nothing wrong is found; and nothing is missed, for
+  what follows is said of the steps that the blue search took.
 
 Invariants: a state is cyan iff it has a blue marker on the stack (asserted by
-`assert_consistent`); while no red search runs, every successor of a red state is
-red.
+`assert_consistent`); while no red search runs, every successor of a red state by a
+step that the blue search took is red.
 
-Cost: two bits of colour per state; four bytes of stack per state on the path and
-per waiting successor; at most two looks at every transition.
+Cost: two bits of colour per state, two bytes more for "stored" ample sets; four bytes
+of stack per state on the path and per waiting successor; at most two looks at every
+transition.
 """
 
 from __future__ import annotations

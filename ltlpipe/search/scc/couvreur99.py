@@ -29,8 +29,9 @@ dead or that of exactly one live state; roots and dead intervals ascend.
 
 Cost: four bytes per state for its number; four bytes of stack, and a bit per mark
 (rounded up to a power of two), per state on the path and per waiting successor;
-twelve bytes per root and eight per dead interval; one look at every transition,
-and a search among the dead intervals for those that lead to a known state.
+twelve bytes per root and eight per dead interval; two bits per state with ample sets;
+one look at every transition, and a search among the dead intervals for those that
+lead to a known state.
 """
 
 from __future__ import annotations
