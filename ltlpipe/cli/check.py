@@ -12,6 +12,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
+from ltlpipe.reduction.components.groups import CAP_STATES
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
@@ -62,6 +63,7 @@ def check(
     max_states: shared.MaxStates = None,
     bitstate: shared.Bitstate = None,
     ample_inner: shared.AmpleInner = "full",
+    cap_states: shared.CapStates = CAP_STATES,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -94,6 +96,7 @@ def check(
         max_states=max_states,
         bitstate=bitstate,
         ample_inner=ample_inner,
+        cap_states=cap_states,
         visible=visible,
         seed=seed,
         strict=strict,

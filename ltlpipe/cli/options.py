@@ -67,6 +67,14 @@ AmpleInner = Annotated[
         "states) or stored (two bytes per state).",
     ),
 ]
+CapStates = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="States of a composition of components while they are reduced.",
+    ),
+]
 Bitstate = Annotated[
     float | None,
     typer.Option(

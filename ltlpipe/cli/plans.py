@@ -33,3 +33,7 @@ class PlanPrinter:
         print("plan:", file=self._stream)
         for reason in plan.reasons:
             print(f"  {reason}", file=self._stream)
+        if plan.merges:
+            print("components:", file=self._stream)
+        for line in plan.merges:
+            print(f"  {line}", file=self._stream)

@@ -15,6 +15,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.check import exit_code, json_line
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.reduction.components.groups import CAP_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,7 @@ def solve(
     max_states: shared.MaxStates = None,
     bitstate: shared.Bitstate = None,
     ample_inner: shared.AmpleInner = "full",
+    cap_states: shared.CapStates = CAP_STATES,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     jobs: Annotated[
@@ -102,6 +104,7 @@ def solve(
         max_states=max_states,
         bitstate=bitstate,
         ample_inner=ample_inner,
+        cap_states=cap_states,
         seed=seed,
         strict=strict,
     )

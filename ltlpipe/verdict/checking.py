@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.verdict.plan import AUTO, Options
@@ -41,6 +42,7 @@ def check(
     bitstate: float | None = None,
     visible: str | None = None,
     ample_inner: str = "full",
+    cap_states: int = CAP_STATES,
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -88,6 +90,8 @@ def check(
         that it names.  Ample sets are used only if no others matter to it.
     ample_inner : str
         "full" or "stored": how the red search of se05 finds ample sets again.
+    cap_states : int
+        States that a composition of components may have while they are reduced.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -126,6 +130,7 @@ def check(
         bitstate=bitstate,
         visible=visible,
         ample_inner=ample_inner,
+        cap_states=cap_states,
     )
     task = Task(system, Property(formula, violations), chosen)
     if memory is None:

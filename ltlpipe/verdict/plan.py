@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.reduction.components.groups import CAP_STATES, tree
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.verdict.verdict import Plan
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.components.groups import Reduced
+    from ltlpipe.verdict.interruptible import Decision
 
 AUTO = "auto"
 
@@ -35,7 +38,8 @@ EMPTINESS_NAMES = [
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
 ALPHABET = "alphabet"
 AMPLE = "ample"
-REDUCTION_NAMES = [ALPHABET, "components", "ample", "decoupled", "symmetry"]
+COMPONENTS = "components"
+REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, "decoupled", "symmetry"]
 
 MAX_BITSTATE = 1 << 25
 """MiB of a bit array whose words a kernel can count: 32 TiB."""
@@ -43,7 +47,7 @@ MAX_BITSTATE = 1 << 25
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
-_READY_REDUCTIONS = (ALPHABET, AMPLE)
+_READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE)
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
 """The emptiness checks that can expand states by ample sets."""
 
@@ -81,6 +85,8 @@ class Options:
         that it names; None is all of them.
     ample_inner : str
         "full" or "stored": how the red search of se05 finds ample sets again.
+    cap_states : int
+        States that a composition of components may have while they are reduced.
     """
 
     emptiness: str = AUTO
@@ -94,6 +100,7 @@ class Options:
     bitstate: float | None = None
     visible: str | None = None
     ample_inner: str = "full"
+    cap_states: int = CAP_STATES
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
@@ -112,6 +119,9 @@ class Options:
             raise UnsupportedError(
                 f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
             )
+        if self.cap_states < 1:
+            given = self.cap_states
+            raise UnsupportedError(f"--cap-states {given}: expected 1 or more")
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
                 _one_of("reduce", name, REDUCTION_NAMES)
@@ -248,6 +258,51 @@ def note_ample(plan: Plan, options: Options, *, used: bool, reason: str) -> Plan
         reductions = plan.reductions
         said = f"no ample sets, because {reason}"
     return replace(plan, reductions=reductions, reasons=(*plan.reasons, said))
+
+
+def note_components(
+    plan: Plan, options: Options, reduced: Reduced | None, decision: Decision
+) -> Plan:
+    """Say in a plan how components were reduced, and why or why not.
+
+    Parameters
+    ----------
+    plan : Plan
+        Settled.
+    options : Options
+        What the user asks for.
+    reduced : Reduced, optional
+        What became of the components; None if nothing was done.
+    decision : Decision
+        Whether the property is interruptible, or why nothing was done.
+
+    Raises
+    ------
+    UnsupportedError
+        Nothing was done, although the user names it.
+    """
+    if reduced is None:
+        if options.insists_on(COMPONENTS):
+            raise UnsupportedError(
+                f"--reduce components cannot be used: {decision.reason}"
+            )
+        said = f"components as they are, because {decision.reason}"
+        return replace(plan, reasons=(*plan.reasons, said))
+    n_before = len(frozenset().union(*(group.members for group in reduced.groups)))
+    if any(group.equivalence == "strong" for group in reduced.groups):
+        why = "" if decision.allowed else f", and no more, because {decision.reason}"
+        said = f"bisimilar states of components are one{why}"
+    else:
+        said = (
+            f"components, because {decision.reason}: {n_before} became "
+            f"{len(reduced.groups)}, with at most {reduced.largest:,} states on the way"
+        )
+    return replace(
+        plan,
+        reductions=(*plan.reductions, COMPONENTS),
+        reasons=(*plan.reasons, said),
+        merges=tuple(line for group in reduced.groups for line in tree(group)),
+    )
 
 
 def tells_marks(plan: Plan, system_marks: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.letters import OTHER
 from ltlpipe.reduction.alphabet import Trimmed, letters_of, trim_alone, trim_with
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.search.ample import Inner, ample_bytes
@@ -29,13 +30,16 @@ from ltlpipe.verdict.interruptible import (
     visible_letters,
 )
 from ltlpipe.verdict.lasso import shortest_form
+from ltlpipe.verdict.lifting import Lifter
 from ltlpipe.verdict.plan import (
     ALPHABET,
     AMPLE,
     AMPLE_SEARCHES,
+    COMPONENTS,
     Options,
     make_plan,
     note_ample,
+    note_components,
     prefer_one_mark,
     settle,
     tells_marks,
@@ -53,13 +57,19 @@ from ltlpipe.verdict.verdict import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.components.groups import Reduced
     from ltlpipe.search.driver import Interrupt, Limits, Progress
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.product import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.property import Property
+
+SHORT_STATES = 100_000
+"""States of a search that comes before components are reduced."""
 
 BITSTATE_REASON = "bitstate"
 """Why a search without a violation says nothing: states may have been missed."""
@@ -98,16 +108,31 @@ class Task:
         self.plan: Plan = make_plan(options, has_property=not asked.is_trivial)
         self.system_marks = int(system.has_acceptance)
         self.visible: list[int] | None = None  # letters, where ample sets are used
+        self.components: Reduced | None = None
         self.started = time.monotonic()
         self.stats = Statistics()
+        self._decision: Decision | None = None  # of the formula
 
     def run(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
     ) -> Verdict:
         """Answer the question; what the machine cannot give is a limit, too."""
         actions = known_actions(self.system, self.property, self.options)
+        given = self.plan
+        obstacle = self._components_obstacle()
         try:
-            trimmed = self._prepare(actions, limits, interrupt)
+            if obstacle is None and not self.options.insists_on(COMPONENTS):
+                # Most questions are answered before a reduction has begun.
+                few = min(SHORT_STATES, limits.max_states or SHORT_STATES)
+                short = replace(limits, max_states=few)
+                skipped = Decision(False, "a short search was enough")
+                trimmed = self._prepare(actions, skipped, short, interrupt)
+                verdict = self._search(trimmed, short, interrupt, progress)
+                if verdict.reason != "max-states":
+                    return verdict
+                self.plan, self.visible = given, None
+            wanted = None if obstacle is None else Decision(False, obstacle)
+            trimmed = self._prepare(actions, wanted, limits, interrupt)
             return self._search(trimmed, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
@@ -115,71 +140,159 @@ class Task:
             return self._verdict(UNKNOWN, "memory")
 
     def _prepare(
-        self, actions: list[str], limits: Limits, interrupt: Interrupt
+        self,
+        actions: list[str],
+        components: Decision | None,
+        limits: Limits,
+        interrupt: Interrupt,
     ) -> Trimmed:
         """Return what is searched, and complete the plan.
 
         The automaton of an interruptible property is brought into normal form,
         so that ample sets can be used.
+
+        Parameters
+        ----------
+        actions : list of str
+            What the property names and the system has.
+        components : Decision, optional
+            Why components are left as they are; None if they are reduced.
+        limits, interrupt
+            May end the work.
         """
-        decision = self._decide(limits, interrupt)
+        ample = self._ample_obstacle()
+        decision = self._decide(components, ample, limits, interrupt)
+        if components is None and decision is not None:
+            self._reduce_components(decision, actions, limits, interrupt)
         unreduced = self.plan
-        if decision is None or decision.allowed:
+        if decision is None or (ample is None and decision.allowed):
             self.plan = prefer_one_mark(unreduced, self.options)
         trimmed, reductions = self._trimmed(actions, limits, interrupt)
-        if decision is None or decision.allowed:
-            decision, trimmed = self._normalised(decision, trimmed, limits, interrupt)
-        if not decision.allowed and self.plan != unreduced:
+        if decision is None:
+            visible = self._visible_letters(trimmed)
+            decision = Decision(False, NOT_SIMPLE)
+            if is_simple(trimmed.table):
+                decision = decide_automaton(trimmed.table, visible, limits, interrupt)
+            if components is None:
+                names = trimmed.actions
+                if decision.allowed:  # the others may be hidden
+                    names = [names[letter - OTHER - 1] for letter in visible]
+                self._reduce_components(decision, names, limits, interrupt)
+                trimmed, reductions = self._trimmed(actions, limits, interrupt)
+        if ample is not None:
+            decided = Decision(False, ample)
+        else:
+            decided, trimmed = self._normalised(decision, trimmed)
+        if not decided.allowed and self.plan != unreduced:
             self.plan = unreduced
             trimmed, reductions = self._trimmed(actions, limits, interrupt)
         self._note_automaton(trimmed.table)
         plan = settle(
             self.plan, self.options, trimmed.table, self.system_marks, reductions
         )
+        if self.options.reduces(COMPONENTS):
+            plan = note_components(
+                plan, self.options, self.components, components or decision
+            )
         self.plan = note_ample(
-            plan, self.options, used=decision.allowed, reason=decision.reason
+            plan, self.options, used=decided.allowed, reason=decided.reason
         )
         return trimmed
 
-    def _normalised(
-        self,
-        decision: Decision | None,
-        trimmed: Trimmed,
-        limits: Limits,
-        interrupt: Interrupt,
-    ) -> tuple[Decision, Trimmed]:
-        """Return whether ample sets are used at last, and what they are used with.
+    def _visible_letters(self, trimmed: Trimmed) -> list[int]:
+        return visible_letters(trimmed.actions, self.options.visible_actions)
 
-        A `decision` of None is taken here, of the automaton.
-        """
+    def _normalised(
+        self, decision: Decision, trimmed: Trimmed
+    ) -> tuple[Decision, Trimmed]:
+        """Return whether ample sets are used at last, and what they are used with."""
         table = trimmed.table
-        if not is_simple(table):
-            return Decision(False, NOT_SIMPLE), trimmed
-        visible = visible_letters(trimmed.actions, self.options.visible_actions)
-        if decision is None:
-            decision = decide_automaton(table, visible, limits, interrupt)
         if not decision.allowed:
             return decision, trimmed
+        if not is_simple(table):
+            return Decision(False, NOT_SIMPLE), trimmed
+        visible = self._visible_letters(trimmed)
         normal = normalised(table, visible)
         if self.plan.emptiness == "dfs-weak" and not normal.weak:
             return Decision(False, "the automaton's normal form is not weak"), trimmed
         self.visible = visible
         return decision, trimmed._replace(table=normal)
 
-    def _decide(self, limits: Limits, interrupt: Interrupt) -> Decision | None:
-        """Decide whether ample sets may be used; None if the automaton must tell."""
+    def _ample_obstacle(self) -> str | None:
+        """Return why ample sets are not used, if it is not the property."""
         named = self.plan.emptiness
         if not self.options.reduces(AMPLE):
-            return Decision(False, "--reduce does not ask for them")
+            return "--reduce does not ask for them"
         if self.options.bitstate is not None:
-            return Decision(False, "--bitstate takes all steps")
+            return "--bitstate takes all steps"
         if named is not None and named not in AMPLE_SEARCHES:
-            return Decision(False, f"{named} takes all steps")
+            return f"{named} takes all steps"
         if self.property.is_trivial or self.system.has_acceptance:
-            return Decision(False, "acceptance of the system is about states")
-        if self.property.formula is not None:
-            return decide_formula(self.property.formula, limits, interrupt)
+            return "acceptance of the system is about states"
         return None
+
+    def _components_obstacle(self) -> str | None:
+        """Return why components stay as they are, if it is not the property."""
+        if not self.options.reduces(COMPONENTS):
+            return "--reduce does not ask for it"
+        if self.options.bitstate is not None:
+            return "--bitstate is for systems as they are"
+        if self.property.is_trivial or self.system.has_acceptance:
+            return "acceptance of the system is about states"
+        return None
+
+    def _decide(
+        self,
+        components: Decision | None,
+        ample: str | None,
+        limits: Limits,
+        interrupt: Interrupt,
+    ) -> Decision | None:
+        """Decide if the property is interruptible; None if its automaton must tell.
+
+        Nobody wants to know if nothing would be done with it.
+        """
+        if components is not None and ample is not None:
+            return components
+        if self.property.formula is None:
+            return None
+        if self._decision is None:
+            formula = self.property.formula
+            self._decision = decide_formula(formula, limits, interrupt)
+        return self._decision
+
+    def _reduce_components(
+        self,
+        decision: Decision,
+        visible: Sequence[str],
+        limits: Limits,
+        interrupt: Interrupt,
+    ) -> None:
+        """Let reduced components take the place of the system's."""
+        from ltlpipe.reduction.components.merging import shrink_components
+        from ltlpipe.reduction.components.sharing import (
+            reduced_components,
+            trimmed_network,
+        )
+
+        def stop_in_time() -> None:
+            if interrupt.pressed:
+                raise StoppedError("interrupted")
+            if limits.expired:
+                raise StoppedError("timeout")
+
+        network = self.system
+        if self.options.reduces(ALPHABET):
+            network = trimmed_network(network)
+        if decision.allowed and not self.options.stutters:
+            self.components = reduced_components(
+                network,
+                visible,
+                cap_states=self.options.cap_states,
+                stopped=stop_in_time,
+            )
+        else:
+            self.components = shrink_components(network, visible)
 
     def explore(self, limits: Limits, interrupt: Interrupt) -> tuple[int, int] | None:
         """Return the states and transitions of the whole product, if in time."""
@@ -256,16 +369,19 @@ class Task:
         self, actions: list[str], limits: Limits, interrupt: Interrupt
     ) -> tuple[Trimmed, tuple[str, ...]]:
         """Return what is searched, and the reductions that made it smaller."""
+        before = self.system if self.components is None else self.components.network
+        # Invisible actions of an automaton may be hidden: then they are as any other.
+        actions = [name for name in actions if name in before.action_index]
         if not self.options.reduces(ALPHABET):
             table = self._translate(actions, limits, interrupt)
-            return Trimmed(self.system, table, actions), ()
-        network, known = trim_alone(self.system, actions)
+            return Trimmed(before, table, actions), ()
+        network, known = trim_alone(before, actions)
         table = self._translate(known, limits, interrupt)
         trimmed = Trimmed(network, table, known)
         if not self.options.stutters:
             trimmed = trim_with(*trimmed)
         self._note_automaton(trimmed.table)
-        changed = trimmed.network is not self.system or trimmed.actions != actions
+        changed = trimmed.network is not before or trimmed.actions != actions
         return trimmed, (ALPHABET,) if changed else ()
 
     def _translate(
@@ -307,6 +423,8 @@ class Task:
         details = search.statistics()
         if self.visible is not None:
             details["reduced_states"] = int(registers[Reg.REDUCED])
+        if self.components is not None:
+            details["largest_composition"] = self.components.largest
         self.stats = replace(
             self.stats,
             states=states,
@@ -345,7 +463,12 @@ class Task:
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])
-        k, c = shortest_form(actions, states, len(found.prefix_actions))
+        length = len(found.prefix_actions)
+        if self.components is not None:
+            lifter = Lifter(self.system, interrupt)
+            groups = self.components.groups
+            actions, states, length = lifter.lift(groups, actions, length)
+        k, c = shortest_form(actions, states, length)
         known = [a.name for a in self.system.actions]
         names = [STUTTER_NAME if a < 0 else known[a] for a in actions[: k + c]]
         return Lasso(

@@ -31,6 +31,8 @@ class Plan:
     weak : bool or None
         Whether the property automaton is weak and the system brings no
         acceptance; None while it is not known.
+    merges : tuple of str
+        Lines that draw how components were composed, for ``--explain``.
     """
 
     automaton: str | None
@@ -38,6 +40,7 @@ class Plan:
     reductions: tuple[str, ...] = ()
     reasons: tuple[str, ...] = field(default=(), compare=False)
     weak: bool | None = None
+    merges: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)

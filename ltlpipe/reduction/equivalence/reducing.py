@@ -48,7 +48,7 @@ from ltlpipe.reduction.equivalence.subsets import (
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 __all__ = ["EQUIVALENCES", "TooLargeError", "reduce"]
 
@@ -62,6 +62,7 @@ def reduce(
     equivalence: str = "trace",
     *,
     cap: int | None = None,
+    stopped: Callable[[], None] = lambda: None,
 ) -> LTS:
     """Return an equivalent component, most often with fewer states.
 
@@ -80,6 +81,8 @@ def reduce(
     cap : int, optional
         States that the deterministic form may have before it is minimised, for
         ``trace``; None is no limit.  What is deterministic already is not counted.
+    stopped : callable, optional
+        Called now and then by ``trace``; it may raise to end the work.
 
     Returns
     -------
@@ -119,7 +122,7 @@ def reduce(
     steps = steps_of(lts, letters, len(visible), np.zeros(lts.n_states, dtype=np.bool_))
     steps = quotient(collapse(steps))
     if equivalence == "trace" and not is_deterministic(steps):
-        steps = quotient(determinise(steps, cap))
+        steps = quotient(determinise(steps, cap, stopped))
     loops = np.flatnonzero(steps.marked)
     steps = steps._replace(
         src=np.concatenate([steps.src, loops]),

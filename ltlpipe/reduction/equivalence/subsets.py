@@ -23,7 +23,7 @@ the silent steps of the states behind them.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import inlined, njit
 from ltlpipe.reduction.equivalence.splitting import Status
 from ltlpipe.reduction.equivalence.steps import Graph, Steps, graph_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FINISHER = np.uint64(0xD6E8FEB86659FD93)
@@ -77,7 +80,11 @@ class Subsets(NamedTuple):
     used: np.ndarray  # int32[d], labels with a list
 
 
-def determinise(steps: Steps, cap: int | None = None) -> Steps:
+def determinise(
+    steps: Steps,
+    cap: int | None = None,
+    stopped: Callable[[], None] = lambda: None,
+) -> Steps:
     """Return the deterministic form: what observable words lead to.
 
     Parameters
@@ -88,6 +95,8 @@ def determinise(steps: Steps, cap: int | None = None) -> Steps:
         Subsets allowed, also those of `_MEAN_SIZE` members on average (n more to
         begin with): many states in a subset take as much time as many subsets.
         None is no limit.
+    stopped : callable, optional
+        Called now and then; it may raise to end the work.
 
     Returns
     -------
@@ -112,6 +121,7 @@ def determinise(steps: Steps, cap: int | None = None) -> Steps:
     allowed = MAX_MEMBERS if cap is None else min(MAX_MEMBERS, _MEAN_SIZE * cap + n)
     while True:
         status = subset_step(graph, subsets, registers, _BUDGET)
+        stopped()
         if status == Status.DONE:
             return _deterministic(subsets, registers, steps.n_labels)
         if status == Status.LIMIT:

@@ -1,0 +1,351 @@
+"""Which components of a network are composed, in which order, and when to stop.
+
+For an interruptible property only the projections of infinite runs to the visible
+actions matter, and what the rest of a network can see of some components is their
+traces and divergences over the labels that are visible or shared with others
+(docs/components.md has the proof).  So every group of components may be replaced by
+the least LTS with the same traces and divergences
+(`ltlpipe.reduction.equivalence`): first each component alone, then two groups
+composed, over and over.
+
+The order decides how large the largest composition is, and no rule for it is good for
+all networks.  So there are several attempts.  In each, two groups that share a label
+are a candidate; candidates are ranked by the product of their sizes, divided by `GAIN`
+for every label that would become hidden; the best `TRIALS` are composed and reduced,
+and the one that the attempt's taste (`TASTES`) likes best is kept.  The groups that
+attempts have in common are computed once.
+
+Compositions that turn out too large cost the most, so the limit of their states
+begins at `FIRST_CAP`, and grows by `CAP_GROWTH` up to the user's when no taste comes to
+an end below it.  An attempt has come to an end when the rest is so small that a search
+is faster, that is when all composed states together are at most `SMALL`.  If none
+does, the one that has left the fewest counts.
+
+Where the deterministic form of a composition has more states than the limit, its
+quotient by branching bisimulation takes its place, which is never larger than the
+composition.
+
+Source: the idea is named as future work by S. Siegel and Y. Yan, "Action-Based Model
+Checking: Logic, Automata, and Reduction", CAV 2020, Sec. 7; compositional minimisation
+goes back to S. Graf and B. Steffen, "Compositional Minimization of Finite State
+Systems", CAV 1990.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+from ltlpipe.reduction.components.composing import TooManyPairsError, compose
+from ltlpipe.reduction.components.groups import CAP_STATES, Group, Reduced
+from ltlpipe.reduction.equivalence.reducing import TooLargeError, reduce
+from ltlpipe.systems.lts import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from ltlpipe.systems.lts import LTS
+
+GAIN = 1.5
+TRIALS = 4
+FIRST_CAP = 1_000
+CAP_GROWTH = 10
+SMALL = 1_000
+
+_KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How far merging goes.
+
+    Parameters
+    ----------
+    cap_states : int
+        States that a composition, and a deterministic form, may have.
+    small : int
+        Merging ends when all composed states are at most so many.
+    equivalence : str
+        The coarsest that is tried; see `ltlpipe.reduction.equivalence`.
+    stopped : callable
+        Called now and then; it raises to end the work.
+    """
+
+    cap_states: int = CAP_STATES
+    small: int = SMALL
+    equivalence: str = "trace"
+    stopped: Callable[[], None] = lambda: None
+
+
+def _fewest(group: Group) -> float:
+    return group.lts.n_states
+
+
+def _least_growth(group: Group) -> float:
+    return group.lts.n_states - sum(part.lts.n_states for part in group.parts)
+
+
+def _greatest_gain(group: Group) -> float:
+    return group.lts.n_states / prod(part.lts.n_states for part in group.parts)
+
+
+def _narrow(group: Group) -> float:
+    return group.lts.n_states * float(GAIN ** len(group.alphabet))
+
+
+def _beside_larger(group: Group) -> float:
+    return group.lts.n_states / max(part.lts.n_states for part in group.parts)
+
+
+TASTES: tuple[Callable[[Group], float], ...] = (
+    _least_growth,
+    _fewest,
+    _greatest_gain,
+    _narrow,
+    _beside_larger,
+)
+"""What an attempt wants to be small of the next composition."""
+
+
+class Workshop:
+    """Where components are composed, hidden and reduced, each group once.
+
+    Parameters
+    ----------
+    network : Network
+        Without accepting states; it is not changed.
+    start : collection of Group
+        What to begin with: all of its components.
+    visible : collection of str
+        The visible actions of an interruptible property.
+    limit : Limit
+        How far to go.
+
+    Attributes
+    ----------
+    largest : int
+        States of the largest composition so far.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        start: Collection[Group],
+        visible: Collection[str],
+        limit: Limit,
+    ) -> None:
+        self.limit = limit
+        self.largest = max(c.n_states for c in network.components)
+        self._users = {
+            action.name: frozenset(action.participants)
+            for action in network.actions
+            if not action.internal
+        }
+        self._visible = frozenset(visible)
+        self._known: dict[frozenset[int], Group] = {}
+        self._kept = 0  # transitions of those
+        # The limit that the composition of two groups exceeded.
+        self._failed: dict[tuple[frozenset[int], frozenset[int]], int] = {}
+        self.single = tuple(
+            self._reduced(group.lts, group.members, group.parts, limit.cap_states)
+            for group in start
+        )
+
+    def hidden(self, alphabet: frozenset[str], members: frozenset[int]) -> set[str]:
+        """Return the labels that nobody sees but some components."""
+        return {
+            name for name in alphabet - self._visible if self._users[name] <= members
+        }
+
+    def composed(self, one: Group, other: Group, cap: int) -> Group | None:
+        """Compose and reduce two groups; None if they have more than `cap` states."""
+        members = one.members | other.members
+        pair = (one.members, other.members)
+        # Whatever parts it was made of, a group with these members is as good.
+        if members in self._known:
+            return self._known[members]
+        if self._failed.get(pair, 0) >= cap:
+            return None
+        try:
+            whole = compose(one.lts, other.lts, cap=cap, stopped=self.limit.stopped)
+        except TooManyPairsError:
+            self._failed[pair] = cap
+            return None
+        self.largest = max(self.largest, whole.n_states)
+        group = self._reduced(whole, members, (one, other), cap)
+        if self._kept > _KEPT_TRANSITIONS:
+            self._known.clear()
+            self._kept = 0
+        self._known[members] = group
+        self._kept += group.lts.n_transitions
+        return group
+
+    def _reduced(
+        self, lts: LTS, members: frozenset[int], parts: tuple[Group, ...], cap: int
+    ) -> Group:
+        """Hide what nobody else sees of some components, and reduce them."""
+        self.limit.stopped()
+        hidden = self.hidden(frozenset(lts.labels) - lts.internal, members)
+        equivalence = self.limit.equivalence
+        try:
+            small = reduce(
+                lts, hidden, equivalence, cap=cap, stopped=self.limit.stopped
+            )
+        except TooLargeError:
+            equivalence = "branching"
+            small = reduce(lts, hidden, equivalence)
+        return Group(
+            small, members, parts, lts.n_states, lts.n_transitions, equivalence
+        )
+
+
+def reduce_components(
+    network: Network,
+    visible: Collection[str],
+    limit: Limit | None = None,
+    start: Reduced | None = None,
+) -> Reduced:
+    """Replace components by fewer and smaller ones.
+
+    Parameters
+    ----------
+    network : Network
+        Without accepting states; it is not changed.
+    visible : collection of str
+        The visible actions of an interruptible property.  A state without successors
+        must not count as a run.
+    limit : Limit, optional
+        How far to go.
+    start : Reduced, optional
+        What became of `network` for visible actions that contain these.
+
+    Returns
+    -------
+    Reduced
+        It has the same projections of infinite runs to `visible`.
+
+    Raises
+    ------
+    Exception
+        What ``limit.stopped`` raises.
+    """
+    limit = limit or Limit()
+    groups = components_of(network) if start is None else _as_parts(start.groups)
+    shop = Workshop(network, groups, visible, limit)
+    best = shop.single
+    cap = min(FIRST_CAP, limit.cap_states)
+    while not is_small(best, limit):
+        for taste in TASTES:
+            groups = _attempt(shop, taste, cap)
+            if n_composed(groups) < n_composed(best):
+                best = groups
+            if is_small(best, limit):
+                break
+        if cap == limit.cap_states:
+            break
+        cap = min(cap * CAP_GROWTH, limit.cap_states)
+    components = [group.lts for group in best]
+    return Reduced(Network(components, network.name), best, shop.largest)
+
+
+def components_of(network: Network) -> tuple[Group, ...]:
+    """Return each component as a group of its own, as it is."""
+    return tuple(
+        Group(
+            lts=component,
+            members=frozenset([number]),
+            parts=(),
+            n_states=component.n_states,
+            n_transitions=component.n_transitions,
+            equivalence="strong",
+        )
+        for number, component in enumerate(network.components)
+    )
+
+
+def _as_parts(groups: Collection[Group]) -> tuple[Group, ...]:
+    """Return groups that have one part each, to be reduced further."""
+    return tuple(replace(group, parts=(group,)) for group in groups)
+
+
+def shrink_components(network: Network, visible: Collection[str]) -> Reduced:
+    """Replace each component by its quotient by strong bisimilarity.
+
+    This keeps every property of words in which invisible actions are one letter, and
+    deadlocks, too.
+
+    Parameters
+    ----------
+    network : Network
+        Without accepting states; it is not changed.
+    visible : collection of str
+        Actions that are told apart.
+    """
+    alone = {
+        action.name
+        for action in network.actions
+        if len(action.participants) == 1 and action.name not in visible
+    }
+    groups = tuple(
+        replace(group, lts=reduce(group.lts, alone, "strong"))
+        for group in components_of(network)
+    )
+    components = [group.lts for group in groups]
+    largest = max(c.n_states for c in network.components)
+    return Reduced(Network(components, network.name), groups, largest)
+
+
+def n_composed(groups: Collection[Group]) -> int:
+    """Return a bound of the states that groups have together."""
+    return prod(group.lts.n_states for group in groups)
+
+
+def is_small(groups: Collection[Group], limit: Limit) -> bool:
+    """Whether a search is faster than going on."""
+    return n_composed(groups) <= limit.small
+
+
+def _attempt(
+    shop: Workshop, taste: Callable[[Group], float], cap: int
+) -> tuple[Group, ...]:
+    """Compose groups to the taste until the rest is small or no two fit any more."""
+    groups = shop.single
+    while not is_small(groups, shop.limit):
+        found: list[Group] = []
+        for one, other in _candidates(shop, groups):
+            merged = shop.composed(one, other, cap)
+            if merged is not None:
+                found.append(merged)
+                if len(found) == TRIALS:
+                    break
+        if not found:
+            break
+        merged = min(found, key=taste)
+        left = [group for group in groups if not group.members <= merged.members]
+        groups = tuple(sorted([*left, merged], key=lambda group: min(group.members)))
+    return groups
+
+
+def _candidates(shop: Workshop, groups: Collection[Group]) -> list[tuple[Group, Group]]:
+    """Return the pairs of groups that share a label, the most promising first."""
+    users: dict[str, list[Group]] = {}
+    for group in groups:
+        for label in group.alphabet:
+            users.setdefault(label, []).append(group)
+    pairs = {
+        (min(one.members), min(other.members)): (one, other)
+        for sharing in users.values()
+        for one, other in combinations(sharing, 2)
+    }
+
+    def estimate(key: tuple[int, int]) -> tuple[float, tuple[int, int]]:
+        """Return about how many states two groups will have together."""
+        one, other = pairs[key]
+        shared = one.alphabet & other.alphabet
+        n_hidden = len(shop.hidden(shared, one.members | other.members))
+        product = one.lts.n_states * other.lts.n_states
+        return float(product / GAIN**n_hidden), key
+
+    return [pairs[key] for key in sorted(pairs, key=estimate)]

@@ -1,0 +1,417 @@
+"""From a lasso of reduced components back to one of the components that were read.
+
+A lasso of a network of groups tells for each group the word of observable labels that
+it performs, and whether it goes on for ever without one.  A group can perform the same
+because its reduction keeps traces and divergences, so some run of the composition of
+its parts does; that run tells a word for each part, and so on down to the components.
+The runs of the parts are then put together along the word that they have in common.
+
+A run with a given word is itself a lasso in a product: of the parts with an automaton
+that accepts the word.  So the search that finds violations finds it, and a short one.
+
+The proof that there always is one is in docs/components.md; a lift that fails is a
+bug, and the replay judges what comes out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.automata.letters import OTHER, PropertyAutomaton
+from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.product import make_problem
+from ltlpipe.search.registers import Status
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.packing import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.reduction.components.groups import Group
+    from ltlpipe.search.driver import Interrupt
+
+SILENT = None
+"""Stands in a word for a step that cannot be observed."""
+
+_TICK = "tick"  # internal, so that it may have any name
+
+Label = str | None
+
+
+class Word(NamedTuple):
+    """What a group does.
+
+    Parameters
+    ----------
+    prefix, cycle : tuple of str or SILENT
+        Labels; with an empty cycle the word is finite.
+    diverges : bool
+        Whether a finite word is followed by silent steps for ever; else the group
+        need not go on.
+    exact : bool
+        Whether silent steps count, one by one; else there may be any number anywhere.
+    """
+
+    prefix: tuple[Label, ...]
+    cycle: tuple[Label, ...]
+    diverges: bool = False
+    exact: bool = False
+
+
+class Step(NamedTuple):
+    """One step of the network that was read."""
+
+    action: int  # -1 repeats a state without successors
+    moves: tuple[tuple[int, int], ...]  # (component, its next state)
+
+
+class Event(NamedTuple):
+    """One step of a composition: its label, and who takes part."""
+
+    label: Label
+    parts: tuple[int, ...]
+
+
+class Run(NamedTuple):
+    """A run of some components; with an empty cycle it stops."""
+
+    prefix: list[Step]
+    cycle: list[Step]
+
+
+class Lifter:
+    """Lifts lassos of reduced networks.
+
+    Parameters
+    ----------
+    network : Network
+        The one that was read.
+    interrupt : Interrupt, optional
+        Ends the work when pressed.
+    """
+
+    def __init__(self, network: Network, interrupt: Interrupt | None = None) -> None:
+        self.network = network
+        self.interrupt = interrupt
+        self._number: dict[tuple[str, int], int] = {}
+        for number, action in enumerate(network.actions):
+            for participant in action.participants:
+                self._number[action.name, participant] = number
+
+    def lift(
+        self,
+        groups: Sequence[Group],
+        actions: np.ndarray,
+        length: int,
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return a lasso of the network that was read.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            The components of the reduced network.
+        actions : int32[k + c]
+            Actions of the reduced network, -1 for the repetition of a state.
+        length : int
+            k, those of the prefix.
+
+        Returns
+        -------
+        actions : int32[p + q]
+        states : int32[p + q + 1, n_components]
+        length : int
+            p, the length of the prefix.
+
+        Raises
+        ------
+        Interrupted
+            `interrupt` was pressed.
+        RuntimeError
+            There is no such run: a bug.
+        """
+        reduced = Network([group.lts for group in groups])
+        events = _events(reduced, actions)
+        run = self._together(groups, events[:length], events[length:])
+        steps = [*run.prefix, *run.cycle]
+        return (
+            np.array([step.action for step in steps], dtype=np.int32),
+            self._states(steps),
+            len(run.prefix),
+        )
+
+    def _states(self, steps: list[Step]) -> np.ndarray:
+        """Return int32[k + 1, n], the local states before each step and at the end."""
+        states = np.empty(
+            (len(steps) + 1, len(self.network.components)), dtype=np.int32
+        )
+        states[0] = [component.initial for component in self.network.components]
+        for k, step in enumerate(steps):
+            states[k + 1] = states[k]
+            for component, target in step.moves:
+                states[k + 1, component] = target
+        return states
+
+    def _run(self, group: Group, word: Word) -> Run:
+        """Return a run of the components of a group with a word that it has."""
+        if not group.parts:
+            return self._leaf_run(group, word)
+        network = Network([part.lts for part in group.parts])
+        found = find_run(network, word, group.alphabet, self.interrupt)
+        events = _events(network, found.actions)
+        return self._together(
+            group.parts, events[: found.length], events[found.length :]
+        )
+
+    def _leaf_run(self, group: Group, word: Word) -> Run:
+        """Return a run of a single component."""
+        (number,) = group.members
+        component = self.network.components[number]
+        alone = Network([component])
+        found = find_run(alone, word, group.alphabet, self.interrupt)
+        steps = [
+            Step(
+                self._number[alone.actions[action].name, number],
+                ((number, int(state)),),
+            )
+            for action, state in zip(
+                found.actions.tolist(), found.states[1:, 0], strict=True
+            )
+        ]
+        return Run(steps[: found.length], steps[found.length :])
+
+    def _together(
+        self, parts: Sequence[Group], prefix: list[Event], cycle: list[Event]
+    ) -> Run:
+        """Lift the parts, and put their runs together along the events."""
+        players = []
+        for number, part in enumerate(parts):
+            word = _word_of(number, part, prefix, cycle)
+            players.append(_Player(self.network, part, word, self._run(part, word)))
+        steps = [step for event in prefix for step in _play(players, event)]
+        begun: dict[tuple[int, ...], int] = {}
+        places = tuple(player.place for player in players)
+        while cycle and places not in begun:
+            begun[places] = len(steps)
+            for event in cycle:
+                steps += _play(players, event, for_ever=True)
+            places = tuple(player.place for player in players)
+        begin = begun.get(places, len(steps))
+        return Run(steps[:begin], steps[begin:])
+
+
+class _Player:
+    """The run of a part, and how far it has been taken.
+
+    Parameters
+    ----------
+    network : Network
+        The one that was read.
+    part : Group
+        Whose run it is.
+    word : Word
+        What it performs.
+    run : Run
+        How.
+    """
+
+    def __init__(self, network: Network, part: Group, word: Word, run: Run) -> None:
+        self.word = word
+        self.place = 0
+        self._steps = [*run.prefix, *run.cycle]
+        self._back = len(run.prefix)
+        actions = [network.actions[step.action] for step in self._steps]
+        self._labels: list[Label] = [
+            action.name
+            if action.name in part.alphabet and not action.internal
+            else SILENT
+            for action in actions
+        ]
+
+    def _next(self) -> tuple[Label, Step]:
+        """Take one step."""
+        label, step = self._labels[self.place], self._steps[self.place]
+        self.place += 1
+        if self.place == len(self._steps):
+            self.place = self._back
+        return label, step
+
+    def until(self, label: Label) -> Iterator[Step]:
+        """Yield the steps up to the next that counts, which has this label."""
+        shown: Label = SILENT
+        while shown is SILENT:
+            shown, step = self._next()
+            yield step
+            if self.word.exact:
+                break
+        if shown != label:
+            raise RuntimeError(f"a lift that fails: {shown} instead of {label}")
+
+    def silently(self) -> Iterator[Step]:
+        """Yield the steps to where the cycle begins, at least one, all silent."""
+        yield self._next()[1]
+        while self.place != self._back:
+            yield self._next()[1]
+
+
+def _play(
+    players: Sequence[_Player], event: Event, *, for_ever: bool = False
+) -> Iterator[Step]:
+    """Yield the steps of the components that make up one event.
+
+    Silent steps of a group need not be followed one by one, unless they are all that
+    it does `for_ever`.
+    """
+    if not event.parts:
+        yield Step(-1, ())
+        return
+    joint: list[Step] = []
+    for number in event.parts:
+        player = players[number]
+        if event.label is not SILENT or player.word.exact:
+            *before, last = player.until(event.label)
+            yield from before
+            joint.append(last)
+        elif for_ever and player.word.diverges:
+            yield from player.silently()
+    if joint:
+        moves = tuple(move for step in joint for move in step.moves)
+        yield Step(joint[0].action, moves)
+
+
+def _events(network: Network, actions: np.ndarray) -> list[Event]:
+    """Return what happens, in terms of the components of a network."""
+    stutter = Event(SILENT, ())
+    events = [
+        Event(SILENT if action.internal else action.name, action.participants)
+        for action in network.actions
+    ]
+    return [stutter if a < 0 else events[a] for a in actions.tolist()]
+
+
+def _word_of(
+    number: int, part: Group, prefix: Sequence[Event], cycle: Sequence[Event]
+) -> Word:
+    """Return what a part does on the way."""
+    exact = part.equivalence == "strong"
+    own = [[e.label for e in es if number in e.parts] for es in (prefix, cycle)]
+    counted = [[la for la in labels if exact or la is not SILENT] for labels in own]
+    return Word(
+        prefix=tuple(counted[0]),
+        cycle=tuple(counted[1]),
+        diverges=not counted[1] and bool(own[1]),
+        exact=exact,
+    )
+
+
+class Found(NamedTuple):
+    """A lasso of a small network."""
+
+    actions: np.ndarray  # int32[k + c]
+    states: np.ndarray  # int32[k + c + 1, n_components]
+    length: int  # k
+
+
+def find_run(
+    network: Network,
+    word: Word,
+    alphabet: frozenset[str],
+    interrupt: Interrupt | None = None,
+) -> Found:
+    """Return a run with a given word.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    word : Word
+        Over labels of `alphabet`; all other actions are silent.
+    alphabet : frozenset of str
+        The labels that can be observed.
+    interrupt : Interrupt, optional
+        Ends the work when pressed.
+
+    Raises
+    ------
+    Interrupted
+        `interrupt` was pressed.
+    RuntimeError
+        There is no such run: a bug.
+    """
+    from ltlpipe.search.scc.couvreur99 import Couvreur99
+
+    stops = not word.cycle and not word.diverges
+    if stops:  # a clock that ticks for ever once the word is over
+        clock = LTS.from_transitions([(0, _TICK, 0)], internal=[_TICK])
+        network = Network([*network.components, clock])
+    names = sorted(alphabet)
+    table = word_automaton(word, names)
+    letter = {name: k for k, name in enumerate(names, start=OTHER + 1)}
+    letters = np.array(
+        [
+            OTHER if action.internal else letter.get(action.name, OTHER)
+            for action in network.actions
+        ],
+        dtype=np.int32,
+    )
+    if stops:
+        letters[-1] = len(names) + 1
+    packed = pack(network, letters, extra_values=table.n_states)
+    search = Couvreur99(make_problem(packed, table))
+    outcome = drive(search, Limits(), interrupt=interrupt)
+    if outcome.reason is not None:
+        raise Interrupted(outcome.reason)
+    if outcome.status != Status.FOUND:
+        raise RuntimeError("a lift that fails: no run has the word of its reduction")
+    lasso = search.lasso(interrupt)
+    ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
+    actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
+    length = len(lasso.prefix_actions)
+    if stops:
+        actions, ids = actions[:length], ids[: length + 1]
+    return Found(actions, packed.unpack(search.store.rows[ids]), length)
+
+
+def word_automaton(word: Word, names: Sequence[str]) -> PropertyAutomaton:
+    """Return the automaton of the runs with a word.
+
+    Its states are the places in the word.  Letter i + 1 is ``names[i]``, and the one
+    behind those is a tick, which marks that a word that stops is over.
+
+    Examples
+    --------
+    >>> table = word_automaton(Word(("a",), ("b",)), ["a", "b"])
+    >>> table.n_states, table.edge_dst.tolist()
+    (2, [0, 1, 1, 1])
+    """
+    labels = (*word.prefix, *word.cycle)
+    n_letters = len(names) + 2
+    letter = {name: k for k, name in enumerate(names, start=OTHER + 1)}
+    places: list[list[tuple[int, int, int]]] = []  # (letter, target, mark) by place
+    for place, label in enumerate(labels):
+        last = place + 1 == len(labels) and bool(word.cycle)
+        target = len(word.prefix) if last else place + 1
+        edges = [] if word.exact else [(OTHER, place, 0)]
+        edges.append((OTHER if label is SILENT else letter[label], target, int(last)))
+        places.append(edges)
+    if not word.cycle:
+        tick = OTHER if word.diverges else len(names) + 1
+        places.append([(tick, len(labels), 1)])
+    rows = [
+        (place * n_letters + edge[0], edge[1], edge[2])
+        for place, edges in enumerate(places)
+        for edge in edges
+    ]
+    counts = np.bincount([row for row, _, _ in rows], minlength=len(places) * n_letters)
+    return PropertyAutomaton(
+        n_states=len(places),
+        initial=0,
+        n_letters=n_letters,
+        first_edge=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        edge_dst=np.array([target for _, target, _ in rows], dtype=np.int32),
+        edge_marks=np.array([mark for _, _, mark in rows], dtype=np.uint32),
+        n_marks=1,
+        state_based=False,
+    )

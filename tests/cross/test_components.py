@@ -1,0 +1,186 @@
+"""Component reduction against Spot on the whole product.
+
+With each equivalence, merging in random orders, and limits so small that the way out
+by branching bisimulation is taken.  Networks have nondeterministic components, labels
+of three components, deadlocks and divergences.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from unittest.mock import patch
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, Network, UnsupportedError
+from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.generating import random_interruptible
+from ltlpipe.reduction.components import merging, sharing
+from ltlpipe.systems.rers_networks import rers_network
+from tests.cross.test_agreement import ask, visible_word
+from tests.oracles import intersection_verdict, satisfies, spot_verdict
+from tests.strategies import formulas, hoa_automata, networks
+
+NETWORKS = networks(max_components=4, max_states=3, max_transitions=6, internal=["d"])
+FORMULAS = st.builds(
+    lambda seed, depth: random_interruptible(["a", "b", "c"], seed=seed, depth=depth),
+    st.integers(0, 10**6),
+    st.integers(1, 3),
+)
+
+
+@st.composite
+def manners(draw):
+    """How to merge: the limits, the equivalence, and a seed for the order."""
+    return {
+        "cap_states": draw(st.sampled_from([1, 2, 3, 5, 8, 1000])),
+        "small": draw(st.sampled_from([0, 0, 0, 4])),
+        "equivalence": draw(st.sampled_from(["trace", "trace", "branching", "strong"])),
+        "order": draw(st.none() | st.integers(0, 1000)),
+    }
+
+
+def in_a_manner(manner):
+    """Let components be reduced so, and never be taken from the shelf."""
+    order = manner["order"]
+    limits = {name: manner[name] for name in ("cap_states", "small", "equivalence")}
+
+    def reduce_components(network, visible, limit, start=None):
+        tastes = merging.TASTES
+        if order is not None:
+            rng = random.Random(order)
+            tastes = (lambda _: rng.random(),)
+        with patch.object(merging, "TASTES", tastes):
+            return merging.reduce_components(
+                network, visible, replace(limit, **limits), start
+            )
+
+    return patch.object(sharing, "reduce_components", reduce_components)
+
+
+def assert_the_same(network, formula, manner, *, reduce="components", seed=None):
+    """The verdict is Spot's, and a lasso is one of the network's."""
+    expected = spot_verdict(network, formula.spot, stutter=False)
+    with in_a_manner(manner):
+        verdict = ask(network, formula=formula, reduce=reduce, seed=seed)
+    assert "components" in verdict.plan.reductions
+    assert verdict.verdict == expected
+    event(f"{expected} with {manner['equivalence']}")
+    if expected == "violated":
+        assert not satisfies(formula.spot, *visible_word(network, verdict.lasso))
+
+
+REDUCTIONS = st.sampled_from(
+    ["components", "alphabet,components", "alphabet,components,ample"]
+)
+
+
+@given(NETWORKS, FORMULAS, manners(), REDUCTIONS)
+@settings(max_examples=300)
+def test_verdicts_with_component_reduction(network, formula, manner, reduce):
+    """The same with and without it."""
+    assert_the_same(network, parse(formula), manner, reduce=reduce)
+
+
+@pytest.mark.slow
+@given(NETWORKS, FORMULAS, manners(), REDUCTIONS)
+@settings(max_examples=10_000)
+def test_verdicts_with_component_reduction_by_the_thousand(
+    network, formula, manner, reduce
+):
+    """The same, 10,000 times."""
+    assert_the_same(network, parse(formula), manner, reduce=reduce)
+
+
+@given(NETWORKS, formulas(max_leaves=4), st.sampled_from(["ignore", "stutter"]))
+@settings(max_examples=200)
+def test_any_formula(network, formula, deadlock):
+    """What is not interruptible, or judges deadlocks, gets bisimilarity."""
+    formula = parse(formula)
+    expected = spot_verdict(network, formula.spot, stutter=deadlock == "stutter")
+    verdict = ask(network, formula=formula, reduce="components", deadlock=deadlock)
+    assert verdict.verdict == expected
+
+
+@given(NETWORKS, st.data(), manners())
+@settings(max_examples=150)
+def test_automata(network, data, manner):
+    """Automata are reduced for if only their visible actions matter to them."""
+    kind = data.draw(st.sampled_from(["any", "weak", "terminal"]))
+    text = data.draw(hoa_automata(kind, max_states=3))
+    (violations,) = parse_automata(text, "random.hoa")
+    expected = intersection_verdict(network, violations, stutter=False)
+    for visible in (None, "a"):
+        with in_a_manner(manner):
+            verdict = ask(
+                network, violations=violations, visible=visible, reduce="components"
+            )
+        assert verdict.verdict == expected, visible
+
+
+@given(NETWORKS, st.lists(FORMULAS, min_size=2, max_size=4))
+@settings(max_examples=100)
+def test_many_formulas_about_one_network(network, texts):
+    """What one formula leaves on the shelf does not mislead another."""
+    for text in texts:
+        formula = parse(text)
+        verdict = ask(network, formula=formula, reduce="components")
+        assert verdict.verdict == spot_verdict(network, formula.spot, stutter=False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("style", ["2016", "2019"])
+def test_long_lassos_are_lifted(style, seed):
+    """Every lasso of some larger networks replays; the cap forces groups to stay."""
+    network = rers_network(4, style=style, seed=seed).network
+    names = [action.name for action in network.actions]
+    rng = random.Random(seed)
+    n_violated = 0
+    for _ in range(8):
+        a, b, c = rng.sample(names, 3)
+        for text in (f"G({a} -> F {b})", f"!{a} W {b}", f"GF {a} -> G(!{b} | F {c})"):
+            verdicts = {
+                ask(network, formula=text, reduce="components", cap_states=cap).verdict
+                for cap in (1, 30, 100_000)
+            }
+            assert len(verdicts) == 1
+            n_violated += "violated" in verdicts
+    assert n_violated > 0
+
+
+def test_runs_that_stop_and_runs_that_diverge():
+    """One component stops for ever while another runs silently."""
+    stops = LTS.from_transitions([(0, "a", 1), (1, "x", 2)])
+    runs = LTS.from_transitions([(0, "u", 1), (1, "v", 0), (0, "x", 0)])
+    network = Network([stops, runs])
+    verdict = ask(network, formula="G(a -> F b)", reduce="components")
+    assert verdict.verdict == "violated"
+    assert "a" in verdict.lasso.prefix
+    assert set(verdict.lasso.cycle) <= {"u", "v"}
+
+
+def test_no_component_runs_for_ever():
+    """A run that ends is none, although every prefix of it is there."""
+    network = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 2)])] * 2)
+    assert ask(network, formula="G !a", reduce="components").verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bitstate": 1.0}, "--bitstate is for systems as they are"),
+        ({"cap_states": 0}, "--cap-states 0: expected 1 or more"),
+    ],
+)
+def test_what_cannot_be_done(options, message):
+    """Named, and refused."""
+    network = Network([LTS.from_transitions([(0, "a", 0)])])
+    with pytest.raises(UnsupportedError, match=message):
+        ask(network, formula="GF a", reduce="components", **options)
+    accepting = Network([LTS.from_transitions([(0, "a", 0)], accepting=[0])])
+    with pytest.raises(UnsupportedError, match="acceptance of the system"):
+        ask(accepting, formula="GF a", reduce="components")
