@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.property import Property
 
-SHORT_STATES = 100_000
+SHORT_STATES = 20_000
 """States of a search that comes before components are reduced."""
 
 BITSTATE_REASON = "bitstate"

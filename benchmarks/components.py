@@ -1,0 +1,229 @@
+"""Component reduction on parallel problems of growing size.
+
+Two tables:
+
+- ``components.csv``: problems like those of RERS (`generate rers`), each formula with
+  each of the reductions, in turn in one run.  Formulas are drawn from the pattern
+  catalogue as they come.  ``components.svg`` is the cactus plot: how many questions
+  each way answers in how many seconds each.  Spin explores the whole network where it
+  can be written as Promela (labels of two components at most), once per problem: what
+  a formula that holds asks of it, without the formula.
+- ``merging.csv``: networks whose common labels are on pairs of transitions drawn
+  without any plan, with three random visible actions: sparse ones with a hundred
+  components, and dense ones with thirty and sixty pairs.  One question each.
+
+    python -m benchmarks.components
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import record
+from benchmarks.spin import available, run_spin
+from ltlpipe import LTS, Network, check
+from ltlpipe.logic.patterns import instances
+from ltlpipe.reduction.alphabet import trim
+from ltlpipe.reduction.components.merging import Limit, n_composed, reduce_components
+from ltlpipe.systems.rers_networks import rers_network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WAYS = {
+    "none": "none",
+    "ample": "alphabet,ample",
+    "components": "alphabet,components",
+    "components,ample": "alphabet,components,ample",
+    "auto": "auto",
+}
+SIZES = {"2016": (5, 10, 20, 30, 60), "2019": (5, 8, 10, 12, 15, 30)}
+
+
+def problems(largest: int, n_formulas: int) -> Iterator[tuple[str, Network, list[str]]]:
+    """Yield style, network and formulas; `largest` bounds the components."""
+    for style, sizes in SIZES.items():
+        for n in sizes:
+            if n <= largest:
+                network = rers_network(n, style=style, seed=n).network
+                names = [action.name for action in network.actions]
+                yield style, network, list(islice(instances(names, seed=n), n_formulas))
+
+
+def asked(
+    style: str, network: Network, formulas: list[str], timeout: float
+) -> Iterator[dict[str, Any]]:
+    """Yield a row per formula and way."""
+    # Formulas share what is known of one network object, ways shall not.
+    own = {way: Network(network.components, network.name) for way in WAYS}
+    for number, formula in enumerate(formulas, start=1):
+        decided = set()
+        for way, reduce in WAYS.items():
+            verdict = check(
+                own[way], formula, reduce=reduce, timeout=timeout, memory=4096
+            )
+            stats = verdict.stats
+            decided |= {verdict.verdict} - {"unknown"}
+            yield {
+                "style": style,
+                "components": len(network.components),
+                "formula": number,
+                "way": way,
+                "verdict": verdict.verdict,
+                "reason": verdict.reason,
+                "states": stats.states,
+                "largest_composition": stats.details.get("largest_composition"),
+                "seconds": round(stats.seconds, 4),
+                "timeout": timeout,
+            }
+        assert len(decided) <= 1, (network.name, formula, decided)
+
+
+def explored_by_spin(network: Network, timeout: float) -> dict[str, Any]:
+    """Return Spin's row: the whole network, whatever the formula."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = run_spin(network, reduce=True, workdir=Path(folder), timeout=timeout)
+    return {
+        "way": "spin, whole network",
+        "verdict": "explored" if found["verdict"] == "holds" else "unknown",
+        "reason": found["reason"],
+        "states": found.get("states"),
+        "seconds": round(float(str(found["seconds"])), 4),
+        "timeout": timeout,
+    }
+
+
+def unplanned(n: int, n_pairs: int, seed: int) -> Network:
+    """Build unions of cycles, every transition with its own label, and join pairs."""
+    rng = random.Random(seed)
+    components = []
+    for i in range(n):
+        rows: list[tuple[int, str, int]] = []
+        n_states = 1
+        for _ in range(rng.randint(2, 4)):
+            at = start = rng.randrange(n_states)
+            for _ in range(rng.randint(3, 8) - 1):
+                rows.append((at, f"c{i}_{len(rows)}", n_states))
+                at, n_states = n_states, n_states + 1
+            rows.append((at, f"c{i}_{len(rows)}", start))
+        components.append(rows)
+    joined: set[tuple[int, int]] = set()
+    while len(joined) < 2 * n_pairs:
+        ends = [(i, rng.randrange(len(components[i]))) for i in rng.sample(range(n), 2)]
+        if joined.isdisjoint(ends):
+            for i, k in ends:
+                src, _, dst = components[i][k]
+                components[i][k] = (src, f"s{len(joined) // 2}", dst)
+            joined |= set(ends)
+    name = f"unplanned-{n}-{n_pairs}-{seed}"
+    return Network([LTS.from_transitions(rows) for rows in components], name)
+
+
+def merged(n: int, n_pairs: int, seed: int, timeout: float) -> dict[str, Any]:
+    """Reduce one unplanned network, and answer one question about it."""
+    network = unplanned(n, n_pairs, seed)
+    trimmed = trim(network)
+    happening = sorted({name for c in trimmed.components for name in used(c)})
+    rng = random.Random(seed)
+    a, b, c = rng.sample(happening, 3)
+    started = time.perf_counter()
+    reduced = reduce_components(trimmed, [a, b, c], Limit())
+    seconds = time.perf_counter() - started
+    verdict = check(
+        network,
+        f"G({a} -> F({b} | {c}))",
+        reduce="alphabet,components,ample",
+        timeout=timeout,
+        memory=8192,
+    )
+    return {
+        "components": n,
+        "pairs": n_pairs,
+        "seed": seed,
+        "reduction_seconds": round(seconds, 3),
+        "largest_composition": reduced.largest,
+        "groups": len(reduced.groups),
+        "log10_of_states_left": round(math.log10(n_composed(reduced.groups)), 1),
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "states": verdict.stats.states,
+        "seconds": round(verdict.stats.seconds, 3),
+        "timeout": timeout,
+    }
+
+
+def used(component: LTS) -> set[str]:
+    """Return the labels that a component has transitions with."""
+    return {component.labels[k] for k in set(component.label.tolist())}
+
+
+def draw_cactus(rows: list[dict[str, Any]], path: Path) -> None:
+    """Plot how many questions each way answers within how many seconds."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for way in WAYS:
+        seconds = sorted(
+            row["seconds"]
+            for row in rows
+            if row["way"] == way and row["verdict"] != "unknown"
+        )
+        axes.plot(range(1, len(seconds) + 1), seconds, label=f"{way} ({len(seconds)})")
+    axes.set(
+        yscale="log",
+        xlabel="questions answered",
+        ylabel="seconds for each",
+        title="Parallel problems of 5 to 60 components",
+    )
+    axes.legend(title="reductions")
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    print(f"wrote {path}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=100, help="components")
+    parser.add_argument("--formulas", type=int, default=20, help="per problem")
+    parser.add_argument("--timeout", type=float, default=5.0, help="seconds")
+    parser.add_argument("--seeds", type=int, default=20, help="unplanned networks")
+    parser.add_argument("--out", type=Path, default=record.RESULTS)
+    chosen = parser.parse_args()
+    warm = unplanned(4, 4, 0)
+    for reduce in WAYS.values():
+        check(warm, f"GF {warm.actions[0].name}", reduce=reduce)
+    rows = []
+    for seed in range(chosen.seeds):
+        for n, n_pairs in ((30, 45), (30, 60), (60, 90), (100, 150)):
+            if n <= chosen.largest:
+                rows.append(merged(n, n_pairs, seed, 60.0))
+                print(rows[-1], flush=True)
+    record.write(chosen.out / "merging.csv", rows)
+    rows = []
+    for style, network, formulas in problems(chosen.largest, chosen.formulas):
+        rows += asked(style, network, formulas, chosen.timeout)
+        if style == "2016" and available():
+            about = {"style": style, "components": len(network.components)}
+            rows.append(about | explored_by_spin(network, chosen.timeout))
+        for way in WAYS:
+            taken = [r for r in rows if r["way"] == way and r["style"] == style]
+            taken = [r for r in taken if r["components"] == len(network.components)]
+            n_decided = sum(r["verdict"] != "unknown" for r in taken)
+            seconds = sum(r["seconds"] for r in taken)
+            print(network.name, way, n_decided, f"{seconds:.1f} s", flush=True)
+    record.write(chosen.out / "components.csv", rows)
+    draw_cactus(rows, chosen.out / "components.svg")
+
+
+if __name__ == "__main__":
+    main()
