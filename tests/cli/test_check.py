@@ -89,7 +89,8 @@ def test_violated_goes_before_unknown(run, tmp_path):
     (tmp_path / "x.aut").write_text(text)
     formulas = ["-f", "G(a0 -> F a1)", "-f", "F a0"]
 
-    outcome = run("check", tmp_path / "x.aut", *formulas, "--max-states", 5, "--json")
+    limits = ["--max-states", 5, "--reduce", "none"]
+    outcome = run("check", tmp_path / "x.aut", *formulas, *limits, "--json")
 
     assert [r["verdict"] for r in outcome.records] == ["unknown", "violated"]
     assert outcome.code == 1

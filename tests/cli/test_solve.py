@@ -99,7 +99,7 @@ def test_input_errors(run, problems, tmp_path):
     [
         (["--emptiness", "rabin"], "--emptiness rabin is not in this version"),
         (["--emptiness", "nonsense"], "expected one of auto, cvwy92"),
-        (["--reduce", "components"], "--reduce components is not in this version"),
+        (["--reduce", "symmetry"], "--reduce symmetry is not in this version"),
     ],
     ids=lambda value: "_".join(value) if isinstance(value, list) else "",
 )

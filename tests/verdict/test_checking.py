@@ -155,7 +155,7 @@ def test_what_the_simple_searches_take(name, formula, kind):
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
         ({"emptiness": "rabin"}, "not in this version; use cvwy92, hpy96"),
         ({"acceptance": "tela"}, "not in this version; use ba or tgba"),
-        ({"reduce": "components"}, "not in this version; use alphabet, ample or none"),
+        ({"reduce": "symmetry"}, "use alphabet, components, ample or none"),
         ({"reduce": "ample", "emptiness": "gv04"}, "gv04 takes all steps"),
         ({"ample_inner": "both"}, "expected one of full, stored"),
         ({"reduce": "magic"}, "expected one of alphabet"),
