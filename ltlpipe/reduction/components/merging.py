@@ -16,10 +16,10 @@ and the one that the attempt's taste (`TASTES`) likes best is kept.  The groups 
 attempts have in common are computed once.
 
 Compositions that turn out too large cost the most, so the limit of their states
-begins at `FIRST_CAP`, and grows by `CAP_GROWTH` up to the user's when no taste comes to
-an end below it.  An attempt has come to an end when the rest is so small that a search
-is faster, that is when all composed states together are at most `SMALL`.  If none
-does, the one that has left the fewest counts.
+begins at `FIRST_CAP`, and grows by `CAP_GROWTH` up to the user's when no taste leaves
+little: a search through `SEARCHED` times as many states is fast.  An attempt ends when
+all composed states are at most `SMALL`, or when nothing fits any more.  The one that
+has left the fewest counts.
 
 Where the deterministic form of a composition has more states than the limit, its
 quotient by branching bisimulation takes its place, which is never larger than the
@@ -35,8 +35,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import prod
+from math import exp, prod
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from ltlpipe.reduction.components.composing import TooManyPairsError, compose
 from ltlpipe.reduction.components.groups import CAP_STATES, Group, Reduced
@@ -53,6 +54,7 @@ TRIALS = 4
 FIRST_CAP = 1_000
 CAP_GROWTH = 10
 SMALL = 1_000
+SEARCHED = 100
 
 _KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
 
@@ -107,6 +109,18 @@ TASTES: tuple[Callable[[Group], float], ...] = (
     _beside_larger,
 )
 """What an attempt wants to be small of the next composition."""
+
+
+def _swayed(attempt: int) -> Callable[[Group], float]:
+    """Return a taste that chance sways, the same chance in every run."""
+    base = (_fewest, _greatest_gain, _beside_larger)[attempt % 3]
+    strength = (0.5, 1.0, 2.0)[attempt // 3 % 3]
+
+    def taste(group: Group) -> float:
+        drawn = crc32(repr((attempt, sorted(group.members))).encode()) / 2**32
+        return base(group) * exp(strength * (drawn - 0.5))
+
+    return taste
 
 
 class Workshop:
@@ -201,6 +215,10 @@ class Workshop:
         )
 
 
+SWAYED = tuple(_swayed(attempt) for attempt in range(9))
+"""More tastes, for limits at which an attempt costs little."""
+
+
 def reduce_components(
     network: Network,
     visible: Collection[str],
@@ -236,8 +254,10 @@ def reduce_components(
     shop = Workshop(network, groups, visible, limit)
     best = shop.single
     cap = min(FIRST_CAP, limit.cap_states)
-    while not is_small(best, limit):
-        for taste in TASTES:
+    # A search of as many states as a round of attempts has composed is no worse.
+    while not is_small(best, limit) and n_composed(best) > SEARCHED * cap:
+        last = cap == limit.cap_states and cap > FIRST_CAP
+        for taste in TASTES if last else (*TASTES, *SWAYED):
             groups = _attempt(shop, taste, cap)
             if n_composed(groups) < n_composed(best):
                 best = groups
