@@ -129,7 +129,7 @@ class Task:
                 skipped = Decision(False, "a short search was enough")
                 trimmed = self._prepare(actions, skipped, short, interrupt)
                 verdict = self._search(trimmed, short, interrupt, progress)
-                if verdict.reason != "max-states":
+                if verdict.reason not in ("max-states", "memory"):
                     return verdict
                 self.plan, self.visible = given, None
             wanted = None if obstacle is None else Decision(False, obstacle)

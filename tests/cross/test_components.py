@@ -312,3 +312,17 @@ def test_ctrl_c_during_a_joint_walk():
     loop, last = np.zeros(1, dtype=np.int32), np.zeros(len(groups), dtype=np.int32)
     with pytest.raises(Interrupted):
         Lifter(network, PressedInTime(500)).lift(groups, loop, last, 0)
+
+
+def test_a_short_search_without_memory():
+    """What is too large as it is may be small when it is reduced."""
+    network = Network(
+        [
+            LTS.from_transitions([(s, f"l{k}_{s}", (s + 1) % 40) for s in range(40)])
+            for k in range(8)
+        ]
+    )
+    question = {"formula": "G(l0_3 -> (!l0_9 W l0_4))", "emptiness": "cvwy92"}
+    few = ask(network, reduce="none", memory=1.0, **question)
+    assert (few.verdict, few.reason) == ("unknown", "memory")
+    assert ask(network, memory=1.0, **question).verdict == "holds"
