@@ -15,6 +15,7 @@ bug, and the replay judges what comes out.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -53,12 +54,16 @@ class Word(NamedTuple):
         need not go on.
     exact : bool
         Whether silent steps count, one by one; else there may be any number anywhere.
+    offers : frozenset of str or SILENT, optional
+        Labels that the state in which a finite word stops may offer; None is any.
+        Only for single components.
     """
 
     prefix: tuple[Label, ...]
     cycle: tuple[Label, ...]
     diverges: bool = False
     exact: bool = False
+    offers: frozenset[Label] | None = None
 
 
 class Step(NamedTuple):
@@ -88,7 +93,7 @@ class Lifter:
     Parameters
     ----------
     network : Network
-        The one that was read.
+        The one that was reduced: what was read, or what `trim` left of it.
     interrupt : Interrupt, optional
         Ends the work when pressed.
     """
@@ -105,6 +110,7 @@ class Lifter:
         self,
         groups: Sequence[Group],
         actions: np.ndarray,
+        last: np.ndarray,
         length: int,
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return a lasso of the network that was read.
@@ -115,6 +121,8 @@ class Lifter:
             The components of the reduced network.
         actions : int32[k + c]
             Actions of the reduced network, -1 for the repetition of a state.
+        last : int32[len(groups)]
+            The state of each group at the end.
         length : int
             k, those of the prefix.
 
@@ -134,7 +142,14 @@ class Lifter:
         """
         reduced = Network([group.lts for group in groups])
         events = _events(reduced, actions)
-        run = self._together(groups, events[:length], events[length:])
+        offers: list[frozenset[Label]] | None = None
+        if (actions < 0).any():
+            # A run with the same word may end in a state that can do more.
+            offers = [
+                _offered(group.lts, state)
+                for group, state in zip(groups, last.tolist(), strict=True)
+            ]
+        run = self._together(groups, events[:length], events[length:], offers)
         steps = [*run.prefix, *run.cycle]
         return (
             np.array([step.action for step in steps], dtype=np.int32),
@@ -183,17 +198,25 @@ class Lifter:
         return Run(steps[: found.length], steps[found.length :])
 
     def _together(
-        self, parts: Sequence[Group], prefix: list[Event], cycle: list[Event]
+        self,
+        parts: Sequence[Group],
+        prefix: list[Event],
+        cycle: list[Event],
+        offers: Sequence[frozenset[Label]] | None = None,
     ) -> Run:
         """Lift the parts, and put their runs together along the events."""
         players = []
         for number, part in enumerate(parts):
             word = _word_of(number, part, prefix, cycle)
+            if offers is not None:
+                word = word._replace(offers=offers[number])
             players.append(_Player(self.network, part, word, self._run(part, word)))
         steps = [step for event in prefix for step in _play(players, event)]
         begun: dict[tuple[int, ...], int] = {}
         places = tuple(player.place for player in players)
         while cycle and places not in begun:
+            if self.interrupt is not None and self.interrupt.pressed:
+                raise Interrupted
             begun[places] = len(steps)
             for event in cycle:
                 steps += _play(players, event, for_ever=True)
@@ -343,7 +366,10 @@ def find_run(
     from ltlpipe.search.scc.couvreur99 import Couvreur99
 
     stops = not word.cycle and not word.diverges
-    if stops:  # a clock that ticks for ever once the word is over
+    if stops and word.offers is not None:
+        (component,) = network.components
+        network = Network([_ticking(component, word.offers, alphabet)])
+    elif stops:  # a clock that ticks for ever once the word is over
         clock = LTS.from_transitions([(0, _TICK, 0)], internal=[_TICK])
         network = Network([*network.components, clock])
     names = sorted(alphabet)
@@ -372,6 +398,38 @@ def find_run(
     if stops:
         actions, ids = actions[:length], ids[: length + 1]
     return Found(actions, packed.unpack(search.store.rows[ids]), length)
+
+
+def _offered(lts: LTS, state: int) -> frozenset[Label]:
+    """Return the labels of the transitions that leave a state."""
+    labels = [lts.labels[k] for k in np.unique(lts.label[lts.src == state]).tolist()]
+    return frozenset(SILENT if name in lts.internal else name for name in labels)
+
+
+def _ticking(component: LTS, offers: frozenset[Label], alphabet: frozenset[str]) -> LTS:
+    """Return a component that ticks, by its last label, where it offers no more."""
+    seen = [
+        name if name in alphabet and name not in component.internal else SILENT
+        for name in component.labels
+    ]
+    more = np.array([label not in offers for label in seen], dtype=np.bool_)
+    stops = np.ones(component.n_states, dtype=np.bool_)
+    if component.n_transitions:
+        stops[component.src[more[component.label]]] = False
+    states = np.flatnonzero(stops).astype(np.int32)
+    tick = _TICK
+    while tick in component.labels:
+        tick += "_"
+    return replace(
+        component,
+        labels=(*component.labels, tick),
+        src=np.concatenate([component.src, states]),
+        label=np.concatenate(
+            [component.label, np.full_like(states, len(component.labels))]
+        ),
+        dst=np.concatenate([component.dst, states]),
+        internal=component.internal | {tick},
+    )
 
 
 def word_automaton(word: Word, names: Sequence[str]) -> PropertyAutomaton:

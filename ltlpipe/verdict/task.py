@@ -109,6 +109,7 @@ class Task:
         self.system_marks = int(system.has_acceptance)
         self.visible: list[int] | None = None  # letters, where ample sets are used
         self.components: Reduced | None = None
+        self._reduced_from = system  # the network that `components` came from
         self.started = time.monotonic()
         self.stats = Statistics()
         self._decision: Decision | None = None  # of the formula
@@ -128,7 +129,7 @@ class Task:
                 skipped = Decision(False, "a short search was enough")
                 trimmed = self._prepare(actions, skipped, short, interrupt)
                 verdict = self._search(trimmed, short, interrupt, progress)
-                if verdict.reason != "max-states":
+                if verdict.reason not in ("max-states", "memory"):
                     return verdict
                 self.plan, self.visible = given, None
             wanted = None if obstacle is None else Decision(False, obstacle)
@@ -177,7 +178,10 @@ class Task:
                 names = trimmed.actions
                 if decision.allowed:  # the others may be hidden
                     names = [names[letter - OTHER - 1] for letter in visible]
-                self._reduce_components(decision, names, limits, interrupt)
+                # The decision is about words that the trimmed network can perform.
+                self._reduce_components(
+                    decision, names, limits, interrupt, trimmed.network
+                )
                 trimmed, reductions = self._trimmed(actions, limits, interrupt)
         if ample is not None:
             decided = Decision(False, ample)
@@ -267,8 +271,12 @@ class Task:
         visible: Sequence[str],
         limits: Limits,
         interrupt: Interrupt,
+        trimmed: Network | None = None,
     ) -> None:
-        """Let reduced components take the place of the system's."""
+        """Let reduced components take the place of the system's.
+
+        `trimmed` is what the automaton, if the decision is about one, has left.
+        """
         from ltlpipe.reduction.components.merging import shrink_components
         from ltlpipe.reduction.components.sharing import (
             reduced_components,
@@ -284,6 +292,9 @@ class Task:
         network = self.system
         if self.options.reduces(ALPHABET):
             network = trimmed_network(network)
+        if trimmed is not None and _size(trimmed) < _size(network):
+            network = trimmed
+        self._reduced_from = network
         if decision.allowed and not self.options.stutters:
             self.components = reduced_components(
                 network,
@@ -465,9 +476,9 @@ class Task:
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])
         length = len(found.prefix_actions)
         if self.components is not None:
-            lifter = Lifter(self.system, interrupt)
+            lifter = Lifter(self._reduced_from, interrupt)
             groups = self.components.groups
-            actions, states, length = lifter.lift(groups, actions, length)
+            actions, states, length = lifter.lift(groups, actions, states[-1], length)
         k, c = shortest_form(actions, states, length)
         known = [a.name for a in self.system.actions]
         names = [STUTTER_NAME if a < 0 else known[a] for a in actions[: k + c]]
@@ -492,3 +503,7 @@ class Task:
             stats=replace(self.stats, seconds=time.monotonic() - self.started),
             lasso=lasso,
         )
+
+
+def _size(network: Network) -> int:
+    return sum(component.n_transitions for component in network.components)

@@ -11,6 +11,7 @@ import random
 from dataclasses import replace
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,9 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.reduction.components import merging, sharing
+from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.systems.rers_networks import rers_network
+from ltlpipe.verdict.lifting import Lifter
 from tests.cross.test_agreement import ask, visible_word
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import formulas, hoa_automata, networks
@@ -184,3 +187,142 @@ def test_what_cannot_be_done(options, message):
     accepting = Network([LTS.from_transitions([(0, "a", 0)], accepting=[0])])
     with pytest.raises(UnsupportedError, match="acceptance of the system"):
         ask(accepting, formula="GF a", reduce="components")
+
+
+def test_an_internal_label_named_like_a_common_one():
+    """Bisimilarity hides it in its own component only; the others synchronise."""
+    network = Network(
+        [
+            LTS.from_transitions([(0, "x", 0)], internal=["x"]),
+            LTS.from_transitions([(0, "x", 1), (1, "a", 1)]),
+            LTS.from_transitions([(0, "q", 0), (1, "x", 1)]),
+        ]
+    )
+    for deadlock in ("ignore", "stutter"):
+        for text in ("G !a", "G(q -> X !a) & G !a"):
+            verdict = ask(network, formula=text, reduce="components", deadlock=deadlock)
+            assert verdict.verdict == "holds"
+
+
+@pytest.mark.parametrize("visible", [None, "a"])
+@pytest.mark.parametrize("second", ["[0] 1", "[0] 1 {0}"], ids=["normal", "other"])
+def test_actions_that_an_automaton_never_reads(visible, second):
+    """They end its words; hidden they would be read as any other action."""
+    text = f"""HOA: v1
+        States: 2
+        Start: 0
+        AP: 2 "a" "x"
+        Acceptance: 1 Inf(0)
+        --BODY--
+        State: 0
+        [!0 & !1] 0
+        {second}
+        State: 1
+        [0] 1 {{0}}
+        [!0 & !1] 1 {{0}}
+        --END--"""
+    (violations,) = parse_automata(text, "unread.hoa")
+    network = Network([LTS.from_transitions([(0, "a", 1), (1, "x", 0)])])
+    assert intersection_verdict(network, violations, stutter=False) == "holds"
+    for lasso in (True, False):
+        verdict = ask(
+            network,
+            violations=violations,
+            visible=visible,
+            reduce="alphabet,components",
+            lasso=lasso,
+        )
+        assert verdict.verdict == "holds"
+
+
+def test_an_automaton_that_reads_no_other_action():
+    """Its visible action cannot happen until another does, which ends the word.
+
+    What is left of the automaton then accepts nothing, and is interruptible.
+    """
+    text = """HOA: v1
+        States: 1
+        Start: 0
+        AP: 2 "x" "y"
+        Acceptance: 1 Inf(0)
+        --BODY--
+        State: 0 {0}
+        [0] 0
+        --END--"""
+    (violations,) = parse_automata(text, "unread.hoa")
+    network = Network([LTS.from_transitions([(0, "u", 1), (1, "x", 1), (0, "y", 0)])])
+    for reduce in ("components", "alphabet,components"):
+        verdict = ask(network, violations=violations, reduce=reduce, lasso=False)
+        assert verdict.verdict == "holds"
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["stops first", "goes on first"])
+@pytest.mark.parametrize("reduce", ["components", "alphabet,components"])
+def test_a_lifted_run_ends_in_a_deadlock(order, reduce):
+    """After the same word another state could go on, if asked to lift the word only.
+
+    The other component never offers "never", which the deadlocked state does.
+    """
+    rows = [(0, "a", 1), (0, "a", 2), (1, "never", 0), (2, "b", 0)]
+    network = Network(
+        [
+            LTS.from_transitions(rows[::order]),
+            LTS.from_transitions([(1, "never", 1)], initial=0),
+        ]
+    )
+    verdict = ask(network, formula="G F b", reduce=reduce, deadlock="stutter")
+    assert (verdict.lasso.prefix, verdict.lasso.cycle) == (["a"], ["<stutter>"])
+    assert verdict.lasso.states.tolist() == [[0, 0], [1, 0], [1, 0]]
+
+
+class PressedInTime:
+    """An interrupt that is pressed when it has been looked at often enough."""
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    @property
+    def pressed(self):
+        self.looks -= 1
+        return self.looks < 0
+
+
+def rings(*lengths):
+    """Components that go round together, each in its own time."""
+    return Network(
+        [
+            LTS.from_transitions([(s, "a", (s + 1) % n) for s in range(n)])
+            for n in lengths
+        ]
+    )
+
+
+def test_a_joint_walk_is_as_long_as_it_must_be():
+    """Rings of 2, 3 and 5 states are in their first states after 30 steps."""
+    verdict = ask(rings(2, 3, 5), formula="G !a", reduce="components")
+    assert (verdict.lasso.prefix, verdict.lasso.cycle) == ([], ["a"] * 30)
+
+
+def test_ctrl_c_during_a_joint_walk():
+    """Nobody waits for lcm(1, ..., 29) steps."""
+    network = rings(2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
+    reduced = merging.reduce_components(network, ["a"])
+    groups = reduced.groups
+    assert {group.lts.n_states for group in groups} == {1}
+    loop, last = np.zeros(1, dtype=np.int32), np.zeros(len(groups), dtype=np.int32)
+    with pytest.raises(Interrupted):
+        Lifter(network, PressedInTime(500)).lift(groups, loop, last, 0)
+
+
+def test_a_short_search_without_memory():
+    """What is too large as it is may be small when it is reduced."""
+    network = Network(
+        [
+            LTS.from_transitions([(s, f"l{k}_{s}", (s + 1) % 40) for s in range(40)])
+            for k in range(8)
+        ]
+    )
+    question = {"formula": "G(l0_3 -> (!l0_9 W l0_4))", "emptiness": "cvwy92"}
+    few = ask(network, reduce="none", memory=1.0, **question)
+    assert (few.verdict, few.reason) == ("unknown", "memory")
+    assert ask(network, memory=1.0, **question).verdict == "holds"

@@ -303,14 +303,16 @@ def shrink_components(network: Network, visible: Collection[str]) -> Reduced:
     visible : collection of str
         Actions that are told apart.
     """
-    alone = {
-        action.name
-        for action in network.actions
-        if len(action.participants) == 1 and action.name not in visible
-    }
+    # By component: what is internal to one may be a common label of others.
+    alone: list[set[str]] = [set() for _ in network.components]
+    for action in network.actions:
+        if len(action.participants) == 1 and (
+            action.internal or action.name not in visible
+        ):
+            alone[action.participants[0]].add(action.name)
     groups = tuple(
-        replace(group, lts=reduce(group.lts, alone, "strong"))
-        for group in components_of(network)
+        replace(group, lts=reduce(group.lts, hidden, "strong"))
+        for group, hidden in zip(components_of(network), alone, strict=True)
     )
     components = [group.lts for group in groups]
     largest = max(c.n_states for c in network.components)

@@ -44,8 +44,9 @@ _shelves: dict[int, _Shelf] = {}
 def _shelf_of(network: Network) -> _Shelf:
     key = id(network)
     if key not in _shelves:
-        _shelves[key] = _Shelf()
+        # In this order: a shelf that outlives its network would be another's.
         weakref.finalize(network, _shelves.pop, key, None)
+        _shelves[key] = _Shelf()
     return _shelves[key]
 
 

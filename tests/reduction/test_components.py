@@ -1,0 +1,448 @@
+"""Composing, merging and sharing against brute force.
+
+The theorems that are tested here are proved in docs/components.md.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, permutations
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, Network
+from ltlpipe.reduction import reduce
+from ltlpipe.reduction.components import composing, merging, sharing
+from ltlpipe.reduction.components.composing import TooManyPairsError, compose
+from ltlpipe.reduction.components.merging import Limit, Workshop, components_of
+from tests import oracles
+from tests.reduction.test_equivalence import observations
+from tests.strategies import lts
+
+ROOT = Path(__file__).parents[2]
+DEPTH = 5
+
+#: Names of internal labels that others observe, or that quotients like to use.
+LABELS = st.sampled_from(["a", "b", "c", "i", "tau"])
+
+
+@st.composite
+def components(draw, max_states=4):
+    """A component of which any label may be internal, whatever others do with it."""
+    internal = draw(st.sets(LABELS, max_size=2))
+    return draw(lts(max_states=max_states, labels=LABELS, internal=internal))
+
+
+NETWORKS = st.lists(components(max_states=3), min_size=2, max_size=4).map(Network)
+VISIBLE = st.sets(LABELS, max_size=3)
+
+
+def whole(network):
+    """The composition, by the oracle; all internal labels are "<silent>"."""
+    _, edges = oracles.compose(network)
+    actions = network.actions
+    rows = [
+        (s, "<silent>" if actions[a].internal else actions[a].name, d)
+        for s, a, d in edges
+    ]
+    return LTS.from_transitions(rows, initial=0, internal=["<silent>"])
+
+
+def seen(component):
+    """Its observable labels."""
+    return set(component.labels) - component.internal
+
+
+def expected_alphabet(network, members, visible):
+    """Labels of some components that are visible or that others have, too."""
+    inside = set().union(*(seen(network.components[k]) for k in members))
+    outside = set(visible).union(
+        *(seen(c) for k, c in enumerate(network.components) if k not in members)
+    )
+    return inside & outside
+
+
+def assert_same_pair(group, network, visible):
+    """A group has the traces and divergences of what its members do together."""
+    members = sorted(group.members)
+    alphabet = expected_alphabet(network, members, visible)
+    alone = whole(Network([network.components[k] for k in members]))
+    hidden = seen(alone) - alphabet
+    assert group.alphabet == alphabet
+    assert observations(group.lts, (), DEPTH) == observations(alone, hidden, DEPTH)
+
+
+def by_name(component):
+    """The same with its labels sorted, and numbered anew by `trace`."""
+    observable = sorted(seen(component))
+    labels = (*observable, *sorted(component.internal))
+    place = np.array([labels.index(name) for name in component.labels], dtype=np.int32)
+    return reduce(
+        replace(component, labels=labels, label=place[component.label], name="")
+    )
+
+
+def workshop(network, visible, **limits):
+    return Workshop(network, components_of(network), visible, Limit(**limits))
+
+
+# --- composing ---------------------------------------------------------------
+
+
+def composed_pairs(left, right):
+    """Return `compose`, and the pair of states behind each of its states."""
+    result = composing._result
+    kept = []
+
+    def keep(left, right, pairs, visible, n_pairs, n_steps):
+        kept.extend(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+        del kept[n_pairs:]
+        return result(left, right, pairs, visible, n_pairs, n_steps)
+
+    with patch.object(composing, "_result", keep):
+        return compose(left, right), kept
+
+
+@given(components(), components())
+def test_the_composition_is_that_of_the_definition(left, right):
+    """The same states, and the same transitions as often."""
+    network = Network([left, right])
+    states, edges = oracles.compose(network)
+    both, pairs = composed_pairs(left, right)
+    assert len(set(pairs)) == both.n_states
+    assert set(pairs) == set(states)
+    names = [None if a.internal else a.name for a in network.actions]
+    assert Counter((states[s], names[a], states[d]) for s, a, d in edges) == Counter(
+        (pairs[s], None if a in both.internal else a, pairs[d])
+        for s, a, d in both.transitions()
+    )
+    assert seen(both) == seen(left) | seen(right)
+    assert len(both.internal) == any(name is None for _, name, _ in named(edges, names))
+
+
+def named(edges, names):
+    return [(src, names[action], dst) for src, action, dst in edges]
+
+
+@given(components(), components())
+def test_room_and_budget_change_nothing(left, right):
+    """Where a step of `compose` stops, and how little room there is."""
+    expected = compose(left, right)
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("_BUDGET", "_FIRST_PAIRS", "_FIRST_STEPS"):
+            patched.setattr(composing, name, 1)
+        assert compose(left, right) == expected
+
+
+@given(components(), components())
+def test_as_many_pairs_as_allowed(left, right):
+    """The limit is met exactly, and nothing is written beyond twice as much."""
+    n_states = compose(left, right).n_states
+    assert compose(left, right, cap=n_states).n_states == n_states
+    with pytest.raises(TooManyPairsError, match=f"more than {n_states - 1} states"):
+        compose(left, right, cap=n_states - 1)
+
+
+def test_as_many_transitions_as_allowed(monkeypatch):
+    """Few pairs with many transitions are too many as well."""
+    monkeypatch.setattr(composing, "_MEAN_DEGREE", 2)
+    dense = LTS.from_transitions([(0, f"x{k}", 0) for k in range(5)])
+    alone = LTS.from_transitions([], n_states=1)
+    assert compose(dense, alone, cap=3).n_transitions == 5
+    with pytest.raises(TooManyPairsError):
+        compose(dense, alone, cap=2)
+
+
+def test_stopped_ends_a_composition():
+    """What it raises comes out."""
+    ring = [(k, "a", k + 1) for k in range(1000)]
+    one, other = (
+        LTS.from_transitions([(s, name, d) for s, _, d in ring]) for name in "ab"
+    )
+
+    def stopped():
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        compose(one, other, stopped=stopped)
+
+
+# --- hiding and reducing -----------------------------------------------------
+
+
+@given(
+    components(), components(), st.sets(LABELS), st.sampled_from(["trace", "branching"])
+)
+def test_traces_and_divergences_of_two(left, right, hidden, equivalence):
+    """`compose` and then `reduce` against the composition by the oracle."""
+    both = reduce(compose(left, right), hidden, equivalence)
+    expected = observations(whole(Network([left, right])), hidden, DEPTH)
+    assert observations(both, (), DEPTH) == expected
+
+
+@given(
+    NETWORKS,
+    VISIBLE,
+    st.sampled_from(["trace", "branching", "strong"]),
+    st.sampled_from([1, 2, 4, 1000]),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=150)
+def test_groups_in_any_order(network, visible, equivalence, cap, random):
+    """Every group on the way has the pair of its members, also the fallen back."""
+    shop = workshop(network, visible, equivalence=equivalence, cap_states=cap)
+    groups = list(shop.single)
+    for group in groups:
+        assert_same_pair(group, network, visible)
+    while len(groups) > 1:
+        one, other = random.sample(groups, 2)
+        merged = shop.composed(one, other, 1000)
+        assert merged.members == one.members | other.members
+        assert merged.parts == (one, other)
+        assert_same_pair(merged, network, visible)
+        groups = [g for g in groups if g not in (one, other)] + [merged]
+
+
+@given(NETWORKS, VISIBLE)
+def test_groups_do_not_depend_on_their_parts(network, visible):
+    """`trace` is canonical: whichever order, the same LTS up to the order of labels."""
+    results = []
+    for order in permutations(range(len(network.components))):
+        shop = workshop(network, visible)
+        group, *others = (shop.single[k] for k in order)
+        for other in others:
+            group = shop.composed(group, other, 10_000)
+        assume(group.equivalence == "trace")
+        results.append(by_name(group.lts))
+    assert all(result == results[0] for result in results)
+
+
+@given(NETWORKS, VISIBLE, st.sampled_from([1, 3, 1000]))
+def test_reduced_networks(network, visible, cap):
+    """The network of all groups has the pair of the whole; groups are disjoint."""
+    reduced = merging.reduce_components(network, visible, Limit(cap, small=0))
+    members = [k for group in reduced.groups for k in sorted(group.members)]
+    assert sorted(members) == list(range(len(network.components)))
+    hidden = {"a", "b", "c", "i", "tau"} - visible
+    assert observations(whole(reduced.network), hidden, DEPTH) == observations(
+        whole(network), hidden, DEPTH
+    )
+    assert max(g.n_states for g in reduced.groups) <= max(
+        cap, *(c.n_states for c in network.components)
+    )
+
+
+@given(NETWORKS, VISIBLE)
+def test_bisimilar_components(network, visible):
+    """`shrink_components` keeps letters step by step, by component."""
+    reduced = merging.shrink_components(network, visible)
+    states, edges = oracles.compose(network)
+    fewer, less = oracles.compose(reduced.network)
+    assert len(fewer) <= len(states)
+    assert len(less) <= len(edges)
+    letters = [
+        Counter(
+            a.name
+            for a in n.actions
+            if not a.internal and (a.name in visible or len(a.participants) > 1)
+        )
+        for n in (network, reduced.network)
+    ]
+    assert letters[0] == letters[1]
+
+
+def test_a_group_that_is_too_large():
+    """Failures are remembered up to their limit, and a larger one tries again."""
+    network = Network(
+        [LTS.from_transitions([(0, name, 1), (1, name, 2)]) for name in "ab"]
+    )
+    shop = workshop(network, ["a", "b"])
+    one, other = shop.single
+    assert shop.composed(one, other, 8) is None
+    with patch.object(merging, "compose", side_effect=AssertionError):
+        assert shop.composed(one, other, 7) is None
+    group = shop.composed(one, other, 9)
+    assert (group.n_states, shop.largest) == (9, 9)
+    assert shop.composed(one, other, 1) is group
+
+
+def test_branching_where_the_deterministic_form_is_too_large():
+    """The n-th last label was "a": 2**n subsets, but few states."""
+    chain = [(k, label, k + 1) for k in range(1, 6) for label in "ab"]
+    rows = [(0, "a", 0), (0, "b", 0), (0, "a", 1), *chain, (6, "c", 6)]
+    network = Network([LTS.from_transitions(rows)])
+    for cap, equivalence in ((10, "branching"), (100, "trace")):
+        reduced = merging.reduce_components(network, "abc", Limit(cap))
+        assert [g.equivalence for g in reduced.groups] == [equivalence]
+
+
+# --- sharing -----------------------------------------------------------------
+
+
+def three_rings():
+    """Components that are small for any visible actions."""
+    return Network(
+        [
+            LTS.from_transitions([(0, x, 1), (1, y, 0)])
+            for x, y in combinations(["a", "b", "c"], 2)
+        ]
+    )
+
+
+def test_the_second_call_gives_the_same_object():
+    """For the same network, visible actions and limit, in any order."""
+    network = three_rings()
+    first = sharing.reduced_components(network, ["a", "b"], cap_states=100)
+    assert sharing.reduced_components(network, {"b", "a"}, cap_states=100) is first
+    assert sharing.reduced_components(network, ["a"], cap_states=100) is not first
+    assert sharing.reduced_components(network, ["b", "a"], cap_states=9) is not first
+    other = three_rings()
+    assert sharing.reduced_components(other, ["a", "b"], cap_states=100) is not first
+
+
+def test_fewer_visible_actions_start_from_more():
+    """And have the same pair as from the beginning."""
+    network = three_rings()
+    more = sharing.reduced_components(network, ["a", "b"], cap_states=100)
+    starts = []
+
+    def spy(network, visible, limit, start=None):
+        starts.append(start)
+        return merging.reduce_components(network, visible, limit, start)
+
+    with patch.object(sharing, "reduce_components", spy):
+        fewer = sharing.reduced_components(network, ["a"], cap_states=100)
+        sharing.reduced_components(network, ["c"], cap_states=100)
+    assert starts == [more, None]
+    parts = [group.parts for group in fewer.groups]
+    assert parts == [(group,) for group in more.groups]
+    afresh = merging.reduce_components(network, ["a"])
+    hidden = {"b", "c"}
+    assert observations(whole(fewer.network), hidden) == observations(
+        whole(afresh.network), hidden
+    )
+
+
+@given(NETWORKS, VISIBLE, VISIBLE, st.sampled_from([0, 1000]))
+def test_starting_from_more_visible_actions(network, one, two, small):
+    """Whatever it was that came before, the pair is that of the network."""
+    limit = Limit(100, small=small)
+    start = merging.reduce_components(network, one | two, limit)
+    reduced = merging.reduce_components(network, two, limit, start)
+    hidden = {"a", "b", "c", "i", "tau"} - two
+    assert observations(whole(reduced.network), hidden, DEPTH) == observations(
+        whole(network), hidden, DEPTH
+    )
+
+
+def test_trimmed_networks_are_shared():
+    """The same object each time; a network with nothing to trim is its own."""
+    network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
+    trimmed = sharing.trimmed_network(network)
+    assert trimmed.components[0].transitions() == [(0, "a", 0)]
+    assert sharing.trimmed_network(network) is trimmed
+    whole_one = three_rings()
+    assert sharing.trimmed_network(whole_one) is whole_one
+
+
+def test_what_is_kept_goes_with_its_network():
+    """No shelf keeps a network alive, neither its own nor the trimmed one."""
+    gc.collect()
+    before = set(sharing._shelves)
+    for rows in ([(0, "a", 0)], [(0, "a", 0), (1, "b", 1)]):
+        network = Network([LTS.from_transitions(rows)])
+        trimmed = sharing.trimmed_network(network)
+        sharing.reduced_components(trimmed, ["a"], cap_states=100)
+        assert set(sharing._shelves) > before
+        del network, trimmed
+        gc.collect()
+        assert set(sharing._shelves) == before
+
+
+def test_the_oldest_result_goes_first(monkeypatch):
+    """Only so many are kept."""
+    monkeypatch.setattr(sharing, "_KEPT", 2)
+    network = three_rings()
+    results = [
+        sharing.reduced_components(network, name, cap_states=100) for name in "abc"
+    ]
+    for name, result in list(zip("abc", results, strict=True))[1:]:
+        assert sharing.reduced_components(network, name, cap_states=100) is result
+    again = sharing.reduced_components(network, "a", cap_states=100)
+    assert again is not results[0]
+
+
+def test_a_reduction_that_is_stopped_leaves_nothing():
+    """The next question begins anew."""
+    network = three_rings()
+
+    def stopped():
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        sharing.reduced_components(network, ["a"], cap_states=100, stopped=stopped)
+    result = sharing.reduced_components(network, ["a"], cap_states=100)
+    assert sharing.reduced_components(network, ["a"], cap_states=100) is result
+
+
+# --- interpreted and checked -------------------------------------------------
+
+PROGRAM = """
+import random, warnings
+warnings.filterwarnings("ignore", message="overflow encountered")
+from ltlpipe import LTS, Network
+from ltlpipe.reduction.components.composing import compose
+from ltlpipe.reduction.components.merging import Limit, reduce_components
+source = random.Random(7)
+
+def component(size):
+    rows = [
+        (state % size, source.choice("aabbxxyz"), source.randrange(size))
+        for state in range(2 * size)
+    ]
+    return LTS.from_transitions(rows, n_states=size, internal="z")
+
+for size in (1, 2, 5, 20):
+    for _ in range(6):
+        both = compose(component(size), component(size))
+        print(both.labels, both.transitions())
+        network = Network([component(min(size, 5)) for _ in range(4)])
+        for cap in (3, 1000):
+            reduced = reduce_components(network, "a", Limit(cap, small=0))
+            for group in reduced.groups:
+                print(sorted(group.members), group.equivalence, group.n_states)
+                print(group.lts.labels, group.lts.transitions())
+"""
+
+
+def output(**environment):
+    """What the program prints under these settings."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM],
+        env=os.environ | environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_interpreted_and_checked_kernels_do_the_same(tmp_path):
+    """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
+    expected = output()
+    assert output(NUMBA_DISABLE_JIT="1") == expected
+    fresh = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    assert output(**fresh) == expected
