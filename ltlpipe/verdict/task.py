@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ from ltlpipe.verdict.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.components.groups import Reduced
@@ -71,11 +71,33 @@ if TYPE_CHECKING:
 SHORT_STATES = 20_000
 """States of a search that comes before components are reduced."""
 
+SMALL_CAP = 10_000
+SOME_STATES = 500_000
+"""Limits of compositions, and of the search behind them, in a second attempt."""
+
 BITSTATE_REASON = "bitstate"
 """Why a search without a violation says nothing: states may have been missed."""
 
 STUTTER_NAME = "<stutter>"
 """Stands in a lasso for the step in which a deadlocked state repeats itself."""
+
+
+class Attempt(NamedTuple):
+    """One way to an answer, which may end too early.
+
+    Parameters
+    ----------
+    limits : Limits
+        Of translation, reduction and search.
+    components : Decision, optional
+        Why components are left as they are; None if they are reduced.
+    cap_states : int
+        States that a composition may have.
+    """
+
+    limits: Limits
+    components: Decision | None
+    cap_states: int = 0
 
 
 class Task:
@@ -120,31 +142,53 @@ class Task:
         """Answer the question; what the machine cannot give is a limit, too."""
         actions = known_actions(self.system, self.property, self.options)
         given = self.plan
-        obstacle = self._components_obstacle()
+        *short, whole = self._attempts(limits)
         try:
-            if obstacle is None and not self.options.insists_on(COMPONENTS):
-                # Most questions are answered before a reduction has begun.
-                few = min(SHORT_STATES, limits.max_states or SHORT_STATES)
-                short = replace(limits, max_states=few)
-                skipped = Decision(False, "a short search was enough")
-                trimmed = self._prepare(actions, skipped, short, interrupt)
-                verdict = self._search(trimmed, short, interrupt, progress)
+            for attempt in short:
+                verdict = self._attempt(actions, attempt, interrupt, progress)
                 if verdict.reason not in ("max-states", "memory"):
                     return verdict
-                self.plan, self.visible = given, None
-            wanted = None if obstacle is None else Decision(False, obstacle)
-            trimmed = self._prepare(actions, wanted, limits, interrupt)
-            return self._search(trimmed, limits, interrupt, progress)
+                self.plan, self.visible, self.components = given, None, None
+            return self._attempt(actions, whole, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
             return self._verdict(UNKNOWN, "memory")
 
+    def _attempts(self, limits: Limits) -> Iterator[Attempt]:
+        """Yield what is tried, until one attempt comes to an end; the last is whole.
+
+        Most questions are answered before a reduction has begun, and many of the
+        others before it has done all that it could.
+        """
+        obstacle = self._components_obstacle()
+        if obstacle is not None:
+            yield Attempt(limits, Decision(False, obstacle))
+            return
+        most = limits.max_states
+        if not self.options.insists_on(COMPONENTS):
+            few = replace(limits, max_states=min(SHORT_STATES, most or SHORT_STATES))
+            yield Attempt(few, Decision(False, "a short search was enough"))
+        cap = self.options.cap_states
+        if cap > SMALL_CAP:
+            some = replace(limits, max_states=min(SOME_STATES, most or SOME_STATES))
+            yield Attempt(some, None, SMALL_CAP)
+        yield Attempt(limits, None, cap)
+
+    def _attempt(
+        self,
+        actions: list[str],
+        attempt: Attempt,
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict:
+        trimmed = self._prepare(actions, attempt, interrupt)
+        return self._search(trimmed, attempt.limits, interrupt, progress)
+
     def _prepare(
         self,
         actions: list[str],
-        components: Decision | None,
-        limits: Limits,
+        attempt: Attempt,
         interrupt: Interrupt,
     ) -> Trimmed:
         """Return what is searched, and complete the plan.
@@ -156,15 +200,16 @@ class Task:
         ----------
         actions : list of str
             What the property names and the system has.
-        components : Decision, optional
-            Why components are left as they are; None if they are reduced.
-        limits, interrupt
+        attempt : Attempt
+            Whether components are reduced, and what may be used.
+        interrupt : Interrupt
             May end the work.
         """
+        limits, components = attempt.limits, attempt.components
         ample = self._ample_obstacle()
         decision = self._decide(components, ample, limits, interrupt)
         if components is None and decision is not None:
-            self._reduce_components(decision, actions, limits, interrupt)
+            self._reduce_components(decision, actions, attempt, interrupt)
         unreduced = self.plan
         if decision is None or (ample is None and decision.allowed):
             self.plan = prefer_one_mark(unreduced, self.options)
@@ -180,7 +225,7 @@ class Task:
                     names = [names[letter - OTHER - 1] for letter in visible]
                 # The decision is about words that the trimmed network can perform.
                 self._reduce_components(
-                    decision, names, limits, interrupt, trimmed.network
+                    decision, names, attempt, interrupt, trimmed.network
                 )
                 trimmed, reductions = self._trimmed(actions, limits, interrupt)
         if ample is not None:
@@ -269,7 +314,7 @@ class Task:
         self,
         decision: Decision,
         visible: Sequence[str],
-        limits: Limits,
+        attempt: Attempt,
         interrupt: Interrupt,
         trimmed: Network | None = None,
     ) -> None:
@@ -286,7 +331,7 @@ class Task:
         def stop_in_time() -> None:
             if interrupt.pressed:
                 raise StoppedError("interrupted")
-            if limits.expired:
+            if attempt.limits.expired:
                 raise StoppedError("timeout")
 
         network = self.system
@@ -299,7 +344,7 @@ class Task:
             self.components = reduced_components(
                 network,
                 visible,
-                cap_states=self.options.cap_states,
+                cap_states=attempt.cap_states,
                 stopped=stop_in_time,
             )
         else:

@@ -52,14 +52,14 @@ def in_a_manner(manner):
     order = manner["order"]
     limits = {name: manner[name] for name in ("cap_states", "small", "equivalence")}
 
-    def reduce_components(network, visible, limit, start=None):
+    def reduce_components(network, visible, limit, start=None, known=None):
         tastes = merging.TASTES
         if order is not None:
             rng = random.Random(order)
             tastes = (lambda _: rng.random(),)
         with patch.object(merging, "TASTES", tastes):
             return merging.reduce_components(
-                network, visible, replace(limit, **limits), start
+                network, visible, replace(limit, **limits), start, known
             )
 
     return patch.object(sharing, "reduce_components", reduce_components)

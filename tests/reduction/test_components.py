@@ -20,6 +20,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.components import unplanned
 from ltlpipe import LTS, Network
 from ltlpipe.reduction import reduce
 from ltlpipe.reduction.components import composing, merging, sharing
@@ -316,9 +317,10 @@ def test_fewer_visible_actions_start_from_more():
     more = sharing.reduced_components(network, ["a", "b"], cap_states=100)
     starts = []
 
-    def spy(network, visible, limit, start=None):
+    def spy(network, visible, limit, start, known):
         starts.append(start)
-        return merging.reduce_components(network, visible, limit, start)
+        assert known is None
+        return merging.reduce_components(network, visible, limit, start, known)
 
     with patch.object(sharing, "reduce_components", spy):
         fewer = sharing.reduced_components(network, ["a"], cap_states=100)
@@ -331,6 +333,21 @@ def test_fewer_visible_actions_start_from_more():
     assert observations(whole(fewer.network), hidden) == observations(
         whole(afresh.network), hidden
     )
+
+
+def test_a_higher_limit_goes_on_from_a_lower_one():
+    """And keeps what that has found, where nothing better is."""
+    network = unplanned(12, 18, 5)
+    names = sorted(network.action_index)[:3]
+    low = sharing.reduced_components(network, names, cap_states=2)
+    high = sharing.reduced_components(network, names, cap_states=1000)
+    afresh = merging.reduce_components(network, names, merging.Limit(1000))
+    counts = [merging.n_composed(result.groups) for result in (low, high, afresh)]
+    assert low.cap_states == 2
+    assert counts[1] < counts[0]
+    assert counts[1] <= 100 * counts[2]
+    again = merging.reduce_components(network, names, merging.Limit(2), known=high)
+    assert again.groups == high.groups
 
 
 @given(NETWORKS, VISIBLE, VISIBLE, st.sampled_from([0, 1000]))

@@ -57,11 +57,14 @@ class Reduced:
         In the order of their first members.
     largest : int
         States of the largest composition on the way.
+    cap_states : int
+        States that a composition could have had.
     """
 
     network: Network
     groups: tuple[Group, ...]
     largest: int
+    cap_states: int = 0
 
 
 def tree(group: Group, depth: int = 0) -> Iterator[str]:

@@ -224,6 +224,7 @@ def reduce_components(
     visible: Collection[str],
     limit: Limit | None = None,
     start: Reduced | None = None,
+    known: Reduced | None = None,
 ) -> Reduced:
     """Replace components by fewer and smaller ones.
 
@@ -238,6 +239,8 @@ def reduce_components(
         How far to go.
     start : Reduced, optional
         What became of `network` for visible actions that contain these.
+    known : Reduced, optional
+        What became of it with a lower limit: where this goes on.
 
     Returns
     -------
@@ -252,8 +255,10 @@ def reduce_components(
     limit = limit or Limit()
     groups = components_of(network) if start is None else _as_parts(start.groups)
     shop = Workshop(network, groups, visible, limit)
-    best = shop.single
-    cap = min(FIRST_CAP, limit.cap_states)
+    best, cap = shop.single, min(FIRST_CAP, limit.cap_states)
+    if known is not None:
+        best, cap = known.groups, min(known.cap_states * CAP_GROWTH, limit.cap_states)
+        shop.largest = max(shop.largest, known.largest)
     # A search of as many states as a round of attempts has composed is no worse.
     while not is_small(best, limit) and n_composed(best) > SEARCHED * cap:
         last = cap == limit.cap_states and cap > FIRST_CAP
@@ -267,7 +272,8 @@ def reduce_components(
             break
         cap = min(cap * CAP_GROWTH, limit.cap_states)
     components = [group.lts for group in best]
-    return Reduced(Network(components, network.name), best, shop.largest)
+    network = Network(components, network.name)
+    return Reduced(network, best, shop.largest, limit.cap_states)
 
 
 def components_of(network: Network) -> tuple[Group, ...]:

@@ -30,6 +30,15 @@ class _Shelf:
         self.trimmed: Network | None = None
         self.results: dict[tuple[frozenset[str], int], Reduced] = {}
 
+    def below(self, visible: frozenset[str], cap_states: int) -> Reduced | None:
+        """Return the result for the same visible actions with the next lower limit."""
+        lower = [
+            result
+            for (names, cap), result in self.results.items()
+            if names == visible and cap < cap_states
+        ]
+        return max(lower, key=lambda result: result.cap_states, default=None)
+
     def superset(self, visible: frozenset[str], limit: Limit) -> Reduced | None:
         """Return a small result for more visible actions, the last one found."""
         for (names, _), result in reversed(self.results.items()):
@@ -89,5 +98,6 @@ def reduced_components(
         if len(shelf.results) == _KEPT:
             del shelf.results[next(iter(shelf.results))]
         start = shelf.superset(names, limit)
-        shelf.results[key] = reduce_components(network, names, limit, start)
+        known = shelf.below(names, cap_states)
+        shelf.results[key] = reduce_components(network, names, limit, start, known)
     return shelf.results[key]
