@@ -194,7 +194,7 @@ def draw_cactus(rows: list[dict[str, Any]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=int, default=100, help="components")
-    parser.add_argument("--formulas", type=int, default=10, help="per problem")
+    parser.add_argument("--formulas", type=int, default=20, help="per problem")
     parser.add_argument("--timeout", type=float, default=3.0, help="seconds")
     parser.add_argument("--seeds", type=int, default=20, help="unplanned networks")
     parser.add_argument("--out", type=Path, default=record.RESULTS)

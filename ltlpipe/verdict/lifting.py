@@ -372,18 +372,19 @@ def find_run(
     elif stops:  # a clock that ticks for ever once the word is over
         clock = LTS.from_transitions([(0, _TICK, 0)], internal=[_TICK])
         network = Network([*network.components, clock])
-    names = sorted(alphabet)
-    table = word_automaton(word, names)
-    letter = {name: k for k, name in enumerate(names, start=OTHER + 1)}
+    table, letter = word_automaton(word)
+    blocked = table.n_letters - 2  # what the word does not have
     letters = np.array(
         [
-            OTHER if action.internal else letter.get(action.name, OTHER)
+            OTHER
+            if action.internal or action.name not in alphabet
+            else letter.get(action.name, blocked)
             for action in network.actions
         ],
         dtype=np.int32,
     )
     if stops:
-        letters[-1] = len(names) + 1
+        letters[-1] = table.n_letters - 1
     packed = pack(network, letters, extra_values=table.n_states)
     search = Couvreur99(make_problem(packed, table))
     outcome = drive(search, Limits(), interrupt=interrupt)
@@ -432,21 +433,24 @@ def _ticking(component: LTS, offers: frozenset[Label], alphabet: frozenset[str])
     )
 
 
-def word_automaton(word: Word, names: Sequence[str]) -> PropertyAutomaton:
-    """Return the automaton of the runs with a word.
+def word_automaton(word: Word) -> tuple[PropertyAutomaton, dict[Label, int]]:
+    """Return the automaton of the runs with a word, and the letters of its labels.
 
-    Its states are the places in the word.  Letter i + 1 is ``names[i]``, and the one
-    behind those is a tick, which marks that a word that stops is over.
+    Its states are the places in the word.  The letter behind those of the labels is
+    never read, and the last one is a tick: it marks that a word that stops is over.
 
     Examples
     --------
-    >>> table = word_automaton(Word(("a",), ("b",)), ["a", "b"])
-    >>> table.n_states, table.edge_dst.tolist()
-    (2, [0, 1, 1, 1])
+    >>> table, letter = word_automaton(Word(("a",), ("b",)))
+    >>> table.n_states, table.edge_dst.tolist(), letter
+    (2, [0, 1, 1, 1], {'a': 1, 'b': 2})
     """
     labels = (*word.prefix, *word.cycle)
-    n_letters = len(names) + 2
-    letter = {name: k for k, name in enumerate(names, start=OTHER + 1)}
+    names = [name for name in dict.fromkeys(labels) if name is not SILENT]
+    letter: dict[Label, int] = {
+        name: k for k, name in enumerate(names, start=OTHER + 1)
+    }
+    n_letters = len(names) + 3
     places: list[list[tuple[int, int, int]]] = []  # (letter, target, mark) by place
     for place, label in enumerate(labels):
         last = place + 1 == len(labels) and bool(word.cycle)
@@ -455,7 +459,7 @@ def word_automaton(word: Word, names: Sequence[str]) -> PropertyAutomaton:
         edges.append((OTHER if label is SILENT else letter[label], target, int(last)))
         places.append(edges)
     if not word.cycle:
-        tick = OTHER if word.diverges else len(names) + 1
+        tick = OTHER if word.diverges else n_letters - 1
         places.append([(tick, len(labels), 1)])
     rows = [
         (place * n_letters + edge[0], edge[1], edge[2])
@@ -463,7 +467,7 @@ def word_automaton(word: Word, names: Sequence[str]) -> PropertyAutomaton:
         for edge in edges
     ]
     counts = np.bincount([row for row, _, _ in rows], minlength=len(places) * n_letters)
-    return PropertyAutomaton(
+    table = PropertyAutomaton(
         n_states=len(places),
         initial=0,
         n_letters=n_letters,
@@ -473,3 +477,4 @@ def word_automaton(word: Word, names: Sequence[str]) -> PropertyAutomaton:
         n_marks=1,
         state_based=False,
     )
+    return table, letter

@@ -71,6 +71,9 @@ if TYPE_CHECKING:
 SHORT_STATES = 20_000
 """States of a search that comes before components are reduced."""
 
+COMPOSED_BYTES = 1024
+"""What a state of a composition takes at most: 64 transitions, and 64 members."""
+
 SMALL_CAP = 10_000
 SOME_STATES = 500_000
 """Limits of compositions, and of the search behind them, in a second attempt."""
@@ -170,6 +173,8 @@ class Task:
             few = replace(limits, max_states=min(SHORT_STATES, most or SHORT_STATES))
             yield Attempt(few, Decision(False, "a short search was enough"))
         cap = self.options.cap_states
+        if limits.memory_mib is not None:
+            cap = min(cap, max(1, int(limits.memory_bytes / COMPOSED_BYTES)))
         if cap > SMALL_CAP:
             some = replace(limits, max_states=min(SOME_STATES, most or SOME_STATES))
             yield Attempt(some, None, SMALL_CAP)
