@@ -20,7 +20,7 @@ slow: ## thousands of random cases
 	@scripts/setup
 	@scripts/test -m slow
 
-bench: ## regenerate results/ (half an hour)
+bench: ## regenerate results/ (more than an hour)
 	@scripts/setup
 	@scripts/setup-optional
 	@scripts/bench

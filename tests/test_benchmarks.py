@@ -37,6 +37,12 @@ ROOT = Path(__file__).parents[1]
             "por.csv",
             "reduction_factor",
         ),
+        (
+            "benchmarks.components",
+            ["--largest", "5", "--formulas", "1", "--seeds", "0"],
+            "components.csv",
+            "largest_composition",
+        ),
     ],
 )
 def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):

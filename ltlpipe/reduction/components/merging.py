@@ -53,6 +53,7 @@ GAIN = 1.5
 TRIALS = 4
 FIRST_CAP = 1_000
 CAP_GROWTH = 10
+SWAYED_CAP = 10_000
 SMALL = 1_000
 SEARCHED = 100
 
@@ -216,7 +217,7 @@ class Workshop:
 
 
 SWAYED = tuple(_swayed(attempt) for attempt in range(9))
-"""More tastes, for limits at which an attempt costs little."""
+"""More tastes, for limits up to `SWAYED_CAP`, where an attempt costs little."""
 
 
 def reduce_components(
@@ -261,8 +262,7 @@ def reduce_components(
         shop.largest = max(shop.largest, known.largest)
     # A search of as many states as a round of attempts has composed is no worse.
     while not is_small(best, limit) and n_composed(best) > SEARCHED * cap:
-        last = cap == limit.cap_states and cap > FIRST_CAP
-        for taste in TASTES if last else (*TASTES, *SWAYED):
+        for taste in (*TASTES, *SWAYED) if cap <= SWAYED_CAP else TASTES:
             groups = _attempt(shop, taste, cap)
             if n_composed(groups) < n_composed(best):
                 best = groups
