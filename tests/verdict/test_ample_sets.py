@@ -25,7 +25,7 @@ def no_second_decision(monkeypatch):
     def broken(*_):
         raise AssertionError("an automaton is decided")
 
-    monkeypatch.setattr("ltlpipe.verdict.task.decide_automaton", broken)
+    monkeypatch.setattr("ltlpipe.verdict.preparing.decide_automaton", broken)
 
 
 @pytest.mark.usefixtures("no_second_decision")

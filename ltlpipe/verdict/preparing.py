@@ -1,0 +1,325 @@
+"""From a question to what is searched: decision, reductions, translation, plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.letters import OTHER
+from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
+from ltlpipe.verdict.interruptible import (
+    NOT_SIMPLE,
+    Decision,
+    decide_automaton,
+    decide_formula,
+    is_simple,
+    normalised,
+    visible_letters,
+)
+from ltlpipe.verdict.plan import (
+    ALPHABET,
+    AMPLE,
+    AMPLE_SEARCHES,
+    COMPONENTS,
+    Options,
+    make_plan,
+    note_ample,
+    note_components,
+    prefer_one_mark,
+    settle,
+    tells_marks,
+)
+from ltlpipe.verdict.verdict import Plan, Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.components.groups import Reduced
+    from ltlpipe.search.driver import Interrupt, Limits
+    from ltlpipe.systems.lts import Network
+    from ltlpipe.verdict.property import Property
+
+
+class Attempt(NamedTuple):
+    """One way to an answer, which may end too early.
+
+    Parameters
+    ----------
+    limits : Limits
+        Of translation, reduction and search.
+    components : Decision, optional
+        Why components are left as they are; None if they are reduced.
+    cap_states : int
+        States that a composition may have.
+    """
+
+    limits: Limits
+    components: Decision | None
+    cap_states: int = 0
+
+
+class Preparation:
+    """What is done before a search, once per attempt.
+
+    Parameters
+    ----------
+    system : Network
+        What is asked; it is not changed.
+    asked : Property
+        What is asked of it.
+    options : Options
+        How it shall be answered.
+
+    Attributes
+    ----------
+    plan : Plan
+        Complete once `prepare` has returned.
+    visible : list of int or None
+        Letters of the visible actions, where ample sets are used.
+    components : Reduced or None
+        What takes the place of the system's components.
+    reduced_from : Network
+        What `components` came from.
+    stats : Statistics
+        What is known so far; the search adds to it.
+
+    Raises
+    ------
+    UnsupportedError
+        The options ask for what cannot be done.
+    """
+
+    def __init__(self, system: Network, asked: Property, options: Options) -> None:
+        self.system = system
+        self.property = asked
+        self.options = options
+        self._given = make_plan(options, has_property=not asked.is_trivial)
+        self._decision: Decision | None = None  # of the formula
+        self.system_marks = int(system.has_acceptance)
+        self.stats = Statistics()
+        self.plan: Plan
+        self.visible: list[int] | None
+        self.components: Reduced | None
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Forget what an attempt has chosen, not what it has found out."""
+        self.plan = self._given
+        self.visible = None
+        self.components = None
+        self.reduced_from = self.system
+
+    def prepare(
+        self,
+        actions: list[str],
+        attempt: Attempt,
+        interrupt: Interrupt,
+    ) -> Trimmed:
+        """Return what is searched, and complete the plan.
+
+        The automaton of an interruptible property is brought into normal form,
+        so that ample sets can be used.
+
+        Parameters
+        ----------
+        actions : list of str
+            What the property names and the system has.
+        attempt : Attempt
+            Whether components are reduced, and what may be used.
+        interrupt : Interrupt
+            May end the work.
+        """
+        limits, components = attempt.limits, attempt.components
+        ample = self._ample_obstacle()
+        decision = self._decide(components, ample, limits, interrupt)
+        if components is None and decision is not None:
+            self._reduce_components(decision, actions, attempt, interrupt)
+        unreduced = self.plan
+        if decision is None or (ample is None and decision.allowed):
+            self.plan = prefer_one_mark(unreduced, self.options)
+        trimmed, reductions = self.trimmed(actions, limits, interrupt)
+        if decision is None:
+            visible = self._visible_letters(trimmed)
+            decision = Decision(False, NOT_SIMPLE)
+            if is_simple(trimmed.table):
+                decision = decide_automaton(trimmed.table, visible, limits, interrupt)
+            if components is None:
+                names = trimmed.actions
+                if decision.allowed:  # the others may be hidden
+                    names = [names[letter - OTHER - 1] for letter in visible]
+                # The decision is about words that the trimmed network can perform.
+                self._reduce_components(
+                    decision, names, attempt, interrupt, trimmed.network
+                )
+                trimmed, reductions = self.trimmed(actions, limits, interrupt)
+        if ample is not None:
+            decided = Decision(False, ample)
+        else:
+            decided, trimmed = self._normalised(decision, trimmed)
+        if not decided.allowed and self.plan != unreduced:
+            self.plan = unreduced
+            trimmed, reductions = self.trimmed(actions, limits, interrupt)
+        self._note_automaton(trimmed.table)
+        plan = settle(
+            self.plan, self.options, trimmed.table, self.system_marks, reductions
+        )
+        if self.options.reduces(COMPONENTS):
+            plan = note_components(
+                plan, self.options, self.components, components or decision
+            )
+        self.plan = note_ample(
+            plan, self.options, used=decided.allowed, reason=decided.reason
+        )
+        return trimmed
+
+    def _visible_letters(self, trimmed: Trimmed) -> list[int]:
+        return visible_letters(trimmed.actions, self.options.visible_actions)
+
+    def _normalised(
+        self, decision: Decision, trimmed: Trimmed
+    ) -> tuple[Decision, Trimmed]:
+        """Return whether ample sets are used at last, and what they are used with."""
+        table = trimmed.table
+        if not decision.allowed:
+            return decision, trimmed
+        if not is_simple(table):
+            return Decision(False, NOT_SIMPLE), trimmed
+        visible = self._visible_letters(trimmed)
+        normal = normalised(table, visible)
+        if self.plan.emptiness == "dfs-weak" and not normal.weak:
+            return Decision(False, "the automaton's normal form is not weak"), trimmed
+        self.visible = visible
+        return decision, trimmed._replace(table=normal)
+
+    def _ample_obstacle(self) -> str | None:
+        """Return why ample sets are not used, if it is not the property."""
+        named = self.plan.emptiness
+        if not self.options.reduces(AMPLE):
+            return "--reduce does not ask for them"
+        if self.options.bitstate is not None:
+            return "--bitstate takes all steps"
+        if named is not None and named not in AMPLE_SEARCHES:
+            return f"{named} takes all steps"
+        if self.property.is_trivial or self.system.has_acceptance:
+            return "acceptance of the system is about states"
+        return None
+
+    def components_obstacle(self) -> str | None:
+        """Return why components stay as they are, if it is not the property."""
+        if not self.options.reduces(COMPONENTS):
+            return "--reduce does not ask for it"
+        if self.options.bitstate is not None:
+            return "--bitstate is for systems as they are"
+        if self.property.is_trivial or self.system.has_acceptance:
+            return "acceptance of the system is about states"
+        return None
+
+    def _decide(
+        self,
+        components: Decision | None,
+        ample: str | None,
+        limits: Limits,
+        interrupt: Interrupt,
+    ) -> Decision | None:
+        """Decide if the property is interruptible; None if its automaton must tell.
+
+        Nobody wants to know if nothing would be done with it.
+        """
+        if components is not None and ample is not None:
+            return components
+        if self.property.formula is None:
+            return None
+        if self._decision is None:
+            formula = self.property.formula
+            self._decision = decide_formula(formula, limits, interrupt)
+        return self._decision
+
+    def _reduce_components(
+        self,
+        decision: Decision,
+        visible: Sequence[str],
+        attempt: Attempt,
+        interrupt: Interrupt,
+        trimmed: Network | None = None,
+    ) -> None:
+        """Let reduced components take the place of the system's.
+
+        `trimmed` is what the automaton, if the decision is about one, has left.
+        """
+        from ltlpipe.reduction.components.merging import shrink_components
+        from ltlpipe.reduction.components.sharing import (
+            reduced_components,
+            trimmed_network,
+        )
+
+        def stop_in_time() -> None:
+            if interrupt.pressed:
+                raise StoppedError("interrupted")
+            if attempt.limits.expired:
+                raise StoppedError("timeout")
+
+        network = self.system
+        if self.options.reduces(ALPHABET):
+            network = trimmed_network(network)
+        if trimmed is not None and _size(trimmed) < _size(network):
+            network = trimmed
+        self.reduced_from = network
+        if decision.allowed and not self.options.stutters:
+            self.components = reduced_components(
+                network,
+                visible,
+                cap_states=attempt.cap_states,
+                stopped=stop_in_time,
+            )
+        else:
+            self.components = shrink_components(network, visible)
+
+    def trimmed(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> tuple[Trimmed, tuple[str, ...]]:
+        """Return what is searched, and the reductions that made it smaller."""
+        before = self.system if self.components is None else self.components.network
+        # Invisible actions of an automaton may be hidden: then they are as any other.
+        actions = [name for name in actions if name in before.action_index]
+        if not self.options.reduces(ALPHABET):
+            table = self._translate(actions, limits, interrupt)
+            return Trimmed(before, table, actions), ()
+        network, known = trim_alone(before, actions)
+        table = self._translate(known, limits, interrupt)
+        trimmed = Trimmed(network, table, known)
+        if not self.options.stutters:
+            trimmed = trim_with(*trimmed)
+        self._note_automaton(trimmed.table)
+        changed = trimmed.network is not before or trimmed.actions != actions
+        return trimmed, (ALPHABET,) if changed else ()
+
+    def _translate(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> PropertyAutomaton:
+        acceptance = (self.plan.automaton or "").lower()
+        told = tells_marks(self.plan, self.system_marks)
+        if self.property.is_trivial:
+            automaton, seconds = self.property.automaton(acceptance, actions, told)
+        else:
+            automaton, seconds = call_bounded(
+                lambda: self.property.automaton(acceptance, actions, told),
+                deadline=limits.deadline,
+                stopped=lambda: interrupt.pressed,
+            )
+        seconds += self.stats.translation_seconds or 0.0
+        self.stats = replace(self.stats, translation_seconds=seconds)
+        self._note_automaton(automaton)
+        return automaton
+
+    def _note_automaton(self, automaton: PropertyAutomaton) -> None:
+        self.stats = replace(
+            self.stats,
+            automaton_states=automaton.n_states,
+            acceptance=automaton.acceptance,
+        )
+
+
+def _size(network: Network) -> int:
+    return sum(component.n_transitions for component in network.components)
