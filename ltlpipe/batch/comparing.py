@@ -29,7 +29,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check, product_size
-from ltlpipe.verdict.plan import AUTO, Options, validate
+from ltlpipe.verdict.options import AUTO, Options, validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

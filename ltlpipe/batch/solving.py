@@ -26,7 +26,7 @@ from ltlpipe.logic.formulas import (
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.plan import Options, validate
+from ltlpipe.verdict.options import Options, validate
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.search.memory import default_memory_mib
-from ltlpipe.verdict.plan import AUTO, Options
+from ltlpipe.verdict.options import AUTO, Options
 from ltlpipe.verdict.property import Property
 from ltlpipe.verdict.task import Task
 
@@ -73,7 +73,7 @@ def check(
     max_states : int, optional
         Limit of product states.
     emptiness, acceptance, reduce, semantics, deadlock : str, optional
-        As the flags of the command line; see `ltlpipe.verdict.plan.Options`.
+        As the flags of the command line; see `ltlpipe.verdict.options.Options`.
     seed : int, optional
         Shuffles the order of transitions.
     strict : bool

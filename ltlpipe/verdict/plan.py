@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.reduction.components.groups import CAP_STATES, tree
+from ltlpipe.reduction.components.groups import tree
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.verdict.options import (
+    ALPHABET,
+    AMPLE,
+    AUTO,
+    BITSTATE,
+    COMPONENTS,
+    Options,
+    validate,
+)
 from ltlpipe.verdict.verdict import Plan
 
 if TYPE_CHECKING:
@@ -15,175 +24,7 @@ if TYPE_CHECKING:
     from ltlpipe.reduction.components.groups import Reduced
     from ltlpipe.verdict.interruptible import Decision
 
-AUTO = "auto"
-
-EMPTINESS_NAMES = [
-    "cvwy92",
-    "hpy96",
-    "gmz04",
-    "se05",
-    "tarjan72",
-    "gv04",
-    "couvreur99",
-    "couvreur99-fig5",
-    "dfs-weak",
-    "reach-terminal",
-    "tauriainen03",
-    "rabin",
-    "decoupled-ndfs",
-    "iec",
-    "nsiec",
-    "aec",
-]
-ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
-ALPHABET = "alphabet"
-AMPLE = "ample"
-COMPONENTS = "components"
-REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, "decoupled", "symmetry"]
-
-MAX_BITSTATE = 1 << 25
-"""MiB of a bit array whose words a kernel can count: 32 TiB."""
-
-BITSTATE = "se05"
-"""The emptiness check that can do with a bit array."""
-
-_READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE)
-AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
-"""The emptiness checks that can expand states by ample sets."""
-
-_READY_ACCEPTANCES = ("ba", "tgba")
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user asks for; every field has the meaning of its flag.
-
-    Parameters
-    ----------
-    emptiness : str
-        A name of `EMPTINESS_NAMES`, or "auto".
-    acceptance : str
-        A name of `ACCEPTANCE_NAMES`, or "auto".
-    reduce : str
-        "auto", "none", or names of `REDUCTION_NAMES` with commas between.
-    semantics : str or None
-        "action" or "state"; None is the system's own.
-    deadlock : str or None
-        "ignore" or "stutter"; None is the system's own.
-    seed : int or None
-        Shuffles the order of transitions.
-    strict : bool
-        Whether a proposition that is no action of the system is an error.
-    lasso : bool
-        Whether a violation is followed by extracting and replaying a lasso.
-    bitstate : float or None
-        MiB of the bit array in which visited states are noted instead of being
-        stored; None stores them.
-    visible : str or None
-        The visible actions of an automaton, with commas between, out of those
-        that it names; None is all of them.
-    ample_inner : str
-        "full" or "stored": how the red search of se05 finds ample sets again.
-    cap_states : int
-        States that a composition of components may have while they are reduced.
-    """
-
-    emptiness: str = AUTO
-    acceptance: str = AUTO
-    reduce: str = AUTO
-    semantics: str | None = None
-    deadlock: str | None = None
-    seed: int | None = None
-    strict: bool = False
-    lasso: bool = True
-    bitstate: float | None = None
-    visible: str | None = None
-    ample_inner: str = "full"
-    cap_states: int = CAP_STATES
-
-    def __post_init__(self) -> None:
-        _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
-        _one_of("acceptance", self.acceptance, (AUTO, *ACCEPTANCE_NAMES))
-        _one_of("semantics", self.semantics, (None, "action", "state"))
-        _one_of("deadlock", self.deadlock, (None, "ignore", "stutter"))
-        _one_of("ample-inner", self.ample_inner, ("full", "stored"))
-        if self.seed is not None and self.seed < 0:
-            raise UnsupportedError(f"--seed {self.seed}: expected 0 or more")
-        if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
-            raise UnsupportedError(
-                f"--bitstate {self.bitstate}: expected more than 0 MiB and less than "
-                f"{MAX_BITSTATE}"
-            )
-        if self.bitstate is not None and self.emptiness not in (AUTO, BITSTATE):
-            raise UnsupportedError(
-                f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
-            )
-        if self.cap_states < 1:
-            given = self.cap_states
-            raise UnsupportedError(f"--cap-states {given}: expected 1 or more")
-        if self.reduce not in (AUTO, "none"):
-            for name in self.reduce.split(","):
-                _one_of("reduce", name, REDUCTION_NAMES)
-
-    @property
-    def visible_actions(self) -> list[str] | None:
-        """The names of `visible`; an empty text names none."""
-        if self.visible is None:
-            return None
-        names = [name.strip() for name in self.visible.split(",")]
-        return [name for name in names if name]
-
-    def insists_on(self, reduction: str) -> bool:
-        """Whether the user names a reduction."""
-        return self.reduce != AUTO and self.reduces(reduction)
-
-    @property
-    def stutters(self) -> bool:
-        """Whether a state without successors repeats itself for ever."""
-        return self.deadlock == "stutter"
-
-    def reduces(self, name: str) -> bool:
-        """Whether a reduction may be applied."""
-        return self.reduce == AUTO or name in self.reduce.split(",")
-
-
-def _one_of(option: str, value: str | None, allowed: object) -> None:
-    names = list(allowed)  # type: ignore[call-overload]
-    if value not in names:
-        listed = ", ".join(str(n) for n in names if n is not None)
-        raise UnsupportedError(f"--{option} {value}: expected one of {listed}")
-
-
-def validate(options: Options) -> None:
-    """Refuse what the contract names but this version does not have.
-
-    Raises
-    ------
-    UnsupportedError
-        The message names what it has.
-    """
-    if options.emptiness not in (AUTO, *SEARCHES):
-        ready = ", ".join(SEARCHES)
-        raise UnsupportedError(
-            f"--emptiness {options.emptiness} is not in this version; use {ready}"
-        )
-    if options.acceptance not in (AUTO, *_READY_ACCEPTANCES):
-        raise UnsupportedError(
-            f"--acceptance {options.acceptance} is not in this version; use ba or tgba"
-        )
-    known = (AUTO, "none", *_READY_REDUCTIONS)
-    unready = [name for name in options.reduce.split(",") if name not in known]
-    if unready:
-        raise UnsupportedError(
-            f"--reduce {','.join(unready)} is not in this version; use "
-            f"{', '.join(_READY_REDUCTIONS)} or none"
-        )
-    if options.semantics == "state":
-        raise UnsupportedError(
-            "--semantics state: the states of a network of LTSs have no propositions; "
-            "use action"
-        )
 
 
 def make_plan(options: Options, *, has_property: bool) -> Plan:

@@ -17,12 +17,14 @@ from ltlpipe.verdict.interruptible import (
     normalised,
     visible_letters,
 )
-from ltlpipe.verdict.plan import (
+from ltlpipe.verdict.options import (
     ALPHABET,
     AMPLE,
     AMPLE_SEARCHES,
     COMPONENTS,
     Options,
+)
+from ltlpipe.verdict.plan import (
     make_plan,
     note_ample,
     note_components,

@@ -14,7 +14,7 @@ from ltlpipe.automata.letters import PropertyAutomaton, universal
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.systems.lts import Network
-    from ltlpipe.verdict.plan import Options
+    from ltlpipe.verdict.options import Options
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.lifting import Lifter
-from ltlpipe.verdict.plan import COMPONENTS, Options
+from ltlpipe.verdict.options import COMPONENTS, Options
 from ltlpipe.verdict.preparing import Attempt, Preparation
 from ltlpipe.verdict.property import known_actions
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
