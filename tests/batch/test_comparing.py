@@ -270,7 +270,7 @@ def test_warnings_come_once():
         ({"acceptance": "ba,tela"}, UnsupportedError, "tela is not in this version"),
         ({"acceptance": "nonsense"}, UnsupportedError, "expected one of auto, ba"),
         ({"acceptance": ""}, UnsupportedError, "expected one of auto, ba"),
-        ({"reduce": "components"}, UnsupportedError, "not in this version"),
+        ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
         ({"semantics": "state"}, UnsupportedError, "use action"),
         ({"colour": "red"}, TypeError, "'colour'"),
     ],

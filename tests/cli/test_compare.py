@@ -312,8 +312,8 @@ def test_where_no_algorithm_suits(run, ring):
         (["-f", "a", "--emptiness", "x"], ", ".join(SEARCHES)),
         (["-f", "a", "--acceptance", "ba,x"], "--acceptance x: expected one of auto"),
         (
-            ["-f", "a", "--reduce", "components"],
-            "--reduce components is not in this version",
+            ["-f", "a", "--reduce", "symmetry"],
+            "--reduce symmetry is not in this version",
         ),
         (["-f", "a", "--deadlock", "x"], "expected one of ignore, stutter"),
         (["-f", "a", "--table1", "--json"], "--table1 and --json both want"),
