@@ -90,7 +90,7 @@ class DecoupledNetwork(NamedTuple):
         return tuple(sets)
 
 
-class _Places(NamedTuple):
+class Places(NamedTuple):
     """Where the bits of each component lie."""
 
     first_word: list[int]
@@ -148,7 +148,7 @@ def decouple(network: Network) -> DecoupledNetwork:
         _Component(c, states, names - c.internal)
         for c, states in zip(network.components, local, strict=True)
     ]
-    places = _place([c.size for c in components])
+    places = place_sets([c.size for c in components])
     n_row = max(map(sum, zip(places.first_word, places.n_words, strict=True)))
     rows = np.zeros((3, n_row), dtype=np.uint64)  # initial, accepting, looping
     sets = _Sets()
@@ -205,7 +205,7 @@ class _Sets:
         self.length = 0
         self.known: dict[tuple[int, int], int] = {}
 
-    def add(self, places: _Places, i: int, sets: dict[int, int]) -> list[int]:
+    def add(self, places: Places, i: int, sets: dict[int, int]) -> list[int]:
         """Store sets of component i, by local state; return places per bit, or -1."""
         where = [-1] * (WORD_BITS * places.n_words[i])
         for state, bits in sets.items():
@@ -229,7 +229,7 @@ class _Parts:
         self.image: list[int] = []
         self.n_sources = 0
 
-    def add(self, places: _Places, sets: _Sets, p: int, images: dict[int, int]) -> None:
+    def add(self, places: Places, sets: _Sets, p: int, images: dict[int, int]) -> None:
         """Add the part of participant p, with its image of every local state."""
         self.component.append(p)
         self.first_source.append(self.n_sources)
@@ -239,9 +239,9 @@ class _Parts:
         self.image += sets.add(places, p, images)
 
 
-def _place(sizes: Sequence[int]) -> _Places:
+def place_sets(sizes: Sequence[int]) -> Places:
     """Place sets of local states: small ones share words, first-fit."""
-    places = _Places([0] * len(sizes), [1] * len(sizes), [0] * len(sizes))
+    places = Places([0] * len(sizes), [1] * len(sizes), [0] * len(sizes))
     used: list[int] = []
     for i in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
         size = sizes[i]
