@@ -16,7 +16,7 @@ from ltlpipe.search.registers import Reg, Status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.search.emptiness import Search
+    import numpy as np
 
 _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
@@ -128,8 +128,25 @@ class Progress(Protocol):
         """Take the states expanded so far and the depth of the stack."""
 
 
+class Resumable(Protocol):
+    """What the driver sees of a search."""
+
+    registers: np.ndarray
+    limits: Limits | None
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays of the search, room to grow included."""
+
+    def step(self, budget: int) -> Status:
+        """Expand at most `budget` states."""
+
+    def grow(self, limit_bytes: float) -> None:
+        """Make room wherever the next expansion may lack it."""
+
+
 def drive(
-    search: Search,
+    search: Resumable,
     limits: Limits,
     *,
     interrupt: Interrupt | None = None,
@@ -140,7 +157,7 @@ def drive(
 
     Parameters
     ----------
-    search : Search
+    search : Resumable
         It is advanced in place and can be driven on after a limit, unless the
         system had no memory left.
     limits : Limits

@@ -57,5 +57,15 @@ class Reg(IntEnum):
     REDUCED = 26  # states expanded by fewer than all of their steps
     ATTEMPTS = 27  # states for which an ample set has been looked for
 
+    # Decoupled searches; each tree over visited states has registers of its own
+    NODES = 28  # nodes of the tree
+    DUPLICATES = 29  # states that had been visited
+    DOMINATED = 30  # other states that a visited one dominates
+    NODES_SEEN = 31  # nodes that look-ups have met
+    COMPARED = 32  # visited states that look-ups have compared with
+    INNER_DEPTH = 33  # states on the stack of the inner search, 0 if none runs
+    INNER_ROOTS = 34  # inner searches so far
+    STACK_TEST = 35  # whether inner states are compared with the stack
+
 
 N_REGISTERS = len(Reg)

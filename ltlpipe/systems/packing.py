@@ -128,7 +128,7 @@ def pack(
     get no value; the alphabets are those of the whole components.
     """
     rng = None if seed is None else np.random.default_rng(seed)
-    local = [_reachable(c) for c in network.components]
+    local = [reachable_states(c) for c in network.components]
     *fields, extra = _allocate([*map(len, local), extra_values])
     n_words = 1 + max(f.word for f in (*fields, extra))
     builder = TableBuilder(network, fields, local, n_words)
@@ -159,7 +159,7 @@ def pack(
     )
 
 
-def _reachable(component: LTS) -> np.ndarray:
+def reachable_states(component: LTS) -> np.ndarray:
     """Return the states that the component reaches by its own transitions.
 
     int32[k], ascending.  A component may have far more states than transitions.

@@ -1,0 +1,10 @@
+"""Decoupled search: one state stands for all that internal steps reach.
+
+In comes a network of Büchi automata.  A decoupled state has a set of local states per
+component and is closed under internal transitions; only labels of two components or
+more lead from one to the next.  Read `tables`, then `dominance` (which states need not
+be visited), `composition`, `splits`, `decoupled_ndfs` and `lassos`.
+
+Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
+omega-Regular Properties with Decoupled Search", CAV 2021.
+"""

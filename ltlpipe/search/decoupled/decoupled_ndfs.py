@@ -1,0 +1,371 @@
+"""Nested depth-first search in the decoupled composition.
+
+Decides whether a composition of Büchi automata has a run that visits, infinitely often,
+a state in which all components accept.
+
+Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
+omega-Regular Properties with Decoupled Search", CAV 2021, Fig. 7.
+
+Differences from the source:
+
+- Dominance of split states is that of `ltlpipe.search.decoupled.splits`.
+- The root of an inner search is not entered among the visited split states (as in the
+  remark on its Fig. 6), and a split state is tested for a cycle before it is looked up.
+- The test of Lemma 1 is an option; the state at which the inner search began is on the
+  stack then.
+
+Invariants: those of `dominance`, for decoupled and for split states.
+
+Cost: that of `tables`, `splits` and `dominance`, and eight bytes per state on each
+stack.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._jit import inlined, njit
+from ltlpipe.search.decoupled.composition import Path, is_enabled, write_successor
+from ltlpipe.search.decoupled.dominance import (
+    VisitedSets,
+    add_row,
+    find_dominating,
+    has_room,
+)
+from ltlpipe.search.decoupled.splits import (
+    closes_cycle,
+    split_tables,
+    write_overall,
+    write_root,
+    write_split_successor,
+)
+from ltlpipe.search.emptiness import (
+    FIRST_ENTRIES,
+    MAX_STATES,
+    OutOfMemoryError,
+    total_bytes,
+)
+from ltlpipe.search.product import at_limit
+from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+
+if TYPE_CHECKING:
+    from ltlpipe.search.decoupled.tables import DecoupledNetwork
+    from ltlpipe.search.driver import Limits
+
+
+class Closing(IntEnum):
+    """How a cycle was found: ``registers[Reg.CLOSING]`` after FOUND."""
+
+    LOCAL = 0  # internal transitions of one component (CheckLocalAccept)
+    REFERENCES = 1  # references reach themselves (Lemma 2)
+    STACK = 2  # a state on the stack is dominated (Lemma 1), at Reg.RED_BASE
+
+
+@inlined
+def accepts(tables, rows, i):
+    """Whether every component has an accepting local state in ``rows[i]``."""
+    for component in range(tables.first_word.shape[0]):
+        first = tables.first_word[component]
+        some = False
+        for w in range(tables.n_words[component]):
+            word = rows[i, first + w] & tables.mask[component]
+            if word & tables.accepting[first + w] != 0:
+                some = True
+                break
+        if not some:
+            return False
+    return True
+
+
+@inlined
+def has_local_cycle(tables, rows, i):
+    """Whether an accepting local state of ``rows[i]`` reaches itself alone."""
+    some = False
+    for w in range(rows.shape[1]):
+        some |= rows[i, w] & tables.looping[w] != 0
+    return some
+
+
+@inlined
+def dominated_on_stack(visited, path, depth, overall):
+    """Return the place of a state on the stack within ``overall[0]``, or -1."""
+    rows = visited.store.rows
+    for place in range(depth):
+        state = path.states[place]
+        included = True
+        for w in range(rows.shape[1]):
+            if rows[state, w] & ~overall[0, w] != 0:
+                included = False
+                break
+        if included:
+            return place
+    return np.int64(-1)
+
+
+@inlined
+def push(registers, depth_register, path, state):
+    """Put a state on one of the stacks; its cursor says that it is new."""
+    depth = registers[depth_register]
+    path.states[depth] = state
+    path.cursor[depth] = -1
+    registers[depth_register] = depth + 1
+
+
+@inlined
+def look_outside(tables, splits, visited, known, registers, path, inner, root):
+    """Take one step of DFS: test, follow one label, begin an inner search or leave.
+
+    Returns a Status, RUNNING to go on.
+    """
+    n_labels = tables.first_part.shape[0] - 1
+    rows = visited.store.rows
+    depth = registers[Reg.DEPTH]
+    src = np.int64(path.states[depth - 1])
+    label = np.int64(path.cursor[depth - 1])
+    if label > n_labels:
+        registers[Reg.DEPTH] = depth - 1
+        return Status.RUNNING
+    if label < 0:
+        path.cursor[depth - 1] = 0
+        if accepts(tables, rows, src) and has_local_cycle(tables, rows, src):
+            registers[Reg.CLOSING] = Closing.LOCAL
+            return Status.FOUND
+        return Status.RUNNING
+    if label == n_labels:
+        path.cursor[depth - 1] = label + 1
+        if accepts(tables, rows, src):
+            registers[Reg.INNER_ROOTS] += 1
+            write_root(tables, splits, rows, src, root)
+            push(registers, Reg.INNER_DEPTH, inner, -1)
+        return Status.RUNNING
+    if is_enabled(tables, rows, src, label):
+        write_successor(tables, rows, src, label, path.fresh, 0)
+        if find_dominating(visited, known, path.fresh, 0) < 0:
+            if at_limit(registers):
+                return Status.LIMIT
+            registers[Reg.VISITED] += 1
+            push(registers, Reg.DEPTH, path, add_row(visited, known, path.fresh, 0))
+            registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], depth + 1)
+        registers[Reg.TRANSITIONS] += 1
+    path.cursor[depth - 1] = label + 1
+    return Status.RUNNING
+
+
+@inlined
+def look_inside(
+    tables, splits, visited, seen, seen_known, registers, path, inner, root, overall
+):
+    """Take one step of NestedDFS: follow one label or leave; returns a Status."""
+    depth = registers[Reg.INNER_DEPTH]
+    src = np.int64(inner.states[depth - 1])
+    label = np.int64(max(inner.cursor[depth - 1], 0))
+    if label == tables.first_part.shape[0] - 1:
+        registers[Reg.INNER_DEPTH] = depth - 1
+        return Status.RUNNING
+    inner.cursor[depth - 1] = label + 1
+    rows = root if src < 0 else seen.store.rows
+    if not write_split_successor(tables, splits, rows, max(src, 0), label, inner.fresh):
+        return Status.RUNNING
+    if closes_cycle(tables, splits, inner.fresh):
+        registers[Reg.TRANSITIONS] += 1
+        registers[Reg.CLOSING] = Closing.REFERENCES
+        return Status.FOUND
+    if registers[Reg.STACK_TEST] != 0:
+        write_overall(tables, splits, inner.fresh, overall)
+        place = dominated_on_stack(visited, path, registers[Reg.DEPTH], overall)
+        if place >= 0:
+            registers[Reg.TRANSITIONS] += 1
+            registers[Reg.CLOSING] = Closing.STACK
+            registers[Reg.RED_BASE] = place
+            return Status.FOUND
+    if find_dominating(seen, seen_known, inner.fresh, 0) < 0:
+        if at_limit(registers):
+            inner.cursor[depth - 1] = label  # the call can be repeated
+            return Status.LIMIT
+        registers[Reg.VISITED] += 1
+        registers[Reg.RED_VISITS] += 1
+        state = add_row(seen, seen_known, inner.fresh, 0)
+        push(registers, Reg.INNER_DEPTH, inner, state)
+    registers[Reg.TRANSITIONS] += 1
+    return Status.RUNNING
+
+
+@njit
+def ndfs_step(
+    tables,
+    splits,
+    visited,
+    known,
+    seen,
+    seen_known,
+    registers,
+    path,
+    inner,
+    root,
+    overall,
+    budget,
+):
+    """Advance the nested search by at most `budget` >= 1 steps.
+
+    visited, seen : Visited, the decoupled and the split states, with their registers
+    `known` and `seen_known`; path, inner : Path, the two stacks; root : uint64[1, v],
+    where the inner search began; overall : uint64[1, w], room for a decoupled state.
+    All are changed in place.  Returns a Status; after FOUND ``registers[Reg.CLOSING]``
+    is a Closing and the stacks are the run.
+    """
+    while budget > 0:
+        if registers[Reg.DEPTH] == 0:
+            return Status.EMPTY
+        if (
+            registers[Reg.DEPTH] == path.states.shape[0]
+            or registers[Reg.INNER_DEPTH] == inner.states.shape[0]
+            or not has_room(visited, known)
+            or not has_room(seen, seen_known)
+        ):
+            return Status.GROW  # before any write: the call can be repeated
+        budget -= 1
+        if registers[Reg.INNER_DEPTH] > 0:
+            status = look_inside(
+                tables,
+                splits,
+                visited,
+                seen,
+                seen_known,
+                registers,
+                path,
+                inner,
+                root,
+                overall,
+            )
+        else:
+            status = look_outside(
+                tables, splits, visited, known, registers, path, inner, root
+            )
+        if status != Status.RUNNING:
+            return status
+    return Status.RUNNING
+
+
+@njit
+def begin(visited, known, registers, path):
+    """Visit the initial state, which is in ``path.fresh``."""
+    push(registers, Reg.DEPTH, path, add_row(visited, known, path.fresh, 0))
+
+
+class DecoupledNDFS:
+    """The search of Gnad et al. 2021, Fig. 7, as the driver takes it.
+
+    Parameters
+    ----------
+    network : DecoupledNetwork
+        It is not changed.
+    stack_test : bool
+        Whether the test of Lemma 1 is made, too.
+
+    Attributes
+    ----------
+    registers : int64[N_REGISTERS]
+        See `ltlpipe.search.registers.Reg`.
+    visited, seen : VisitedSets
+        The decoupled states, and the split ones of all inner searches so far.
+    """
+
+    def __init__(self, network: DecoupledNetwork, *, stack_test: bool = False) -> None:
+        self.network = network
+        self.limits: Limits | None = None
+        self.splits, n_split_words = split_tables(network)
+        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
+        self.registers[Reg.MAX_STATES] = MAX_STATES
+        self.registers[Reg.STACK_TEST] = stack_test
+        self.registers[Reg.VISITED] = 1
+        self.registers[Reg.MAX_DEPTH] = 1
+        n_words = len(network.initial)
+        self.visited, self.seen = VisitedSets(n_words), VisitedSets(n_split_words)
+        self.path, self.inner = _new_path(n_words), _new_path(n_split_words)
+        self.root = np.zeros((1, n_split_words), dtype=np.uint64)
+        self.overall = np.zeros((1, n_words), dtype=np.uint64)
+        self.path.fresh[0] = network.initial
+        begin(self.visited.arrays, self.visited.registers, self.registers, self.path)
+
+    def step(self, budget: int) -> Status:
+        """Take at most `budget` steps."""
+        return Status(
+            ndfs_step(
+                self.network.tables,
+                self.splits,
+                self.visited.arrays,
+                self.visited.registers,
+                self.seen.arrays,
+                self.seen.registers,
+                self.registers,
+                self.path,
+                self.inner,
+                self.root,
+                self.overall,
+                budget,
+            )
+        )
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays of the search, room to grow included."""
+        other = total_bytes((self.path, self.inner, self.network.tables, self.splits))
+        return other + self.visited.memory_bytes + self.seen.memory_bytes
+
+    def grow(self, limit_bytes: float) -> None:
+        """Make room wherever the next state may lack it.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The arrays would need more than `limit_bytes`, or the system refuses
+            to give more.
+        """
+        try:
+            for path, register in (
+                (self.path, Reg.DEPTH),
+                (self.inner, Reg.INNER_DEPTH),
+            ):
+                length = path.states.shape[0]
+                if self.registers[register] == length:
+                    if self.memory_bytes + 4 * length > limit_bytes:
+                        raise OutOfMemoryError
+                    for array in (path.states, path.cursor):
+                        array.resize(length + length // 2, refcheck=False)
+            for rows in (self.visited, self.seen):
+                rows.grow(limit_bytes - self.memory_bytes)
+        except MemoryError as error:
+            raise OutOfMemoryError from error
+
+    def trace(self) -> list[int]:
+        """Return the global labels on the way to the last state on the stack."""
+        depth = int(self.registers[Reg.DEPTH])
+        labels = self.path.cursor[: depth - 1] - 1
+        return [int(action) for action in self.network.labels[labels]]
+
+    def inner_trace(self) -> list[int]:
+        """Return those that the inner search followed from its root; after FOUND."""
+        labels = self.inner.cursor[: int(self.registers[Reg.INNER_DEPTH])] - 1
+        return [int(action) for action in self.network.labels[labels]]
+
+    def statistics(self) -> dict[str, int]:
+        """Return what was visited and what was pruned, and how it was found."""
+        inner = {f"split_{k}": n for k, n in self.seen.statistics().items()}
+        return {
+            "decoupled_states": self.visited.n_stored,
+            "split_states": self.seen.n_stored,
+            "inner_searches": int(self.registers[Reg.INNER_ROOTS]),
+            **self.visited.statistics(),
+            **inner,
+        }
+
+
+def _new_path(n_words: int) -> Path:
+    return Path(
+        states=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+        cursor=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+        fresh=np.zeros((1, n_words), dtype=np.uint64),
+    )

@@ -1,0 +1,291 @@
+"""A network as bit sets: closures and images of local states, computed once.
+
+A decoupled state is a *row* of 64-bit words.  Every component owns as many bits as it
+has local states, in one word with others or, beyond 64, in words of its own; so one
+decoupled state dominates another iff its row includes the other's, word by word.
+
+Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
+omega-Regular Properties with Decoupled Search", CAV 2021, Def. 3 and Sec. 4.3,
+CheckLocalAccept.
+
+Differences from the source: none in what is computed.  As its Sec. 2 suggests, labels
+of one participant are internal; a component without acceptance has accepting states
+only.  Local states that a component cannot reach, whatever the others do, get no bit.
+
+Cost: per global label of a component one set of its local states for every local state
+that has a transition with it, and one closure for every local state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.systems.packing import reachable_states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ltlpipe.systems.lts import LTS, Network
+
+WORD_BITS = 64
+
+
+class Decoupled(NamedTuple):
+    """The arrays that kernels see of n components with W words in a row.
+
+    The n_labels global labels are in the order of the network's actions.  A *part* is
+    a global label with one of its participants; parts are sorted by label.
+    """
+
+    first_word: np.ndarray  # int64[n], the first word of each component's bits
+    n_words: np.ndarray  # int64[n], how many words they lie in
+    shift: np.ndarray  # int64[n], its first bit in that word, 0 if n_words > 1
+    mask: np.ndarray  # uint64[n], its bits in any of its words
+    accepting: np.ndarray  # uint64[W], the accepting local states
+    looping: np.ndarray  # uint64[W], those on a cycle of internal transitions
+    first_part: np.ndarray  # int64[n_labels + 1], the parts of each label
+    component: np.ndarray  # int64[n_parts], the participant
+    first_source: np.ndarray  # int64[n_parts], where its part of `sources` begins
+    sources: np.ndarray  # uint64[...], its local states that have the label
+    first_image: np.ndarray  # int64[n_parts], where its part of `image` begins
+    image: np.ndarray  # int64[...], per bit of its words: place in `sets`, or -1
+    first_closure: np.ndarray  # int64[n], where its part of `closure` begins
+    closure: np.ndarray  # int64[...], per bit of its words: place in `sets`, or -1
+    sets: np.ndarray  # uint64[...], sets of one component's states, n_words each
+
+
+class DecoupledNetwork(NamedTuple):
+    """What a decoupled search sees of a network.
+
+    Parameters
+    ----------
+    tables : Decoupled
+        For kernels.
+    initial : uint64[W]
+        The initial decoupled state.
+    labels : int32[n_labels]
+        The action of the network that each global label is.
+    local_states : tuple of int32[k]
+        For each component the states of the LTS that its bits mean.
+    """
+
+    tables: Decoupled
+    initial: np.ndarray
+    labels: np.ndarray
+    local_states: tuple[np.ndarray, ...]
+
+    def unpack(self, row: np.ndarray) -> tuple[frozenset[int], ...]:
+        """Return the local states of each component in a row uint64[W]."""
+        tables = self.tables
+        sets = []
+        for i, names in enumerate(self.local_states):
+            first, shift = int(tables.first_word[i]), int(tables.shift[i])
+            words = row[first : first + int(tables.n_words[i])]
+            bits = int.from_bytes(words.astype("<u8").tobytes(), "little") >> shift
+            sets.append(
+                frozenset(s for k, s in enumerate(names.tolist()) if bits >> k & 1)
+            )
+        return tuple(sets)
+
+
+class Places(NamedTuple):
+    """Where the bits of each component lie."""
+
+    first_word: list[int]
+    n_words: list[int]
+    shift: list[int]
+
+    def words_of(self, i: int, bits: int) -> np.ndarray:
+        """Return uint64[n_words[i]], a set of local states in its words."""
+        raw = (bits << self.shift[i]).to_bytes(8 * self.n_words[i], "little")
+        return np.frombuffer(raw, dtype="<u8").astype(np.uint64)
+
+
+class _Component:
+    """The sets of one component, as integers whose bit k is its k-th local state."""
+
+    def __init__(self, lts: LTS, states: np.ndarray, global_labels: set[str]) -> None:
+        index = {s: k for k, s in enumerate(states.tolist())}
+        self.size = len(states)
+        self.initial = index[lts.initial]
+        internal: list[list[int]] = [[] for _ in index]
+        steps: dict[str, dict[int, list[int]]] = {}
+        for src, label, dst in lts.transitions():
+            if src not in index:
+                continue
+            if label in global_labels:
+                targets = steps.setdefault(label, {})
+                targets.setdefault(index[src], []).append(index[dst])
+            else:
+                internal[index[src]].append(index[dst])
+        self.closure = _closures(internal)
+        self.images = {
+            label: {src: self._closed(dsts) for src, dsts in targets.items()}
+            for label, targets in steps.items()
+        }
+        flags = lts.accepting
+        self.accepting = _bits(k for s, k in index.items() if flags is None or flags[s])
+        self.looping = self.accepting & _bits(
+            k for k, dsts in enumerate(internal) if self._closed(dsts) >> k & 1
+        )
+
+    def _closed(self, states: list[int]) -> int:
+        union = 0
+        for state in states:
+            union |= self.closure[state]
+        return union
+
+
+def decouple(network: Network) -> DecoupledNetwork:
+    """Compute the tables of a network's decoupled composition."""
+    actions = network.actions
+    labels = [i for i, a in enumerate(actions) if len(a.participants) > 1]
+    names = {actions[i].name for i in labels}
+    local = tuple(reachable_states(c) for c in network.components)
+    components = [
+        _Component(c, states, names - c.internal)
+        for c, states in zip(network.components, local, strict=True)
+    ]
+    places = place_sets([c.size for c in components])
+    n_row = max(map(sum, zip(places.first_word, places.n_words, strict=True)))
+    rows = np.zeros((3, n_row), dtype=np.uint64)  # initial, accepting, looping
+    sets = _Sets()
+    closure: list[int] = []
+    first_closure = []
+    for i, component in enumerate(components):
+        start = places.first_word[i]
+        part = rows[:, start : start + places.n_words[i]]
+        part[0] |= places.words_of(i, component.closure[component.initial])
+        part[1] |= places.words_of(i, component.accepting)
+        part[2] |= places.words_of(i, component.looping)
+        first_closure.append(len(closure))
+        closure += sets.add(places, i, dict(enumerate(component.closure)))
+    parts = _Parts()
+    for i in labels:
+        for p in actions[i].participants:
+            parts.add(places, sets, p, components[p].images.get(actions[i].name, {}))
+        parts.ends.append(len(parts.component))
+    tables = Decoupled(
+        first_word=_ints(places.first_word),
+        n_words=_ints(places.n_words),
+        shift=_ints(places.shift),
+        mask=np.array(
+            [
+                ((1 << c.size) - 1) << shift if n == 1 else (1 << WORD_BITS) - 1
+                for c, n, shift in zip(
+                    components, places.n_words, places.shift, strict=True
+                )
+            ],
+            dtype=np.uint64,
+        ),
+        accepting=rows[1].copy(),
+        looping=rows[2].copy(),
+        first_part=_ints(parts.ends),
+        component=_ints(parts.component),
+        first_source=_ints(parts.first_source),
+        sources=_joined(parts.sources),
+        first_image=_ints(parts.first_image),
+        image=_ints(parts.image),
+        first_closure=_ints(first_closure),
+        closure=_ints(closure),
+        sets=_joined(sets.words),
+    )
+    return DecoupledNetwork(
+        tables, rows[0].copy(), np.array(labels, dtype=np.int32), local
+    )
+
+
+class _Sets:
+    """The array `Decoupled.sets` as it grows."""
+
+    def __init__(self) -> None:
+        self.words: list[np.ndarray] = []
+        self.length = 0
+        self.known: dict[tuple[int, int], int] = {}
+
+    def add(self, places: Places, i: int, sets: dict[int, int]) -> list[int]:
+        """Store sets of component i, by local state; return places per bit, or -1."""
+        where = [-1] * (WORD_BITS * places.n_words[i])
+        for state, bits in sets.items():
+            if (i, bits) not in self.known:
+                self.known[i, bits] = self.length
+                self.words.append(places.words_of(i, bits))
+                self.length += places.n_words[i]
+            where[places.shift[i] + state] = self.known[i, bits]
+        return where
+
+
+class _Parts:
+    """The arrays of the parts as they grow."""
+
+    def __init__(self) -> None:
+        self.ends = [0]
+        self.component: list[int] = []
+        self.first_source: list[int] = []
+        self.sources: list[np.ndarray] = []
+        self.first_image: list[int] = []
+        self.image: list[int] = []
+        self.n_sources = 0
+
+    def add(self, places: Places, sets: _Sets, p: int, images: dict[int, int]) -> None:
+        """Add the part of participant p, with its image of every local state."""
+        self.component.append(p)
+        self.first_source.append(self.n_sources)
+        self.sources.append(places.words_of(p, _bits(images)))
+        self.n_sources += places.n_words[p]
+        self.first_image.append(len(self.image))
+        self.image += sets.add(places, p, images)
+
+
+def place_sets(sizes: Sequence[int]) -> Places:
+    """Place sets of local states: small ones share words, first-fit."""
+    places = Places([0] * len(sizes), [1] * len(sizes), [0] * len(sizes))
+    used: list[int] = []
+    for i in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
+        size = sizes[i]
+        fitting = (w for w, taken in enumerate(used) if taken + size <= WORD_BITS)
+        word = next(fitting, len(used))
+        if word == len(used):
+            places.n_words[i] = -(-size // WORD_BITS)
+            used += [0 if size <= WORD_BITS else WORD_BITS] * places.n_words[i]
+        places.first_word[i] = word
+        if size <= WORD_BITS:
+            places.shift[i] = used[word]
+            used[word] += size
+    return places
+
+
+def _closures(steps: list[list[int]]) -> list[int]:
+    """Return, per state, the bits of the states reached by any number of steps."""
+    sources: list[list[int]] = [[] for _ in steps]
+    for src, targets in enumerate(steps):
+        for dst in targets:
+            sources[dst].append(src)
+    closure = [1 << k for k in range(len(steps))]
+    changed = list(range(len(steps)))
+    while changed:
+        dst = changed.pop()
+        for src in sources[dst]:
+            union = closure[src] | closure[dst]
+            if union != closure[src]:
+                closure[src] = union
+                changed.append(src)
+    return closure
+
+
+def _bits(states: Iterable[int]) -> int:
+    """Return the integer with these bits."""
+    union = 0
+    for state in states:
+        union |= 1 << state
+    return union
+
+
+def _ints(values: list[int]) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([*arrays, np.zeros(0, dtype=np.uint64)])

@@ -1,0 +1,1 @@
+"""Decoupled search."""

@@ -1,0 +1,110 @@
+"""Lassos of the decoupled search are replayed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, Network
+from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
+from ltlpipe.search.decoupled.lassos import lasso
+from ltlpipe.search.decoupled.tables import decouple
+from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.systems.random_networks import random_network
+from ltlpipe.verdict.replay import replay_run
+from ltlpipe.verdict.verdict import Lasso
+from tests.search.decoupled.examples import figure_5, figure_8
+from tests.strategies import networks
+
+
+def replayed(network, *, stack=False):
+    """The lasso of a network, and how it was found; None if there is none."""
+    search = DecoupledNDFS(decouple(network), stack_test=stack)
+    if drive(search, Limits()).status != Status.FOUND:
+        return None
+    actions, states, length = lasso(network, search)
+    names = [network.actions[a].name for a in actions]
+    found = Lasso(names[:length], names[length:], actions, states)
+    replay_run(network, found)
+    return found, Closing(search.registers[Reg.CLOSING])
+
+
+@given(
+    networks(
+        max_components=3,
+        max_states=5,
+        max_transitions=9,
+        internal=("d",),
+        acceptance=True,
+    ),
+    st.booleans(),
+)
+def test_lassos_of_random_networks(network, stack):
+    """Whatever closed the cycle."""
+    replayed(network, stack=stack)
+
+
+@pytest.mark.parametrize("stack", [False, True])
+def test_lassos_of_larger_networks(stack):
+    """Some of them are found, with traces of some length."""
+    found = 0
+    for seed in range(12):
+        network = random_network(
+            3, seed=seed, n_states=(10, 20), local_ratio=0.5, accepting_ratio=0.2
+        )
+        found += replayed(network, stack=stack) is not None
+    assert found > 3
+
+
+def test_example_1():
+    """The trace that Sec. 4.3 gives."""
+    found, closing = replayed(figure_8())
+    assert (found.prefix, found.cycle) == (["l1", "lI", "l6"], ["l7", "l7"])
+    assert closing == Closing.REFERENCES
+
+
+def test_figure_5():
+    """The cycle of state 2 (Fig. 6)."""
+    found, _ = replayed(figure_5())
+    assert (found.prefix, found.cycle) == (["i1"], ["l1", "l2"])
+
+
+def test_an_internal_cycle():
+    """One component goes round, the other stays in its accepting state."""
+    network = Network(
+        [
+            LTS.from_transitions(
+                [(0, "g", 1), (1, "x", 2), (2, "x", 1)], accepting=[2]
+            ),
+            LTS.from_transitions([(0, "g", 1), (1, "y", 2)], accepting=[2]),
+        ]
+    )
+    found, closing = replayed(network)
+    assert closing == Closing.LOCAL
+    assert found.cycle == ["x", "x"]
+
+
+@pytest.mark.parametrize(("periods", "rounds"), [((2, 3), 6), ((2, 4), 4), ((1, 1), 1)])
+def test_rounds_of_lemma_1(periods, rounds):
+    """The cycle goes round until all components are back at the same time.
+
+    Every local state is reached after the first label, and each component goes
+    round its own ring with `g`.
+    """
+    network = Network(
+        [
+            LTS.from_transitions(
+                [
+                    *[(p, "start", s) for s in range(p)],
+                    *[(s, "g", (s + 1) % p) for s in range(p)],
+                ],
+                initial=p,
+            )
+            for p in periods
+        ]
+    )
+    found, closing = replayed(network, stack=True)
+    assert len(found.cycle) == rounds
+    assert closing == (Closing.STACK if rounds > 1 else Closing.REFERENCES)
