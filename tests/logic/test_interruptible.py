@@ -9,7 +9,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import (
@@ -60,8 +60,10 @@ def literal_intrpt(text):
     """``intrpt`` letter by letter, with both clauses for X."""
     import spot
 
-    tree = parse(text).spot.unabbreviate("FGRMWie^")  # what is left: & | ! X U
-    names = [p.ap_name() for p in spot.atomic_prop_collect(tree)]
+    formula = parse(text).spot
+    # Before what follows, which turns a R G b into G b: a is visible all the same.
+    names = [p.ap_name() for p in spot.atomic_prop_collect(formula) or ()]
+    tree = formula.unabbreviate("FGRMWie^")  # what is left: & | ! X U
     seen = " | ".join(f'"{name}"' for name in names) or "0"
 
     def beta(node):
@@ -83,6 +85,7 @@ def literal_intrpt(text):
 
 
 @given(formulas(max_leaves=4))
+@example("(a R G(b))")
 def test_shorter_intrpt_is_that_of_the_paper(text):
     """Remark 1 and the Boolean combinations change the form, not the meaning."""
     assert action_equivalent(intrpt(text), literal_intrpt(text))
