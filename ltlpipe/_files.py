@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias, cast
 
-from ltlpipe._errors import InputError
+from ltlpipe._errors import InputError, LtlpipeError
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -53,6 +53,21 @@ def read_text(path: StrPath, *, opening: Opening | None = None) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {reason}", file=file) from None
     return _decoded(data, file)
+
+
+def write_text(path: StrPath, text: str) -> None:
+    """Write a text file in UTF-8.
+
+    Raises
+    ------
+    LtlpipeError
+        It cannot be written; the message names it.
+    """
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or error
+        raise LtlpipeError(f"{path}: cannot be written: {reason}") from None
 
 
 def _open(file: str) -> BinaryIO:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared  # noqa: TC001 - typer reads annotations
 from ltlpipe.cli.progress import search_progress
 
@@ -151,11 +151,9 @@ def _write(rows: list[Row], form: str, out: str | None) -> None:
     if out is None:
         print(text, end="")
         return
-    try:
-        Path(out).write_text(text, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or error
-        raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
+    from ltlpipe._files import write_text
+
+    write_text(out, text)
 
 
 def _laid_out(rows: list[Row], form: str, *, to_file: bool) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe._errors import LtlpipeError
 from ltlpipe.cli.generate_rers import rers
 
 if TYPE_CHECKING:
@@ -129,11 +127,9 @@ def formulas(
     if out is None:
         print(text, end="")
         return
-    try:
-        Path(out).write_text(text, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or error
-        raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
+    from ltlpipe._files import write_text
+
+    write_text(out, text)
     print(f"wrote {out}", file=sys.stderr)
 
 

@@ -15,55 +15,20 @@ bug, and the replay judges what comes out.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.letters import OTHER, PropertyAutomaton
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.product import make_problem
-from ltlpipe.search.registers import Status
-from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.lts import Network
+from ltlpipe.verdict.word_runs import SILENT, Label, Word, find_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.reduction.components.groups import Group
     from ltlpipe.search.driver import Interrupt
-
-SILENT = None
-"""Stands in a word for a step that cannot be observed."""
-
-_TICK = "tick"  # internal, so that it may have any name
-
-Label = str | None
-
-
-class Word(NamedTuple):
-    """What a group does.
-
-    Parameters
-    ----------
-    prefix, cycle : tuple of str or SILENT
-        Labels; with an empty cycle the word is finite.
-    diverges : bool
-        Whether a finite word is followed by silent steps for ever; else the group
-        need not go on.
-    exact : bool
-        Whether silent steps count, one by one; else there may be any number anywhere.
-    offers : frozenset of str or SILENT, optional
-        Labels that the state in which a finite word stops may offer; None is any.
-        Only for single components.
-    """
-
-    prefix: tuple[Label, ...]
-    cycle: tuple[Label, ...]
-    diverges: bool = False
-    exact: bool = False
-    offers: frozenset[Label] | None = None
+    from ltlpipe.systems.lts import LTS
 
 
 class Step(NamedTuple):
@@ -329,152 +294,7 @@ def _word_of(
     )
 
 
-class Found(NamedTuple):
-    """A lasso of a small network."""
-
-    actions: np.ndarray  # int32[k + c]
-    states: np.ndarray  # int32[k + c + 1, n_components]
-    length: int  # k
-
-
-def find_run(
-    network: Network,
-    word: Word,
-    alphabet: frozenset[str],
-    interrupt: Interrupt | None = None,
-) -> Found:
-    """Return a run with a given word.
-
-    Parameters
-    ----------
-    network : Network
-        It is not changed.
-    word : Word
-        Over labels of `alphabet`; all other actions are silent.
-    alphabet : frozenset of str
-        The labels that can be observed.
-    interrupt : Interrupt, optional
-        Ends the work when pressed.
-
-    Raises
-    ------
-    Interrupted
-        `interrupt` was pressed.
-    RuntimeError
-        There is no such run: a bug.
-    """
-    from ltlpipe.search.scc.couvreur99 import Couvreur99
-
-    stops = not word.cycle and not word.diverges
-    if stops and word.offers is not None:
-        (component,) = network.components
-        network = Network([_ticking(component, word.offers, alphabet)])
-    elif stops:  # a clock that ticks for ever once the word is over
-        clock = LTS.from_transitions([(0, _TICK, 0)], internal=[_TICK])
-        network = Network([*network.components, clock])
-    table, letter = word_automaton(word)
-    blocked = table.n_letters - 2  # what the word does not have
-    letters = np.array(
-        [
-            OTHER
-            if action.internal or action.name not in alphabet
-            else letter.get(action.name, blocked)
-            for action in network.actions
-        ],
-        dtype=np.int32,
-    )
-    if stops:
-        letters[-1] = table.n_letters - 1
-    packed = pack(network, letters, extra_values=table.n_states)
-    search = Couvreur99(make_problem(packed, table))
-    outcome = drive(search, Limits(), interrupt=interrupt)
-    if outcome.reason is not None:
-        raise Interrupted(outcome.reason)
-    if outcome.status != Status.FOUND:
-        raise RuntimeError("a lift that fails: no run has the word of its reduction")
-    lasso = search.lasso(interrupt)
-    ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
-    actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
-    length = len(lasso.prefix_actions)
-    if stops:
-        actions, ids = actions[:length], ids[: length + 1]
-    return Found(actions, packed.unpack(search.store.rows[ids]), length)
-
-
 def _offered(lts: LTS, state: int) -> frozenset[Label]:
     """Return the labels of the transitions that leave a state."""
     labels = [lts.labels[k] for k in np.unique(lts.label[lts.src == state]).tolist()]
     return frozenset(SILENT if name in lts.internal else name for name in labels)
-
-
-def _ticking(component: LTS, offers: frozenset[Label], alphabet: frozenset[str]) -> LTS:
-    """Return a component that ticks, by its last label, where it offers no more."""
-    seen = [
-        name if name in alphabet and name not in component.internal else SILENT
-        for name in component.labels
-    ]
-    more = np.array([label not in offers for label in seen], dtype=np.bool_)
-    stops = np.ones(component.n_states, dtype=np.bool_)
-    if component.n_transitions:
-        stops[component.src[more[component.label]]] = False
-    states = np.flatnonzero(stops).astype(np.int32)
-    tick = _TICK
-    while tick in component.labels:
-        tick += "_"
-    return replace(
-        component,
-        labels=(*component.labels, tick),
-        src=np.concatenate([component.src, states]),
-        label=np.concatenate(
-            [component.label, np.full_like(states, len(component.labels))]
-        ),
-        dst=np.concatenate([component.dst, states]),
-        internal=component.internal | {tick},
-    )
-
-
-def word_automaton(word: Word) -> tuple[PropertyAutomaton, dict[Label, int]]:
-    """Return the automaton of the runs with a word, and the letters of its labels.
-
-    Its states are the places in the word.  The letter behind those of the labels is
-    never read, and the last one is a tick: it marks that a word that stops is over.
-
-    Examples
-    --------
-    >>> table, letter = word_automaton(Word(("a",), ("b",)))
-    >>> table.n_states, table.edge_dst.tolist(), letter
-    (2, [0, 1, 1, 1], {'a': 1, 'b': 2})
-    """
-    labels = (*word.prefix, *word.cycle)
-    names = [name for name in dict.fromkeys(labels) if name is not SILENT]
-    letter: dict[Label, int] = {
-        name: k for k, name in enumerate(names, start=OTHER + 1)
-    }
-    n_letters = len(names) + 3
-    places: list[list[tuple[int, int, int]]] = []  # (letter, target, mark) by place
-    for place, label in enumerate(labels):
-        last = place + 1 == len(labels) and bool(word.cycle)
-        target = len(word.prefix) if last else place + 1
-        edges = [] if word.exact else [(OTHER, place, 0)]
-        edges.append((OTHER if label is SILENT else letter[label], target, int(last)))
-        places.append(edges)
-    if not word.cycle:
-        tick = OTHER if word.diverges else n_letters - 1
-        places.append([(tick, len(labels), 1)])
-    rows = [
-        (place * n_letters + edge[0], edge[1], edge[2])
-        for place, edges in enumerate(places)
-        for edge in edges
-    ]
-    counts = np.bincount([row for row, _, _ in rows], minlength=len(places) * n_letters)
-    table = PropertyAutomaton(
-        n_states=len(places),
-        initial=0,
-        n_letters=n_letters,
-        first_edge=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-        edge_dst=np.array([target for _, target, _ in rows], dtype=np.int32),
-        edge_marks=np.array([mark for _, _, mark in rows], dtype=np.uint32),
-        n_marks=1,
-        state_based=False,
-    )
-    return table, letter

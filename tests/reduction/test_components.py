@@ -6,13 +6,9 @@ The theorems that are tested here are proved in docs/components.md.
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, permutations
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -27,10 +23,10 @@ from ltlpipe.reduction.components import composing, merging, sharing
 from ltlpipe.reduction.components.composing import TooManyPairsError, compose
 from ltlpipe.reduction.components.merging import Limit, Workshop, components_of
 from tests import oracles
+from tests.modes import INTERPRETED, checked, output
 from tests.reduction.test_equivalence import observations
 from tests.strategies import lts
 
-ROOT = Path(__file__).parents[2]
 DEPTH = 5
 
 #: Names of internal labels that others observe, or that quotients like to use.
@@ -442,24 +438,8 @@ for size in (1, 2, 5, 20):
 """
 
 
-def output(**environment):
-    """What the program prints under these settings."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM],
-        env=os.environ | environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 def test_interpreted_and_checked_kernels_do_the_same(tmp_path):
     """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
-    expected = output()
-    assert output(NUMBA_DISABLE_JIT="1") == expected
-    fresh = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    assert output(**fresh) == expected
+    expected = output(PROGRAM)
+    assert output(PROGRAM, **INTERPRETED) == expected
+    assert output(PROGRAM, **checked(tmp_path)) == expected

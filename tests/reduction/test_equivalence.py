@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +13,8 @@ from ltlpipe import LTS, UnsupportedError
 from ltlpipe.reduction import reduce
 from ltlpipe.reduction.equivalence import signatures, steps, subsets
 from ltlpipe.reduction.equivalence.reducing import EQUIVALENCES, TooLargeError
+from tests.modes import INTERPRETED, checked, output
 from tests.strategies import lts
-
-ROOT = Path(__file__).parents[2]
 
 #: Few states and many steps: cycles, choices, and subsets worth the name.
 COMPONENTS = lts(max_states=7, max_transitions=16, internal=["d"])
@@ -471,24 +466,8 @@ for size in (1, 5, 9, 30):
 """
 
 
-def output(**environment):
-    """What the program prints under these settings."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM],
-        env=os.environ | environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 def test_interpreted_and_checked_kernels_do_the_same(tmp_path):
     """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
-    expected = output()
-    assert output(NUMBA_DISABLE_JIT="1") == expected
-    fresh = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    assert output(**fresh) == expected
+    expected = output(PROGRAM)
+    assert output(PROGRAM, **INTERPRETED) == expected
+    assert output(PROGRAM, **checked(tmp_path)) == expected

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
+from tests.modes import INTERPRETED, checked, output
 
 PROGRAM = """
 import warnings
@@ -62,28 +57,11 @@ print(sccs(ring(3)).to_csv())
 """
 
 
-def output(**environment):
-    """What the program prints under these settings."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", PROGRAM],
-        env=os.environ | environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout
-
-
 def test_interpreted_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1` is the copy of the kernels for debuggers."""
-    assert output(NUMBA_DISABLE_JIT="1") == output()
+    assert output(PROGRAM, **INTERPRETED) == output(PROGRAM)
 
 
 def test_no_kernel_leaves_its_arrays(tmp_path):
     """With checked bounds, and code compiled anew, nothing is different."""
-    checked = output(NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
-    assert checked == output()
+    assert output(PROGRAM, **checked(tmp_path)) == output(PROGRAM)

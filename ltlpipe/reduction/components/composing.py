@@ -13,13 +13,14 @@ transition; every transition of a reached pair is looked at once.
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import inlined, njit
+from ltlpipe.reduction.equivalence.reducing import internal_name
+from ltlpipe.reduction.equivalence.steps import longer
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
@@ -170,22 +171,16 @@ def _grown(pairs: Pairs, registers: np.ndarray) -> Pairs:
     """Return the same with room for twice as much of what is full."""
     if registers[Reg.PAIRS] == len(pairs.left):
         size = 2 * len(pairs.left)
-        left, right = _longer(pairs.left, size), _longer(pairs.right, size)
+        left, right = longer(pairs.left, size), longer(pairs.right, size)
         slots = np.zeros(2 * size, dtype=np.int32)
         _enter_slots(left, right, slots, int(registers[Reg.PAIRS]))
         return pairs._replace(left=left, right=right, slots=slots)
     size = 2 * len(pairs.src)
     return pairs._replace(
-        src=_longer(pairs.src, size),
-        label=_longer(pairs.label, size),
-        dst=_longer(pairs.dst, size),
+        src=longer(pairs.src, size),
+        label=longer(pairs.label, size),
+        dst=longer(pairs.dst, size),
     )
-
-
-def _longer(array: np.ndarray, size: int) -> np.ndarray:
-    longer = np.zeros(size, dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def _result(
@@ -194,8 +189,7 @@ def _result(
     label = pairs.label[:n_steps]
     labels, internal = tuple(visible), frozenset[str]()
     if (label == len(visible)).any():
-        names = chain(["i", "tau"], (f"i_{k}" for k in count(2)))
-        silent = next(name for name in names if name not in visible)
+        silent = internal_name(visible)
         labels, internal = (*visible, silent), frozenset([silent])
     return LTS(
         n_states=n_pairs,

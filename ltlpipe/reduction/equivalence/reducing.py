@@ -168,9 +168,14 @@ def _with_internal(lts: LTS, steps: Steps, visible: Sequence[str]) -> LTS:
     """Return the steps as a component, with an internal label if there is need."""
     if not (steps.label == len(visible)).any():
         return _lts(lts, steps, visible, ())
-    names = chain(["i", "tau"], (f"i_{k}" for k in count(2)))
-    internal = next(name for name in names if name not in visible)
+    internal = internal_name(visible)
     return _lts(lts, steps, [*visible, internal], [internal])
+
+
+def internal_name(visible: Collection[str]) -> str:
+    """Return a name for an internal label: ``i`` if no visible one is called so."""
+    names = chain(["i", "tau"], (f"i_{k}" for k in count(2)))
+    return next(name for name in names if name not in visible)
 
 
 def _lts(

@@ -173,6 +173,13 @@ def by_least_member(count: int, number: np.ndarray) -> np.ndarray:
     return result
 
 
+def longer(array: np.ndarray, size: int) -> np.ndarray:
+    """Return an array of `size` entries that begins with those of `array`."""
+    result: np.ndarray = np.zeros(size, dtype=array.dtype)
+    result[: len(array)] = array
+    return result
+
+
 def sort_steps(
     n_states: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

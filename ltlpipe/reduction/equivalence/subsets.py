@@ -30,7 +30,7 @@ import numpy as np
 from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import inlined, njit
 from ltlpipe.reduction.equivalence.splitting import Status
-from ltlpipe.reduction.equivalence.steps import Graph, Steps, graph_of
+from ltlpipe.reduction.equivalence.steps import Graph, Steps, graph_of, longer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,13 +193,13 @@ def _grown(subsets: Subsets, registers: np.ndarray, allowed: int) -> Subsets:
                 f" {used // n_known} on average; use branching equivalence"
             )
         size = max(2 * len(subsets.members), used + len(subsets.mark))
-        subsets = subsets._replace(members=_longer(subsets.members, size))
+        subsets = subsets._replace(members=longer(subsets.members, size))
     if n_known == len(subsets.hashes):
         room = 2 * n_known
         subsets = subsets._replace(
-            begin=_longer(subsets.begin, room + 1),
-            hashes=_longer(subsets.hashes, room),
-            marked=_longer(subsets.marked, room),
+            begin=longer(subsets.begin, room + 1),
+            hashes=longer(subsets.hashes, room),
+            marked=longer(subsets.marked, room),
             slots=_slots_for(room),
         )
         registers[Reg.HASHED] = 0
@@ -207,17 +207,11 @@ def _grown(subsets: Subsets, registers: np.ndarray, allowed: int) -> Subsets:
     if n_steps + len(subsets.head) > len(subsets.src):
         room = 2 * len(subsets.src)
         subsets = subsets._replace(
-            src=_longer(subsets.src, room),
-            label=_longer(subsets.label, room),
-            dst=_longer(subsets.dst, room),
+            src=longer(subsets.src, room),
+            label=longer(subsets.label, room),
+            dst=longer(subsets.dst, room),
         )
     return subsets
-
-
-def _longer(array: np.ndarray, size: int) -> np.ndarray:
-    longer = np.zeros(size, dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def _deterministic(subsets: Subsets, registers: np.ndarray, n_labels: int) -> Steps:
