@@ -39,13 +39,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.structure import accepting_something, table_of, useful_part
+from ltlpipe.automata.structure import accepting_only_on, table_of, useful_part
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.automata.structure import Cell
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
     invisible = _invisible(table, visible)
     if not invisible:
         return table
-    diverging = _diverging(table, invisible, accepting)
+    diverging = accepting_only_on(table, invisible)  # the set D
     sharp = {
         state: table.n_states + i
         for i, state in enumerate(sorted(accepting - diverging))
@@ -349,17 +348,3 @@ def _members(mask: int) -> list[int]:
         members.append(_lowest(mask))
         mask &= mask - 1
     return members
-
-
-def _diverging(
-    table: PropertyAutomaton, invisible: list[int], accepting: frozenset[int]
-) -> frozenset[int]:
-    """Return the set D: states that accept a word without visible letters."""
-    cells: list[Cell] = []
-    for state, row in enumerate(_rows(table)):
-        reached = 0
-        for x in invisible:
-            reached |= row[x]
-        cells.append([(dst, int(state in accepting)) for dst in _members(reached)])
-    start = [(state, 0) for state in range(table.n_states)]
-    return accepting_something([*cells, start], 1, table.n_states, 1)

@@ -177,6 +177,19 @@ def accepting_something(
     )
 
 
+def accepting_only_on(
+    table: PropertyAutomaton, letters: Collection[int]
+) -> frozenset[int]:
+    """Return the states that accept some word over the given letters alone."""
+    cells: list[Cell] = []
+    by_letter = cells_of(table)
+    for state in range(table.n_states):
+        row = by_letter[state * table.n_letters : (state + 1) * table.n_letters]
+        cells.append(sorted({edge for a in letters for edge in row[a]}))
+    start = [(state, 0) for state in range(table.n_states)]
+    return accepting_something([*cells, start], 1, table.n_states, table.n_marks)
+
+
 def structure_of(
     cells: Sequence[Cell], *, n_letters: int, initial: int, n_marks: int
 ) -> Structure:

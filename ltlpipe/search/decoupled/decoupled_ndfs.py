@@ -35,6 +35,7 @@ from ltlpipe.search.decoupled.dominance import (
     find_dominating,
     has_room,
 )
+from ltlpipe.search.decoupled.lassos import GlobalTrace
 from ltlpipe.search.decoupled.splits import (
     closes_cycle,
     split_tables,
@@ -65,14 +66,14 @@ class Closing(IntEnum):
 
 
 @inlined
-def accepts(tables, rows, i):
-    """Whether every component has an accepting local state in ``rows[i]``."""
+def meets(tables, wanted, rows, i):
+    """Whether every component has one of the `wanted` local states in ``rows[i]``."""
     for component in range(tables.first_word.shape[0]):
         first = tables.first_word[component]
         some = False
         for w in range(tables.n_words[component]):
             word = rows[i, first + w] & tables.mask[component]
-            if word & tables.accepting[first + w] != 0:
+            if word & wanted[first + w] != 0:
                 some = True
                 break
         if not some:
@@ -130,13 +131,15 @@ def look_outside(tables, splits, visited, known, registers, path, inner, root):
         return Status.RUNNING
     if label < 0:
         path.cursor[depth - 1] = 0
-        if accepts(tables, rows, src) and has_local_cycle(tables, rows, src):
+        if has_local_cycle(tables, rows, src) and meets(
+            tables, tables.accepting, rows, src
+        ):
             registers[Reg.CLOSING] = Closing.LOCAL
             return Status.FOUND
         return Status.RUNNING
     if label == n_labels:
         path.cursor[depth - 1] = label + 1
-        if accepts(tables, rows, src):
+        if meets(tables, tables.references, rows, src):
             registers[Reg.INNER_ROOTS] += 1
             write_root(tables, splits, rows, src, root)
             push(registers, Reg.INNER_DEPTH, inner, -1)
@@ -340,16 +343,23 @@ class DecoupledNDFS:
         except MemoryError as error:
             raise OutOfMemoryError from error
 
-    def trace(self) -> list[int]:
-        """Return the global labels on the way to the last state on the stack."""
-        depth = int(self.registers[Reg.DEPTH])
-        labels = self.path.cursor[: depth - 1] - 1
-        return [int(action) for action in self.network.labels[labels]]
-
-    def inner_trace(self) -> list[int]:
-        """Return those that the inner search followed from its root; after FOUND."""
-        labels = self.inner.cursor[: int(self.registers[Reg.INNER_DEPTH])] - 1
-        return [int(action) for action in self.network.labels[labels]]
+    def trace(self) -> GlobalTrace:
+        """Return the labels of the run that was found; after FOUND."""
+        names = self.network.labels
+        depth, inner_depth = (
+            int(self.registers[r]) for r in (Reg.DEPTH, Reg.INNER_DEPTH)
+        )
+        outer = names[self.path.cursor[: depth - 1] - 1].tolist()
+        closing = Closing(self.registers[Reg.CLOSING])
+        if closing == Closing.LOCAL:
+            return GlobalTrace(outer, [])
+        inner = names[self.inner.cursor[:inner_depth] - 1].tolist()
+        if self.network.marks.shape[1] == 0:  # all accept where it began
+            inner = [-1, *inner]
+        place = depth - 1
+        if closing == Closing.STACK:
+            place = int(self.registers[Reg.RED_BASE])
+        return GlobalTrace(outer[:place], outer[place:] + inner)
 
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""

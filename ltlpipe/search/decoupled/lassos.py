@@ -1,35 +1,56 @@
 """Accepting runs from the labels that a decoupled search followed.
 
-The stacks of the search are its global trace.  Every component is led along it for
-itself, by a shortest run with internal steps in between, and the runs are merged at
-the global labels.
+A decoupled search tells a *global trace*: labels of the prefix, and labels that can be
+repeated for ever.  Every component is led along it for itself, by a shortest run with
+internal steps in between, and the runs are merged at the global labels.
+
+One turn of the cycle leads a component from a local state to one of several; some of
+its states come back to themselves after some turns.  The lasso goes round as often as
+brings all components back at once.
 
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
 omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 4.3, last paragraphs,
 and the proof of Lemma 1.
 
 Differences from the source: no predecessors are stored; what they tell is on the
-stacks of a depth-first search.
+stacks of a depth-first search.  What its proof of Lemma 1 finds by walking back from
+member to member is found for each component alone, so that the numbers of turns do
+not add up but meet in their least common multiple.
 
-Cost: per component the number of its transitions times the length of the trace.  After
-the test of Lemma 1 the cycle can go round as often as the least common multiple of the
-components' own rounds says.
+Cost: per component the number of its transitions times the length of the trace.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.search.decoupled.decoupled_ndfs import Closing
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.emptiness import Interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.search.decoupled.tables import DecoupledNetwork
     from ltlpipe.systems.lts import Network
+
+MAX_STEPS = 10_000_000
+"""Steps of the longest lasso that is written down."""
+
+
+class GlobalTrace(NamedTuple):
+    """What a decoupled search has found.
+
+    Parameters
+    ----------
+    prefix, cycle : list of int
+        Actions of the network; -1 - j where acceptor j was taken.  Without a cycle
+        some component goes on alone, by internal steps.
+    """
+
+    prefix: list[int]
+    cycle: list[int]
 
 
 class NetworkLasso(NamedTuple):
@@ -51,28 +72,82 @@ class NetworkLasso(NamedTuple):
 
 
 class _Steps:
-    """The transitions of one component, by state: [(action, dst)]."""
+    """The transitions of one component.
 
-    def __init__(self, network: Network, i: int) -> None:
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    i : int
+        Which component.
+    shared : frozenset of int
+        Actions that are global labels.
+    held : frozenset of int
+        The acceptors, as negative numbers, that ask for this component to accept.
+    """
+
+    def __init__(
+        self, network: Network, i: int, shared: frozenset[int], held: frozenset[int]
+    ) -> None:
         component = network.components[i]
         index = {
             a.name: k for k, a in enumerate(network.actions) if i in a.participants
         }
+        flags = component.accepting
+        self.initial = component.initial
+        self.accepting = frozenset(
+            s for s in range(component.n_states) if flags is None or flags[s]
+        )
         self.internal: dict[int, list[tuple[int, int]]] = {}
-        self.shared: dict[tuple[int, int], list[int]] = {}
-        self.alphabet: set[int] = set()
+        self.alphabet = shared & {index[label] for label in component.labels} | held
+        self._held = held
+        self._targets: dict[tuple[int, int], list[int]] = {}
         for src, label, dst in component.transitions():
             action = index[label]
-            if len(network.actions[action].participants) > 1:
-                self.shared.setdefault((src, action), []).append(dst)
+            if action in shared:
+                self._targets.setdefault((src, action), []).append(dst)
             else:
                 self.internal.setdefault(src, []).append((action, dst))
-        self.alphabet = {index[label] for label in component.labels}
+        self._closures: dict[int, frozenset[int]] = {}
+
+    def after(self, state: int, action: int) -> list[int]:
+        """Return where a label of the trace leads from a local state."""
+        if action not in self.alphabet:
+            return [state]
+        if action in self._held:
+            return [state] if state in self.accepting else []
+        return self._targets.get((state, action), [])
+
+    def reached(self, states: Iterable[int], trace: Sequence[int]) -> frozenset[int]:
+        """Return the local states reached along global labels."""
+        current = self._closed(states)
+        for action in trace:
+            if action in self.alphabet:
+                current = self._closed(
+                    dst for state in current for dst in self.after(state, action)
+                )
+        return current
+
+    def _closed(self, states: Iterable[int]) -> frozenset[int]:
+        return frozenset().union(*map(self._closure, states))
+
+    def _closure(self, state: int) -> frozenset[int]:
+        """Return what is reached by internal steps."""
+        if state not in self._closures:
+            seen = {state}
+            todo = [state]
+            while todo:
+                for _, dst in self.internal.get(todo.pop(), ()):
+                    if dst not in seen:
+                        seen.add(dst)
+                        todo.append(dst)
+            self._closures[state] = frozenset(seen)
+        return self._closures[state]
 
     def along(
         self, src: int, dst: int, trace: Sequence[int]
-    ) -> list[list[tuple[int, int]]] | None:
-        """Return a shortest run from src to dst along global labels, or None.
+    ) -> list[list[tuple[int, int]]]:
+        """Return a shortest run from src to dst along global labels.
 
         Per label, and once more at the end, the steps (action, local state) before
         it; the label's own step is the last of its list.
@@ -87,16 +162,14 @@ class _Steps:
             places = [(a, (position, d)) for a, d in self.internal.get(state, ())]
             if position < len(trace):
                 action = trace[position]
-                targets = [state]
-                if action in self.alphabet:
-                    targets = self.shared.get((state, action), [])
+                targets = self.after(state, action)
                 places += [(action, (position + 1, d)) for d in targets]
             for action, place in places:
                 if place not in came:
                     came[place] = ((position, state), action)
                     frontier.append(place)
         if goal not in came:
-            return None
+            raise RuntimeError("the search reported a run that is not there")
         parts: list[list[tuple[int, int]]] = [[] for _ in range(len(trace) + 1)]
         place = goal
         while (step := came[place]) is not None:
@@ -105,17 +178,92 @@ class _Steps:
             place = before
         return [part[::-1] for part in parts]
 
+    def internal_cycle(self, state: int) -> list[tuple[int, int]]:
+        """Return internal steps (action, local state) from a state back to it."""
+        for action, dst in self.internal.get(state, ()):
+            if state in self._closure(dst):
+                return [(action, dst), *self.along(dst, state, [])[0]]
+        return []
+
+    def orbit(self, starts: Iterable[int], trace: Sequence[int]) -> Orbit:
+        """Return a shortest way of turns, along the trace, that comes back."""
+        starts = sorted(starts)
+        turns = {s: self.reached([s], trace) for s in starts}
+        for state in starts:
+            if state in turns[state]:
+                return Orbit([], [state])
+        came: dict[int, int | None] = dict.fromkeys(starts)
+        frontier = list(starts)
+        for state in frontier:  # grows while it is read
+            if state not in turns:
+                turns[state] = self.reached([state], trace)
+            for after in sorted(turns[state]):
+                if after not in came:
+                    came[after] = state
+                    frontier.append(after)
+        rounds = [_shortest_round(turns, state) for state in frontier]
+        rounds = [turn for turn in rounds if turn]
+        if not rounds:
+            raise RuntimeError("the search reported a run that is not there")
+        best = min(rounds, key=len)
+        way: list[int] = []
+        before = came[best[0]]
+        while before is not None:
+            way.append(before)
+            before = came[before]
+        return Orbit(way[::-1], best)
+
+
+class Orbit(NamedTuple):
+    """Local states of one component before each turn of the cycle."""
+
+    way: list[int]
+    round: list[int]
+
+    def at(self, turn: int) -> int:
+        """Return the local state before a turn."""
+        if turn < len(self.way):
+            return self.way[turn]
+        return self.round[(turn - len(self.way)) % len(self.round)]
+
+
+def _shortest_round(turns: dict[int, frozenset[int]], start: int) -> list[int]:
+    """Return the states of a shortest cycle of turns through `start`, or none."""
+    came = dict.fromkeys(sorted(turns[start]), start)
+    frontier = list(came)
+    for state in frontier:  # grows while it is read
+        if state == start:
+            break
+        for after in sorted(turns[state]):
+            if after not in came:
+                came[after] = state
+                frontier.append(after)
+    if start not in came:
+        return []
+    cycle = [came[start]]
+    while cycle[-1] != start:
+        cycle.append(came[cycle[-1]])
+    return cycle[::-1]
+
 
 class _Run:
     """A run of the network that grows at its end."""
 
-    def __init__(self, network: Network) -> None:
-        self.steps = [_Steps(network, i) for i in range(len(network.components))]
+    def __init__(
+        self,
+        network: Network,
+        steps: Sequence[_Steps],
+        stop_in_time: Callable[[], None] | None,
+    ) -> None:
+        self.steps = steps
         self.states = [[c.initial for c in network.components]]
         self.actions: list[int] = []
+        self._stop_in_time = stop_in_time
 
     def move(self, action: int, moved: dict[int, int]) -> None:
         """Take one step, which moves some components."""
+        if len(self.actions) == MAX_STEPS:
+            raise Interrupted("memory")
         state = list(self.states[-1])
         for i, local in moved.items():
             state[i] = local
@@ -124,12 +272,12 @@ class _Run:
 
     def follow(self, goal: Sequence[int], trace: Sequence[int]) -> None:
         """Lead every component to its goal along the same global labels."""
-        parts = []
-        for steps, src, dst in zip(self.steps, self.states[-1], goal, strict=True):
-            part = steps.along(src, dst, trace)
-            if part is None:
-                raise RuntimeError("the search reported a run that is not there")
-            parts.append(part)
+        if self._stop_in_time is not None:
+            self._stop_in_time()
+        parts = [
+            steps.along(src, dst, trace)
+            for steps, src, dst in zip(self.steps, self.states[-1], goal, strict=True)
+        ]
         for k in range(len(trace) + 1):
             together = {}
             for i, part in enumerate(parts):
@@ -138,7 +286,7 @@ class _Run:
                     together[i] = own.pop()[1]
                 for action, local in own:
                     self.move(action, {i: local})
-            if k < len(trace):
+            if k < len(trace) and trace[k] >= 0:
                 self.move(trace[k], together)
 
     def lasso(self, length: int) -> NetworkLasso:
@@ -150,110 +298,77 @@ class _Run:
         )
 
 
-def lasso(network: Network, search: DecoupledNDFS) -> NetworkLasso:
-    """Return the accepting run that a search of `network` has found."""
-    closing = Closing(search.registers[Reg.CLOSING])
-    if closing == Closing.LOCAL:
-        return _within_a_state(network, search)
-    if closing == Closing.REFERENCES:
-        return _through_references(network, search)
-    return _over_the_stack(network, search)
+def lasso(
+    network: Network,
+    trace: GlobalTrace,
+    decoupled: DecoupledNetwork,
+    stop_in_time: Callable[[], None] | None = None,
+) -> NetworkLasso:
+    """Return an accepting run with a global trace.
 
+    Parameters
+    ----------
+    network : Network
+        The one that was searched.
+    trace : GlobalTrace
+        What the search has found.
+    decoupled : DecoupledNetwork
+        Its tables.
+    stop_in_time : callable, optional
+        Called now and then; raises `Interrupted` to end the work.
 
-def _path_state(search: DecoupledNDFS, place: int) -> tuple[frozenset[int], ...]:
-    """Return the decoupled state at a place of the outer stack."""
-    state = search.path.states[place]
-    return search.network.unpack(search.visited.arrays.store.rows[state])
-
-
-def _accepting(search: DecoupledNDFS) -> list[list[int]]:
-    """Return, per component, the accepting local states of the last outer state."""
-    last = _path_state(search, int(search.registers[Reg.DEPTH]) - 1)
-    accepting = search.network.unpack(search.network.tables.accepting)
-    return [sorted(s & a) for s, a in zip(last, accepting, strict=True)]
-
-
-def _within_a_state(network: Network, search: DecoupledNDFS) -> NetworkLasso:
-    """Lead one component round its internal cycle (CheckLocalAccept)."""
-    goal = [states[0] for states in _accepting(search)]
-    last = _path_state(search, int(search.registers[Reg.DEPTH]) - 1)
-    looping = search.network.unpack(search.network.tables.looping)
-    i = next(k for k, states in enumerate(looping) if states & last[k])
-    goal[i] = min(looping[i] & last[i])
-    run = _Run(network)
-    run.follow(goal, search.trace())
+    Raises
+    ------
+    Interrupted
+        By `stop_in_time`, or because the run is longer than `MAX_STEPS`.
+    RuntimeError
+        There is no such run: a bug.
+    """
+    steps = []
+    for i in range(len(network.components)):
+        if stop_in_time is not None:
+            stop_in_time()
+        groups = enumerate(decoupled.acceptors)
+        held = frozenset(-1 - j for j, group in groups if i in group)
+        steps.append(_Steps(network, i, decoupled.shared, held))
+    run = _Run(network, steps, stop_in_time)
+    reached = [s.reached([s.initial], trace.prefix) for s in steps]
+    if not trace.cycle:
+        return _goes_on_alone(run, trace.prefix, reached)
+    orbits = []
+    for own, states in zip(steps, reached, strict=True):
+        if stop_in_time is not None:
+            stop_in_time()
+        orbits.append(own.orbit(states, trace.cycle))
+    before = max(len(orbit.way) for orbit in orbits)
+    turns = math.lcm(*(len(orbit.round) for orbit in orbits))
+    n_steps = sum(action >= 0 for action in trace.cycle)
+    if (before + turns) * max(n_steps, 1) > MAX_STEPS:
+        raise Interrupted("memory")
+    run.follow([orbit.at(0) for orbit in orbits], trace.prefix)
     length = len(run.actions)
-    for action, dst in run.steps[i].internal[goal[i]]:
-        part = run.steps[i].along(dst, goal[i], [])
-        if part is not None:
-            run.move(action, {i: dst})
-            for back, local in part[0]:
-                run.move(back, {i: local})
-            return run.lasso(length)
-    raise RuntimeError("the search reported a run that is not there")
-
-
-def _through_references(network: Network, search: DecoupledNDFS) -> NetworkLasso:
-    """Lead every component from a reference back to it (Lemma 2)."""
-    trace = search.inner_trace()
-    run = _Run(network)
-    start = [
-        next(s for s in states if steps.along(s, s, trace) is not None)
-        for steps, states in zip(run.steps, _accepting(search), strict=True)
-    ]
-    run.follow(start, search.trace())
-    length = len(run.actions)
-    run.follow(start, trace)
+    for turn in range(before + turns):
+        if turn == before:
+            length = len(run.actions)
+        run.follow([orbit.at(turn + 1) for orbit in orbits], trace.cycle)
     return run.lasso(length)
 
 
-def _over_the_stack(network: Network, search: DecoupledNDFS) -> NetworkLasso:
-    """Walk back from a member of the stack until one comes again (Lemma 1)."""
-    place = int(search.registers[Reg.RED_BASE])
-    outer, trace = search.trace(), search.inner_trace()
-    run = _Run(network)
-    back = [
-        {
-            local: _origin(steps, (first, middle, [local]), (outer[place:], trace))
-            for local in first
-        }
-        for steps, first, middle in zip(
-            run.steps,
-            (sorted(s) for s in _path_state(search, place)),
-            _accepting(search),
-            strict=True,
-        )
+def _goes_on_alone(
+    run: _Run, prefix: Sequence[int], reached: Sequence[frozenset[int]]
+) -> NetworkLasso:
+    """Lead one component round an internal cycle (CheckLocalAccept)."""
+    goal = [
+        min(states & s.accepting) for s, states in zip(run.steps, reached, strict=True)
     ]
-    state = tuple(min(locals_) for locals_ in back)
-    walk = [state]
-    middles: list[list[int]] = []
-    while True:
-        origins = [part[local] for part, local in zip(back, state, strict=True)]
-        middles.append([middle for _, middle in origins])
-        state = tuple(first for first, _ in origins)
-        if state in walk:
-            break
-        walk.append(state)
-    turn = walk.index(state)
-    run.follow(state, outer[:place])
-    length = len(run.actions)
-    for middle, end in zip(middles[turn:][::-1], walk[turn:][::-1], strict=True):
-        run.follow(middle, outer[place:])
-        run.follow(end, trace)
-    return run.lasso(length)
-
-
-def _origin(
-    steps: _Steps,
-    stages: tuple[list[int], list[int], list[int]],
-    traces: tuple[list[int], list[int]],
-) -> tuple[int, int]:
-    """Return states of the first two stages on a way to the last one."""
-    firsts, middles, (last,) = stages
-    for middle in middles:
-        if steps.along(middle, last, traces[1]) is None:
-            continue
-        for first in firsts:
-            if steps.along(first, middle, traces[0]) is not None:
-                return first, middle
+    for i, (steps, states) in enumerate(zip(run.steps, reached, strict=True)):
+        for state in sorted(states & steps.accepting):
+            cycle = steps.internal_cycle(state)
+            if cycle:
+                goal[i] = state
+                run.follow(goal, prefix)
+                length = len(run.actions)
+                for action, local in cycle:
+                    run.move(action, {i: local})
+                return run.lasso(length)
     raise RuntimeError("the search reported a run that is not there")

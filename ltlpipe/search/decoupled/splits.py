@@ -45,7 +45,7 @@ def split_tables(network: DecoupledNetwork) -> tuple[Splits, int]:
     """Return the places of all blocks, and the number of words of a split state."""
     tables = network.tables
     names = network.local_states
-    accepting = network.unpack(tables.accepting)
+    accepting = network.unpack(tables.references)
     owners: list[int] = []
     references: list[int] = []
     first_block = [0]

@@ -9,8 +9,10 @@ omega-Regular Properties with Decoupled Search", CAV 2021, Def. 3 and Sec. 4.3,
 CheckLocalAccept.
 
 Differences from the source: none in what is computed.  As its Sec. 2 suggests, labels
-of one participant are internal; a component without acceptance has accepting states
-only.  Local states that a component cannot reach, whatever the others do, get no bit.
+of one participant are internal, unless a monitor sees them; a component without
+acceptance has accepting states only.  Local states that a component cannot reach,
+whatever the others do, get no bit.  A label stands once for each move of a monitor with
+it, so that the monitor is in one state at a time.
 
 Cost: per global label of a component one set of its local states for every local state
 that has a transition with it, and one closure for every local state.
@@ -27,6 +29,7 @@ from ltlpipe.systems.packing import reachable_states
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ltlpipe.search.decoupled.monitors import Monitor, Move
     from ltlpipe.systems.lts import LTS, Network
 
 WORD_BITS = 64
@@ -35,16 +38,18 @@ WORD_BITS = 64
 class Decoupled(NamedTuple):
     """The arrays that kernels see of n components with W words in a row.
 
-    The n_labels global labels are in the order of the network's actions.  A *part* is
-    a global label with one of its participants; parts are sorted by label.
+    The n_labels global labels are in the order of the network's actions, acceptors
+    last.  A *part* is a global label with one of its participants; parts are sorted by
+    label.  A monitor is the last component, and the first participant of its labels.
     """
 
     first_word: np.ndarray  # int64[n], the first word of each component's bits
     n_words: np.ndarray  # int64[n], how many words they lie in
     shift: np.ndarray  # int64[n], its first bit in that word, 0 if n_words > 1
     mask: np.ndarray  # uint64[n], its bits in any of its words
-    accepting: np.ndarray  # uint64[W], the accepting local states
+    accepting: np.ndarray  # uint64[W], local states that accept while they stay
     looping: np.ndarray  # uint64[W], those on a cycle of internal transitions
+    references: np.ndarray  # uint64[W], where inner searches begin
     first_part: np.ndarray  # int64[n_labels + 1], the parts of each label
     component: np.ndarray  # int64[n_parts], the participant
     first_source: np.ndarray  # int64[n_parts], where its part of `sources` begins
@@ -66,15 +71,29 @@ class DecoupledNetwork(NamedTuple):
     initial : uint64[W]
         The initial decoupled state.
     labels : int32[n_labels]
-        The action of the network that each global label is.
+        The action of the network that each global label is; -1 - j for acceptor j.
     local_states : tuple of int32[k]
-        For each component the states of the LTS that its bits mean.
+        For each component the states of the LTS that its bits mean; those of the
+        monitor last, if there is one.
+    shared : frozenset of int
+        Actions that are not internal, those that the monitor never takes included.
+    acceptors : tuple of tuple of int
+        The components that accept whenever the label of each is taken.
+    marks : uint32[n_labels, k]
+        The marks of each label in each of the k states of the monitor; without a
+        monitor there are none, k = 0.
+    n_marks : int
+        Of the monitor.
     """
 
     tables: Decoupled
     initial: np.ndarray
     labels: np.ndarray
     local_states: tuple[np.ndarray, ...]
+    shared: frozenset[int]
+    acceptors: tuple[tuple[int, ...], ...]
+    marks: np.ndarray
+    n_marks: int = 0
 
     def unpack(self, row: np.ndarray) -> tuple[frozenset[int], ...]:
         """Return the local states of each component in a row uint64[W]."""
@@ -104,9 +123,23 @@ class Places(NamedTuple):
 
 
 class _Component:
-    """The sets of one component, as integers whose bit k is its k-th local state."""
+    """The sets of one component, as integers whose bit k is its k-th local state.
 
-    def __init__(self, lts: LTS, states: np.ndarray, global_labels: set[str]) -> None:
+    Attributes
+    ----------
+    size, initial : int
+        Number of local states, and the initial one.
+    closure : list of int
+        What each local state reaches by internal transitions.
+    images : dict of str to dict of int to int
+        By global label, where each local state that has it gets to.
+    accepting, looping, references : int
+        See `Decoupled`.
+    """
+
+    def __init__(
+        self, lts: LTS, states: np.ndarray, global_labels: frozenset[str]
+    ) -> None:
         index = {s: k for k, s in enumerate(states.tolist())}
         self.size = len(states)
         self.initial = index[lts.initial]
@@ -126,10 +159,13 @@ class _Component:
             for label, targets in steps.items()
         }
         flags = lts.accepting
-        self.accepting = _bits(k for s, k in index.items() if flags is None or flags[s])
+        accepting = [k for s, k in index.items() if flags is None or flags[s]]
+        self.accepting = self.references = _bits(accepting)
         self.looping = self.accepting & _bits(
             k for k, dsts in enumerate(internal) if self._closed(dsts) >> k & 1
         )
+        self.stays = {k: self.closure[k] for k in accepting}
+        """What is reached from the accepting states: the image of an acceptor."""
 
     def _closed(self, states: list[int]) -> int:
         union = 0
@@ -138,35 +174,71 @@ class _Component:
         return union
 
 
-def decouple(network: Network) -> DecoupledNetwork:
-    """Compute the tables of a network's decoupled composition."""
+class _Watching:
+    """A monitor, as far as it is a component like `_Component`."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.size = monitor.n_states
+        self.initial = monitor.initial
+        self.closure = [1 << k for k in range(monitor.n_states)]
+        self.accepting = _bits(monitor.resting)
+        self.looping = 0
+        self.references = _bits(monitor.accepting)
+
+
+def decouple(network: Network, monitor: Monitor | None = None) -> DecoupledNetwork:
+    """Compute the tables of a network's decoupled composition.
+
+    Parameters
+    ----------
+    network : Network
+        Its components accept as the source says, if there is no monitor.
+    monitor : Monitor, optional
+        What accepts instead; `counted`, if the tables are for a nested search.
+    """
     actions = network.actions
-    labels = [i for i, a in enumerate(actions) if len(a.participants) > 1]
-    names = {actions[i].name for i in labels}
-    local = tuple(reachable_states(c) for c in network.components)
+    seen = {i: None for i, a in enumerate(actions) if len(a.participants) > 1}
+    labels = list(seen if monitor is None else monitor.actions)
+    names = frozenset(actions[i].name for i in labels)
+    local = [reachable_states(c) for c in network.components]
     components = [
         _Component(c, states, names - c.internal)
         for c, states in zip(network.components, local, strict=True)
     ]
-    places = place_sets([c.size for c in components])
+    everyone: list[_Component | _Watching] = [*components]
+    if monitor is not None:
+        everyone.append(_Watching(monitor))
+        local.append(np.arange(monitor.n_states, dtype=np.int32))
+        _refer_to_all(components, monitor)
+    places = place_sets([c.size for c in everyone])
     n_row = max(map(sum, zip(places.first_word, places.n_words, strict=True)))
-    rows = np.zeros((3, n_row), dtype=np.uint64)  # initial, accepting, looping
+    rows = np.zeros((4, n_row), dtype=np.uint64)
     sets = _Sets()
     closure: list[int] = []
     first_closure = []
-    for i, component in enumerate(components):
+    for i, component in enumerate(everyone):
         start = places.first_word[i]
         part = rows[:, start : start + places.n_words[i]]
         part[0] |= places.words_of(i, component.closure[component.initial])
         part[1] |= places.words_of(i, component.accepting)
         part[2] |= places.words_of(i, component.looping)
+        part[3] |= places.words_of(i, component.references)
         first_closure.append(len(closure))
         closure += sets.add(places, i, dict(enumerate(component.closure)))
-    parts = _Parts()
+    parts = _Parts(places, sets)
     for i in labels:
-        for p in actions[i].participants:
-            parts.add(places, sets, p, components[p].images.get(actions[i].name, {}))
-        parts.ends.append(len(parts.component))
+        images = {
+            p: components[p].images.get(actions[i].name, {})
+            for p in actions[i].participants
+        }
+        parts.add_label(i, images, None if monitor is None else monitor.actions[i])
+    acceptors = _acceptors(network, monitor)
+    if monitor is not None:
+        for j, (group, (_, move)) in enumerate(
+            zip(acceptors, monitor.acceptors, strict=True)
+        ):
+            stays = {p: components[p].stays for p in group}
+            parts.add_label(-1 - j, stays, (move,))
     tables = Decoupled(
         first_word=_ints(places.first_word),
         n_words=_ints(places.n_words),
@@ -175,13 +247,14 @@ def decouple(network: Network) -> DecoupledNetwork:
             [
                 ((1 << c.size) - 1) << shift if n == 1 else (1 << WORD_BITS) - 1
                 for c, n, shift in zip(
-                    components, places.n_words, places.shift, strict=True
+                    everyone, places.n_words, places.shift, strict=True
                 )
             ],
             dtype=np.uint64,
         ),
         accepting=rows[1].copy(),
         looping=rows[2].copy(),
+        references=rows[3].copy(),
         first_part=_ints(parts.ends),
         component=_ints(parts.component),
         first_source=_ints(parts.first_source),
@@ -192,9 +265,43 @@ def decouple(network: Network) -> DecoupledNetwork:
         closure=_ints(closure),
         sets=_joined(sets.words),
     )
+    n_watching = 0 if monitor is None else monitor.n_states
     return DecoupledNetwork(
-        tables, rows[0].copy(), np.array(labels, dtype=np.int32), local
+        tables=tables,
+        initial=rows[0].copy(),
+        labels=np.array(parts.labels, dtype=np.int32),
+        local_states=tuple(local),
+        shared=frozenset(labels),
+        acceptors=acceptors,
+        marks=_marks(parts.moves, n_watching),
+        n_marks=0 if monitor is None else monitor.n_marks,
     )
+
+
+def _refer_to_all(components: Sequence[_Component], monitor: Monitor) -> None:
+    """Let inner searches begin in every local state that the last acceptor allows."""
+    held = monitor.acceptors[-1][0] if monitor.acceptors else ()
+    for i, component in enumerate(components):
+        if i not in held:
+            component.references = (1 << component.size) - 1
+
+
+def _acceptors(
+    network: Network, monitor: Monitor | None
+) -> tuple[tuple[int, ...], ...]:
+    if monitor is not None:
+        return tuple(group for group, _ in monitor.acceptors)
+    accepting = [i for i, c in enumerate(network.components) if c.accepting is not None]
+    return (tuple(accepting),)
+
+
+def _marks(moves: Sequence[Move], n_states: int) -> np.ndarray:
+    """Return uint32[n_labels, n_states], the marks of each label's move."""
+    marks = np.zeros((len(moves), n_states), dtype=np.uint32)
+    for label, move in enumerate(moves):
+        for state, (_, bits) in move.items():
+            marks[label, state] = bits
+    return marks
 
 
 class _Sets:
@@ -218,9 +325,13 @@ class _Sets:
 
 
 class _Parts:
-    """The arrays of the parts as they grow."""
+    """The arrays of labels and their parts as they grow."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Places, sets: _Sets) -> None:
+        self.places = places
+        self.sets = sets
+        self.labels: list[int] = []
+        self.moves: list[Move] = []
         self.ends = [0]
         self.component: list[int] = []
         self.first_source: list[int] = []
@@ -228,15 +339,50 @@ class _Parts:
         self.first_image: list[int] = []
         self.image: list[int] = []
         self.n_sources = 0
+        self._moved: dict[int, tuple[int, int]] = {}  # parts of moves, by identity
 
-    def add(self, places: Places, sets: _Sets, p: int, images: dict[int, int]) -> None:
-        """Add the part of participant p, with its image of every local state."""
+    def add_label(
+        self,
+        label: int,
+        images: dict[int, dict[int, int]],
+        moves: tuple[Move, ...] | None,
+    ) -> None:
+        """Add a label for every move of the monitor, or one if there is none.
+
+        `images` has, for each participant, the image of every local state.
+        """
+        own = [(p, self._stored(p, image)) for p, image in images.items()]
+        for move in ({},) if moves is None else moves:
+            if moves is not None:
+                if not move:
+                    continue
+                self._add(len(self.places.n_words) - 1, self._part_of(move))
+            for p, stored in own:
+                self._add(p, stored)
+            self.labels.append(label)
+            self.moves.append(move)
+            self.ends.append(len(self.component))
+
+    def _part_of(self, move: Move) -> tuple[int, int]:
+        """Store a move once, however many labels have it."""
+        if id(move) not in self._moved:
+            watching = len(self.places.n_words) - 1
+            image = {src: 1 << dst for src, (dst, _) in move.items()}
+            self._moved[id(move)] = self._stored(watching, image)
+        return self._moved[id(move)]
+
+    def _stored(self, p: int, images: dict[int, int]) -> tuple[int, int]:
+        """Store sources and images of a participant; return where they begin."""
+        where = self.n_sources, len(self.image)
+        self.sources.append(self.places.words_of(p, _bits(images)))
+        self.n_sources += self.places.n_words[p]
+        self.image += self.sets.add(self.places, p, images)
+        return where
+
+    def _add(self, p: int, where: tuple[int, int]) -> None:
         self.component.append(p)
-        self.first_source.append(self.n_sources)
-        self.sources.append(places.words_of(p, _bits(images)))
-        self.n_sources += places.n_words[p]
-        self.first_image.append(len(self.image))
-        self.image += sets.add(places, p, images)
+        self.first_source.append(where[0])
+        self.first_image.append(where[1])
 
 
 def place_sets(sizes: Sequence[int]) -> Places:

@@ -24,7 +24,7 @@ def replayed(network, *, stack=False):
     search = DecoupledNDFS(decouple(network), stack_test=stack)
     if drive(search, Limits()).status != Status.FOUND:
         return None
-    actions, states, length = lasso(network, search)
+    actions, states, length = lasso(network, search.trace(), search.network)
     names = [network.actions[a].name for a in actions]
     found = Lasso(names[:length], names[length:], actions, states)
     replay_run(network, found)
