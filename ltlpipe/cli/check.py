@@ -64,6 +64,7 @@ def check(
     bitstate: shared.Bitstate = None,
     ample_inner: shared.AmpleInner = "full",
     cap_states: shared.CapStates = CAP_STATES,
+    accepting: shared.Accepting = "together",
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -97,6 +98,7 @@ def check(
         bitstate=bitstate,
         ample_inner=ample_inner,
         cap_states=cap_states,
+        accepting=accepting,
         visible=visible,
         seed=seed,
         strict=strict,

@@ -75,6 +75,13 @@ CapStates = Annotated[
         help="States of a composition of components while they are reduced.",
     ),
 ]
+Accepting = Annotated[
+    str,
+    typer.Option(
+        metavar="together|each",
+        help="Whether components that accept have to do so in the same state.",
+    ),
+]
 Bitstate = Annotated[
     float | None,
     typer.Option(

@@ -48,6 +48,7 @@ def solve(
     bitstate: shared.Bitstate = None,
     ample_inner: shared.AmpleInner = "full",
     cap_states: shared.CapStates = CAP_STATES,
+    accepting: shared.Accepting = "together",
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     jobs: Annotated[
@@ -105,6 +106,7 @@ def solve(
         bitstate=bitstate,
         ample_inner=ample_inner,
         cap_states=cap_states,
+        accepting=accepting,
         seed=seed,
         strict=strict,
     )

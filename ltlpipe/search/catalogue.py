@@ -26,6 +26,10 @@ _PLACES = {
 }
 
 
+DECOUPLED = ("decoupled-scc", "decoupled-ndfs")
+"""Emptiness checks that search decoupled states: `ltlpipe.verdict.decoupled`."""
+
+
 def _load(module: str, name: str) -> Any:
     return getattr(import_module(f"ltlpipe.search.{module}"), name)
 
@@ -34,3 +38,8 @@ SEARCHES: dict[str, Callable[[], type[Search]]] = {
     name: partial(_load, *place) for name, place in _PLACES.items()
 }
 """From the name of an emptiness check to a function that loads it."""
+
+
+def takes_any_marks(name: str) -> bool:
+    """Whether a search takes generalised acceptance, on transitions."""
+    return name in DECOUPLED or SEARCHES[name]().generalised

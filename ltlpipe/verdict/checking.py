@@ -12,7 +12,7 @@ from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.search.memory import default_memory_mib
-from ltlpipe.verdict.options import AUTO, Options
+from ltlpipe.verdict.options import AUTO, TOGETHER, Options
 from ltlpipe.verdict.property import Property
 from ltlpipe.verdict.task import Task
 
@@ -43,6 +43,7 @@ def check(
     visible: str | None = None,
     ample_inner: str = "full",
     cap_states: int = CAP_STATES,
+    accepting: str = TOGETHER,
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -92,6 +93,10 @@ def check(
         "full" or "stored": how the red search of se05 finds ample sets again.
     cap_states : int
         States that a composition of components may have while they are reduced.
+    accepting : str
+        Which runs of a network with several accepting components count: "together",
+        those on which all accept in the same state, infinitely often; or "each",
+        those on which each accepts infinitely often, no matter when.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -131,6 +136,7 @@ def check(
         visible=visible,
         ample_inner=ample_inner,
         cap_states=cap_states,
+        accepting=accepting,
     )
     task = Task(system, Property(formula, violations), chosen)
     if memory is None:

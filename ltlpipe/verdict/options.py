@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import CAP_STATES
-from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 
 AUTO = "auto"
 
@@ -23,6 +23,7 @@ EMPTINESS_NAMES = [
     "reach-terminal",
     "tauriainen03",
     "rabin",
+    "decoupled-scc",
     "decoupled-ndfs",
     "iec",
     "nsiec",
@@ -32,7 +33,9 @@ ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
 ALPHABET = "alphabet"
 AMPLE = "ample"
 COMPONENTS = "components"
-REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, "decoupled", "symmetry"]
+DECOUPLING = "decoupled"
+REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, DECOUPLING, "symmetry"]
+TOGETHER, EACH = "together", "each"
 
 MAX_BITSTATE = 1 << 25
 """MiB of a bit array whose words a kernel can count: 32 TiB."""
@@ -40,7 +43,7 @@ MAX_BITSTATE = 1 << 25
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
-_READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE)
+_READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE, DECOUPLING)
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
 """The emptiness checks that can expand states by ample sets."""
 
@@ -79,6 +82,9 @@ class Options:
         "full" or "stored": how the red search of se05 finds ample sets again.
     cap_states : int
         States that a composition of components may have while they are reduced.
+    accepting : str
+        "together" or "each": whether components of a system that accept have to do so
+        in the same state, infinitely often, or each for itself.
     """
 
     emptiness: str = AUTO
@@ -93,6 +99,7 @@ class Options:
     visible: str | None = None
     ample_inner: str = "full"
     cap_states: int = CAP_STATES
+    accepting: str = TOGETHER
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
@@ -100,6 +107,7 @@ class Options:
         _one_of("semantics", self.semantics, (None, "action", "state"))
         _one_of("deadlock", self.deadlock, (None, "ignore", "stutter"))
         _one_of("ample-inner", self.ample_inner, ("full", "stored"))
+        _one_of("accepting", self.accepting, (TOGETHER, EACH))
         if self.seed is not None and self.seed < 0:
             raise UnsupportedError(f"--seed {self.seed}: expected 0 or more")
         if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
@@ -131,6 +139,11 @@ class Options:
         return self.reduce != AUTO and self.reduces(reduction)
 
     @property
+    def wants_decoupling(self) -> bool:
+        """Whether the user names decoupled search, as a reduction or as a search."""
+        return self.insists_on(DECOUPLING) or self.emptiness in DECOUPLED
+
+    @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
         return self.deadlock == "stutter"
@@ -155,8 +168,8 @@ def validate(options: Options) -> None:
     UnsupportedError
         The message names what it has.
     """
-    if options.emptiness not in (AUTO, *SEARCHES):
-        ready = ", ".join(SEARCHES)
+    if options.emptiness not in (AUTO, *SEARCHES, *DECOUPLED):
+        ready = ", ".join((*SEARCHES, *DECOUPLED))
         raise UnsupportedError(
             f"--emptiness {options.emptiness} is not in this version; use {ready}"
         )

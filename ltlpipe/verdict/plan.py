@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import tree
-from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.catalogue import takes_any_marks
 from ltlpipe.verdict.options import (
     ALPHABET,
     AMPLE,
     AUTO,
     BITSTATE,
     COMPONENTS,
+    DECOUPLING,
     Options,
     validate,
 )
@@ -61,7 +62,7 @@ def make_plan(options: Options, *, has_property: bool) -> Plan:
     acceptance = options.acceptance
     if acceptance != AUTO:
         reasons.append(f"{acceptance.upper()}, because --acceptance asks for it")
-    elif name is None or SEARCHES[name]().generalised:
+    elif name is None or takes_any_marks(name):
         acceptance = "tgba"
     else:
         acceptance = "ba"
@@ -146,6 +147,45 @@ def note_components(
     )
 
 
+def choose_decoupled(plan: Plan, name: str) -> Plan:
+    """Make a decoupled search that of a plan, before it is settled."""
+    reasons = plan.reasons
+    if plan.emptiness is None:
+        reasons = (f"{name}, because {_WHY_DECOUPLED[name]}", *reasons)
+    return replace(plan, emptiness=name, reasons=reasons)
+
+
+def note_decoupled(plan: Plan, options: Options, *, used: bool, reason: str) -> Plan:
+    """Say in a settled plan whether the search is a decoupled one, and why or why not.
+
+    Raises
+    ------
+    UnsupportedError
+        It is not, although the user names it.
+    """
+    if not used and options.wants_decoupling:
+        raise UnsupportedError(f"decoupled search cannot be used: {reason}")
+    if used:
+        reductions = (*plan.reductions, DECOUPLING)
+        said = f"{DECOUPLING}, because {reason}"
+    else:
+        reductions = plan.reductions
+        said = f"no decoupled search, because {reason}"
+    return replace(plan, reductions=reductions, reasons=(*plan.reasons, said))
+
+
+_WHY_DECOUPLED = {
+    "decoupled-scc": (
+        "only the property accepts: then decoupled states need no references, and a "
+        "search for SCCs takes any number of marks (docs/decoupled.md)"
+    ),
+    "decoupled-ndfs": (
+        "components accept: a nested search keeps apart from which accepting states "
+        "others are reached (Gnad et al. 2021, Sec. 4)"
+    ),
+}
+
+
 def tells_marks(plan: Plan, system_marks: int) -> int:
     """Return how many of the system's marks the property automaton shall see to.
 
@@ -154,7 +194,7 @@ def tells_marks(plan: Plan, system_marks: int) -> int:
     """
     if plan.automaton is None or plan.emptiness is None:
         return 0
-    return 0 if SEARCHES[plan.emptiness]().generalised else system_marks
+    return 0 if takes_any_marks(plan.emptiness) else system_marks
 
 
 def settle(
@@ -197,7 +237,7 @@ def settle(
     if kind is not None and options.acceptance == AUTO:
         single = automaton.state_based and automaton.n_marks <= 1
         kind = "BA" if single else "TGBA"
-        if plan.emptiness is None or SEARCHES[plan.emptiness]().generalised:
+        if plan.emptiness is None or takes_any_marks(plan.emptiness):
             reasons.insert(1, f"{kind}, because {_why_kind(kind, name)}")
     if automaton.system_marks:
         reasons.append(
@@ -278,7 +318,7 @@ def _refuse_unfit(
             f"{name} needs a {kind} automaton, and "
             f"{why or f'that of the violations is not {kind}'}: {advice}"
         )
-    if not SEARCHES[name]().generalised and (
+    if not takes_any_marks(name) and (
         automaton.n_marks + system_marks > 1 or not automaton.state_based
     ):
         raise UnsupportedError(

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
+from ltlpipe.reduction.decoupling import estimate
+from ltlpipe.search.catalogue import DECOUPLED
+from ltlpipe.verdict.decoupled import NDFS, SCC, Asked
 from ltlpipe.verdict.interruptible import (
     NOT_SIMPLE,
     Decision,
@@ -22,12 +26,16 @@ from ltlpipe.verdict.options import (
     AMPLE,
     AMPLE_SEARCHES,
     COMPONENTS,
+    DECOUPLING,
+    EACH,
     Options,
 )
 from ltlpipe.verdict.plan import (
+    choose_decoupled,
     make_plan,
     note_ample,
     note_components,
+    note_decoupled,
     prefer_one_mark,
     settle,
     tells_marks,
@@ -55,11 +63,14 @@ class Attempt(NamedTuple):
         Why components are left as they are; None if they are reduced.
     cap_states : int
         States that a composition may have.
+    coupled : str, optional
+        Why the search is not a decoupled one; None if it may be.
     """
 
     limits: Limits
     components: Decision | None
     cap_states: int = 0
+    coupled: str | None = None
 
 
 class Preparation:
@@ -80,6 +91,8 @@ class Preparation:
         Complete once `prepare` has returned.
     visible : list of int or None
         Letters of the visible actions, where ample sets are used.
+    decoupled : Asked or None
+        What is asked of a decoupled search, where it is one.
     components : Reduced or None
         What takes the place of the system's components.
     reduced_from : Network
@@ -103,6 +116,7 @@ class Preparation:
         self.stats = Statistics()
         self.plan: Plan
         self.visible: list[int] | None
+        self.decoupled: Asked | None
         self.components: Reduced | None
         self.begin_again()
 
@@ -110,6 +124,7 @@ class Preparation:
         """Forget what an attempt has chosen, not what it has found out."""
         self.plan = self._given
         self.visible = None
+        self.decoupled = None
         self.components = None
         self.reduced_from = self.system
 
@@ -135,7 +150,8 @@ class Preparation:
         """
         limits, components = attempt.limits, attempt.components
         ample = self._ample_obstacle()
-        decision = self._decide(components, ample, limits, interrupt)
+        idle = ample is not None and attempt.coupled is not None
+        decision = self._decide(components if idle else None, limits, interrupt)
         if components is None and decision is not None:
             self._reduce_components(decision, actions, attempt, interrupt)
         unreduced = self.plan
@@ -156,11 +172,16 @@ class Preparation:
                     decision, names, attempt, interrupt, trimmed.network
                 )
                 trimmed, reductions = self.trimmed(actions, limits, interrupt)
-        if ample is not None:
+        decoupled = self._decoupled(decision, trimmed, attempt)
+        if decoupled.allowed:
+            self.plan = choose_decoupled(self.plan, self._decoupled_search())
+            decided = Decision(False, "decoupled search takes global labels only")
+        elif ample is not None:
             decided = Decision(False, ample)
         else:
             decided, trimmed = self._normalised(decision, trimmed)
-        if not decided.allowed and self.plan != unreduced:
+        allowed = decided.allowed or decoupled.allowed
+        if not allowed and self.plan != unreduced:
             self.plan = unreduced
             trimmed, reductions = self.trimmed(actions, limits, interrupt)
         self._note_automaton(trimmed.table)
@@ -171,10 +192,76 @@ class Preparation:
             plan = note_components(
                 plan, self.options, self.components, components or decision
             )
-        self.plan = note_ample(
+        plan = note_ample(
             plan, self.options, used=decided.allowed, reason=decided.reason
         )
+        self.plan = note_decoupled(
+            plan, self.options, used=decoupled.allowed, reason=decoupled.reason
+        )
         return trimmed
+
+    def _decoupled(
+        self, decision: Decision, trimmed: Trimmed, attempt: Attempt
+    ) -> Decision:
+        """Decide if the search is a decoupled one, and note what it is asked."""
+        if attempt.coupled is not None:
+            return Decision(False, attempt.coupled)
+        if not decision.allowed:
+            return decision
+        visible = self._visible_letters(trimmed)
+        names = [trimmed.actions[letter - OTHER - 1] for letter in visible]
+        found = estimate(trimmed.network, names)
+        if not (found.pays or self.must_decouple):
+            return Decision(False, str(found))
+        if is_simple(trimmed.table) and not self.property.is_trivial:
+            trimmed = trimmed._replace(table=normalised(trimmed.table, visible))
+        together = not self.accepts_apart
+        self.decoupled = Asked(trimmed, visible, self.property.is_trivial, together)
+        return Decision(True, str(found))
+
+    def _decoupled_search(self) -> str:
+        named = self.options.emptiness
+        if named in DECOUPLED:
+            return named
+        return NDFS if self.system.has_acceptance else SCC
+
+    @property
+    def accepts_apart(self) -> bool:
+        """Whether several components accept, each for itself."""
+        accepting = [c for c in self.system.components if c.accepting is not None]
+        return self.options.accepting == EACH and len(accepting) > 1
+
+    @property
+    def must_decouple(self) -> bool:
+        """Whether a search of another kind is no answer to what is asked."""
+        return self.options.wants_decoupling or self.accepts_apart
+
+    def may_decouple(self) -> bool:
+        """Whether decoupled search promises something for the system as it is."""
+        return estimate(self.system, self.property.propositions).pays
+
+    def decoupled_obstacle(self) -> str | None:
+        """Return why the search is not a decoupled one, if it is not the property.
+
+        Raises
+        ------
+        UnsupportedError
+            It has to be one.
+        """
+        options, named = self.options, self._given.emptiness
+        reason = None
+        if named is not None and named not in DECOUPLED:
+            reason = f"{named} looks at one state at a time"
+        elif named is None and not options.reduces(DECOUPLING):
+            reason = "--reduce does not ask for it"
+        elif options.stutters:
+            reason = "sets of states do not tell which of them are deadlocks"
+        elif named == SCC and self.system.has_acceptance:
+            reason = f"{SCC} takes no components that accept: use {NDFS}"
+        if reason is not None and self.must_decouple:
+            asked = "--accepting each needs" if self.accepts_apart else "no"
+            raise UnsupportedError(f"{asked} decoupled search: {reason}")
+        return reason
 
     def _visible_letters(self, trimmed: Trimmed) -> list[int]:
         return visible_letters(trimmed.actions, self.options.visible_actions)
@@ -219,18 +306,16 @@ class Preparation:
         return None
 
     def _decide(
-        self,
-        components: Decision | None,
-        ample: str | None,
-        limits: Limits,
-        interrupt: Interrupt,
+        self, idle: Decision | None, limits: Limits, interrupt: Interrupt
     ) -> Decision | None:
         """Decide if the property is interruptible; None if its automaton must tell.
 
-        Nobody wants to know if nothing would be done with it.
+        Nobody wants to know if nothing would be done with it: then `idle` says so.
         """
-        if components is not None and ample is not None:
-            return components
+        if idle is not None:
+            return idle
+        if self.property.is_trivial:
+            return Decision(True, "nothing but the acceptance of the system counts")
         if self.property.formula is None:
             return None
         if self._decision is None:

@@ -12,6 +12,7 @@ from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.reduction.ample import relation_of
+from ltlpipe.reduction.decoupling import table_bytes
 from ltlpipe.search.ample import Inner, ample_bytes
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, drive
@@ -19,6 +20,7 @@ from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.decoupled import DecoupledRun
 from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.lifting import Lifter
@@ -37,10 +39,13 @@ if TYPE_CHECKING:
     from ltlpipe.search.product import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.verdict.decoupled import Asked
     from ltlpipe.verdict.property import Property
 
 SHORT_STATES = 20_000
 """States of a search that comes before components are reduced."""
+
+SHORT = "a short search was enough"
 
 COMPOSED_BYTES = 1024
 """What a state of a composition takes at most: 64 transitions, and 64 members."""
@@ -111,20 +116,29 @@ class Task:
         others before it has done all that it could.
         """
         obstacle = self.prepared.components_obstacle()
-        if obstacle is not None:
-            yield Attempt(limits, Decision(False, obstacle))
-            return
+        coupled = self.prepared.decoupled_obstacle()
         most = limits.max_states
-        if not self.options.insists_on(COMPONENTS):
-            few = replace(limits, max_states=min(SHORT_STATES, most or SHORT_STATES))
-            yield Attempt(few, Decision(False, "a short search was enough"))
+        few = replace(limits, max_states=min(SHORT_STATES, most or SHORT_STATES))
         cap = self.options.cap_states
         if limits.memory_mib is not None:
             cap = min(cap, max(1, int(limits.memory_bytes / COMPOSED_BYTES)))
-        if cap > SMALL_CAP:
-            some = replace(limits, max_states=min(SOME_STATES, most or SOME_STATES))
-            yield Attempt(some, None, SMALL_CAP)
-        yield Attempt(limits, None, cap)
+        if self.prepared.must_decouple and not self.options.insists_on(COMPONENTS):
+            why = obstacle or "a decoupled search is asked for"
+            yield Attempt(limits, Decision(False, why), coupled=coupled)
+        elif self.prepared.must_decouple:
+            yield Attempt(limits, None, cap, coupled)
+        elif obstacle is not None:
+            as_they_are = Decision(False, obstacle)
+            if coupled is None and self.prepared.may_decouple():
+                yield Attempt(few, as_they_are, coupled=SHORT)
+            yield Attempt(limits, as_they_are, coupled=coupled)
+        else:
+            if not self.options.insists_on(COMPONENTS):
+                yield Attempt(few, Decision(False, SHORT), coupled=SHORT)
+            if cap > SMALL_CAP:
+                some = replace(limits, max_states=min(SOME_STATES, most or SOME_STATES))
+                yield Attempt(some, None, SMALL_CAP, SHORT)
+            yield Attempt(limits, None, cap, coupled)
 
     def _attempt(
         self,
@@ -134,6 +148,9 @@ class Task:
         progress: Progress | None,
     ) -> Verdict:
         trimmed = self.prepared.prepare(actions, attempt, interrupt)
+        if self.prepared.decoupled is not None:
+            asked = self.prepared.decoupled
+            return self._search_decoupled(asked, attempt.limits, interrupt, progress)
         return self._search(trimmed, attempt.limits, interrupt, progress)
 
     def explore(self, limits: Limits, interrupt: Interrupt) -> tuple[int, int] | None:
@@ -181,6 +198,34 @@ class Task:
         if not self.options.lasso:
             return self._verdict(VIOLATED)
         return self._with_lasso(search, packed, interrupt)
+
+    def _search_decoupled(
+        self,
+        asked: Asked,
+        limits: Limits,
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict:
+        if table_bytes(asked.trimmed.network) > limits.memory_bytes:
+            return self._verdict(UNKNOWN, "memory")
+        assert self.prepared.plan.emptiness is not None  # since `settle`
+        run = DecoupledRun(asked, self.prepared.plan.emptiness, self.options.seed)
+        began = time.monotonic()
+        outcome = run.drive(limits, interrupt, progress)
+        self._note(**run.statistics(), search_seconds=time.monotonic() - began)
+        if outcome.reason is not None:
+            return self._verdict(UNKNOWN, outcome.reason)
+        if outcome.status == Status.EMPTY:
+            return self._verdict(HOLDS)
+        if not self.options.lasso:
+            return self._verdict(VIOLATED)
+        began = time.monotonic()
+        try:
+            found = run.lasso(interrupt)
+            lasso = self._lifted(found.actions, found.states, found.length, interrupt)
+        except Interrupted as stopped:
+            return self._verdict(UNKNOWN, stopped.reason)
+        return self._replayed(lasso, began)
 
     def _problem(self, packed: PackedNetwork, trimmed: Trimmed) -> Problem:
         stutters = self.options.stutters
@@ -249,14 +294,16 @@ class Task:
             return self._verdict(UNKNOWN, stopped.reason)
         used = (search.memory_bytes + search.extraction_bytes) / MIB
         self._note(memory_mib=used)
+        return self._replayed(lasso, began)
+
+    def _replayed(self, lasso: Lasso, began: float) -> Verdict:
+        """Return the verdict of a lasso, once it has been replayed."""
         replay_run(self.system, lasso, stutters=self.options.stutters)
         if self.property.formula is not None:
             replay_formula(self.property.formula, lasso, self.system)
         elif self.property.violations is not None:
             replay_word(self.property.violations, lasso, self.system)
-        self.prepared.stats = replace(
-            self.prepared.stats, lasso_seconds=time.monotonic() - began
-        )
+        self._note(lasso_seconds=time.monotonic() - began)
         return self._verdict(VIOLATED, lasso=lasso)
 
     def _extract(
@@ -266,7 +313,12 @@ class Task:
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])
-        length = len(found.prefix_actions)
+        return self._lifted(actions, states, len(found.prefix_actions), interrupt)
+
+    def _lifted(
+        self, actions: np.ndarray, states: np.ndarray, length: int, interrupt: Interrupt
+    ) -> Lasso:
+        """Return a run of what was searched as a lasso of the system."""
         if self.prepared.components is not None:
             lifter = Lifter(self.prepared.reduced_from, interrupt)
             groups = self.prepared.components.groups

@@ -289,7 +289,9 @@ class DecoupledSCC:
             fresh=network.initial[np.newaxis].copy(),
         )
         self.parts = Components(
-            *(np.zeros(n_rows, dtype=np.int32) for _ in range(3)),
+            number=np.zeros(n_rows, dtype=np.int32),
+            place=np.zeros(n_rows, dtype=np.int32),
+            live=np.zeros(n_rows, dtype=np.int32),
             roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             inner_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             arc_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),

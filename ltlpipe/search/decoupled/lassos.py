@@ -109,6 +109,7 @@ class _Steps:
             else:
                 self.internal.setdefault(src, []).append((action, dst))
         self._closures: dict[int, frozenset[int]] = {}
+        self._images: dict[tuple[frozenset[int], int], frozenset[int]] = {}
 
     def after(self, state: int, action: int) -> list[int]:
         """Return where a label of the trace leads from a local state."""
@@ -122,10 +123,14 @@ class _Steps:
         """Return the local states reached along global labels."""
         current = self._closed(states)
         for action in trace:
-            if action in self.alphabet:
-                current = self._closed(
+            if action not in self.alphabet:
+                continue
+            key = current, action
+            if key not in self._images:
+                self._images[key] = self._closed(
                     dst for state in current for dst in self.after(state, action)
                 )
+            current = self._images[key]
         return current
 
     def _closed(self, states: Iterable[int]) -> frozenset[int]:
@@ -147,42 +152,69 @@ class _Steps:
     def along(
         self, src: int, dst: int, trace: Sequence[int]
     ) -> list[list[tuple[int, int]]]:
-        """Return a shortest run from src to dst along global labels.
+        """Return a run from src to dst along global labels.
 
         Per label, and once more at the end, the steps (action, local state) before
-        it; the label's own step is the last of its list.
+        it, as few as there can be between the states chosen; the label's own step is
+        the last of its list.
         """
-        goal = (len(trace), dst)
-        came: dict[tuple[int, int], tuple[tuple[int, int], int] | None]
-        came = {(0, src): None}
-        frontier = [(0, src)]
-        for position, state in frontier:  # grows while it is read
-            if goal in came:
+        own = [k for k, action in enumerate(trace) if action in self.alphabet]
+        arrivals = [{src: src}]  # by own label: where it leads to, and where from
+        for k in own:
+            before = sorted(self._closed(arrivals[-1]), reverse=True)
+            arrivals.append(
+                {after: s for s in before for after in self.after(s, trace[k])}
+            )
+        way = self._chosen(arrivals, dst)
+        parts: list[list[tuple[int, int]]] = []
+        segments = iter(way)
+        arrived, left = next(segments)
+        for action in trace:
+            if action in self.alphabet:
+                steps = self._internal_way(arrived, left)
+                arrived, left = next(segments)
+                parts.append([*steps, (action, arrived)])
+            else:
+                parts.append([(action, arrived)])
+        parts.append(self._internal_way(arrived, left))
+        return parts
+
+    def _chosen(
+        self, arrivals: Sequence[dict[int, int]], dst: int
+    ) -> list[tuple[int, int]]:
+        """Return where to arrive by each label, and from where to take the next."""
+        way: list[tuple[int, int]] = []
+        for origins in reversed(arrivals):
+            start = next((s for s in origins if dst in self._closure(s)), None)
+            if start is None:
+                raise RuntimeError("the search reported a run that is not there")
+            way.append((start, dst))
+            dst = origins[start]
+        return way[::-1]
+
+    def _internal_way(self, src: int, dst: int) -> list[tuple[int, int]]:
+        """Return the fewest internal steps (action, local state) from src to dst."""
+        came: dict[int, tuple[int, int]] = {}
+        frontier = [src]
+        for state in frontier:  # grows while it is read
+            if dst in came or src == dst:
                 break
-            places = [(a, (position, d)) for a, d in self.internal.get(state, ())]
-            if position < len(trace):
-                action = trace[position]
-                targets = self.after(state, action)
-                places += [(action, (position + 1, d)) for d in targets]
-            for action, place in places:
-                if place not in came:
-                    came[place] = ((position, state), action)
-                    frontier.append(place)
-        if goal not in came:
-            raise RuntimeError("the search reported a run that is not there")
-        parts: list[list[tuple[int, int]]] = [[] for _ in range(len(trace) + 1)]
-        place = goal
-        while (step := came[place]) is not None:
-            before, action = step
-            parts[before[0]].append((action, place[1]))
-            place = before
-        return [part[::-1] for part in parts]
+            for action, after in self.internal.get(state, ()):
+                if after not in came:
+                    came[after] = (state, action)
+                    frontier.append(after)
+        way: list[tuple[int, int]] = []
+        while src != dst:
+            before, action = came[dst]
+            way.append((action, dst))
+            dst = before
+        return way[::-1]
 
     def internal_cycle(self, state: int) -> list[tuple[int, int]]:
         """Return internal steps (action, local state) from a state back to it."""
         for action, dst in self.internal.get(state, ()):
             if state in self._closure(dst):
-                return [(action, dst), *self.along(dst, state, [])[0]]
+                return [(action, dst), *self._internal_way(dst, state)]
         return []
 
     def orbit(self, starts: Iterable[int], trace: Sequence[int]) -> Orbit:

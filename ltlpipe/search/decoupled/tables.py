@@ -38,9 +38,10 @@ WORD_BITS = 64
 class Decoupled(NamedTuple):
     """The arrays that kernels see of n components with W words in a row.
 
-    The n_labels global labels are in the order of the network's actions, acceptors
-    last.  A *part* is a global label with one of its participants; parts are sorted by
-    label.  A monitor is the last component, and the first participant of its labels.
+    The n_labels global labels are in the order of the network's actions or shuffled,
+    acceptors last.  A *part* is a global label with one of its participants; parts are
+    sorted by label.  A monitor is the last component, and the first participant of its
+    labels.
     """
 
     first_word: np.ndarray  # int64[n], the first word of each component's bits
@@ -186,7 +187,9 @@ class _Watching:
         self.references = _bits(monitor.accepting)
 
 
-def decouple(network: Network, monitor: Monitor | None = None) -> DecoupledNetwork:
+def decouple(
+    network: Network, monitor: Monitor | None = None, *, seed: int | None = None
+) -> DecoupledNetwork:
     """Compute the tables of a network's decoupled composition.
 
     Parameters
@@ -195,10 +198,14 @@ def decouple(network: Network, monitor: Monitor | None = None) -> DecoupledNetwo
         Its components accept as the source says, if there is no monitor.
     monitor : Monitor, optional
         What accepts instead; `counted`, if the tables are for a nested search.
+    seed : int, optional
+        Shuffles the order of the labels.
     """
     actions = network.actions
     seen = {i: None for i, a in enumerate(actions) if len(a.participants) > 1}
     labels = list(seen if monitor is None else monitor.actions)
+    if seed is not None:
+        labels = np.random.default_rng(seed).permutation(labels).tolist()
     names = frozenset(actions[i].name for i in labels)
     local = [reachable_states(c) for c in network.components]
     components = [
