@@ -24,7 +24,7 @@ def convert(
 
     Several input files are the components of one network.  An .aut file holds
     one component: a network of several is written to numbered files.  A .pml file
-    is a model for Spin, a .ll_net file a Petri net for unfolders like Cunf, which
+    is a model for Spin, a .ll_net file a Petri net for the unfolder Cunf, which
     knows no acceptance.
     """
     from ltlpipe.systems.reading import load

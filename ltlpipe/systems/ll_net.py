@@ -3,8 +3,7 @@ r"""Networks written as Petri nets in PEP's low-level format, for unfolders.
 Every local state becomes a place, every combination of local transitions that
 can happen together a net transition, in one net.  The token of each component
 marks its local state, so the net is safe and its reachable markings are the
-reachable composed states.  Unfolders that read the format are Cunf, Mole and
-Punf.
+reachable composed states.  Cunf unfolds such files.
 
 Sources: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model
 Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6 (the
@@ -38,7 +37,7 @@ A component that stays in its state gives a net transition two arcs, one that
 takes the token and one that puts it back.  Cunf also knows read arcs (a block
 ``RA``).  The markings would be the same, but net transitions that read one
 place could happen concurrently, so the unfolding would be another; the source
-says nothing of them, and not every unfolder knows them.
+says nothing of them, and plain arcs need nothing that only Cunf may know.
 
 What is lost: acceptance, and with it whether a run accepts.  A label that some
 participant has no transition with gives no net transition: the others are

@@ -7,8 +7,8 @@ suffix       holds                                    does not hold
 ``.aut``     one component, internal labels           acceptance
 ``.hoa``     any number of components, acceptance     internal labels
 ``.pml``     a model for Spin, not to be read again   see `ltlpipe.systems.promela`
-``.ll_net``  one Petri net for Cunf and other         acceptance (left out), see
-             unfolders, not to be read again          `ltlpipe.systems.ll_net`
+``.ll_net``  one Petri net for the unfolder Cunf,     acceptance (left out), see
+             not to be read again                     `ltlpipe.systems.ll_net`
 ===========  =======================================  ===========================
 
 Each may be followed by ``.gz``.  What a format does not hold is refused, with
