@@ -15,14 +15,17 @@ def convert(
     out: Annotated[
         str,
         typer.Argument(
-            metavar="OUT", help="File to write (.dot .aut .hoa, .gz of each; .pml)."
+            metavar="OUT",
+            help="File to write (.dot .aut .hoa .pml .ll_net, .gz of each).",
         ),
     ],
 ) -> None:
     """Convert a system between formats.
 
     Several input files are the components of one network.  An .aut file holds
-    one component: a network of several is written to numbered files.
+    one component: a network of several is written to numbered files.  A .pml file
+    is a model for Spin, a .ll_net file a Petri net for the unfolder Cunf, which
+    knows no acceptance.
     """
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save

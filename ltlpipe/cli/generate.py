@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,9 +12,12 @@ import typer
 from ltlpipe.cli.generate_rers import rers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.systems.lts import Network
 
 _EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 generate = typer.Typer(
     help="Generate a system of a family, or formulas.", no_args_is_help=True
@@ -26,7 +30,8 @@ _Out = Annotated[
         "-o",
         "--out",
         metavar="FILE",
-        help="Where to (.hoa, .pml, .gz); HOA on standard output by default.",
+        help="Where to (.hoa .pml .ll_net, .gz of each); HOA on standard output by"
+        " default.",
     ),
 ]
 
@@ -69,22 +74,94 @@ def leader_election(
     _write(family(n, variant=variant, edges=pairs), out)
 
 
-@generate.command()
-def random(
-    n: _Size,
-    seed: Annotated[int, typer.Option(metavar="N", help="Reproduces the system.")] = 0,
-    min_states: Annotated[int, typer.Option(min=1, help="Per component.")] = 15,
-    max_states: Annotated[int, typer.Option(min=1, help="Per component.")] = 100,
+class SetFormat(str, Enum):
+    """Formats for sets of random networks: what has no acceptance is not among them.
+
+    Petri nets are for unfolders, which ask for none.
+    """
+
+    HOA = "hoa"
+    PROMELA = "pml"
+    PETRI = "ll_net"
+
+
+@generate.command("random-nba")
+def random_nba(
+    n: Annotated[
+        str, typer.Argument(metavar="N", help="Components; A-B with --count.")
+    ],
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="S", help="Reproduces the system.")
+    ] = 0,
+    states: Annotated[
+        str, typer.Option(metavar="A-B", help="Of a component, drawn in this range.")
+    ] = "15-100",
     local_ratio: Annotated[
-        float, typer.Option(min=0, max=1, help="Transitions with local labels.")
-    ] = 0.4,
+        str,
+        typer.Option(
+            metavar="R",
+            help="Transitions with internal (local) labels, 0 <= R < 1; R,R,... with"
+            " --count.",
+        ),
+    ] = "0.4",
+    sharing: Annotated[
+        str,
+        typer.Option(metavar="K", help="Components that share a global label, or A-B."),
+    ] = "2",
+    count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="K",
+            help="Write sets of K systems with the seeds S, S+1, ..., one set for each"
+            " number of components and ratio, to the folder that --out names.",
+        ),
+    ] = None,
+    formats: Annotated[
+        list[SetFormat] | None,
+        typer.Option("--format", help="Of sets; may be given again. HOA by default."),
+    ] = None,
     out: _Out = None,
 ) -> None:
-    """N random Büchi automata that synchronise in pairs."""
-    from ltlpipe.systems.random_networks import random_network
+    """N random Büchi automata that synchronise in pairs (Gnad et al., CAV 2021).
 
+    In a component at least one state and at most 3 % accept, on no cycle of
+    local transitions.
+
+    The experiment of the paper: random-nba 2-8 --local-ratio 0,0.2,0.4,0.6,0.8
+    --count 150 --out FOLDER
+    """
+    from ltlpipe.systems.random_networks import random_network, random_set
+
+    numbers = _range(n, "'N'")
+    ratios = _ratios(local_ratio)
+    n_states = _range(states, "'--states'")
+    shares = _range(sharing, "'--sharing'")
+    if count is not None:
+        chosen = [SetFormat.HOA] if not formats else list(dict.fromkeys(formats))
+        if SetFormat.PROMELA in chosen and shares[1] > 2:
+            raise typer.BadParameter("pml holds labels of two components: --sharing 2")
+        networks = random_set(
+            range(numbers[0], numbers[1] + 1),
+            ratios,
+            count,
+            seed=seed,
+            n_states=n_states,
+            sharing=shares,
+        )
+        _write_set(networks, out, chosen)
+        return
+    if numbers[0] != numbers[1] or len(ratios) > 1 or formats:
+        raise typer.BadParameter(
+            "ranges, several ratios and --format are for sets:"
+            " expected --count K --out FOLDER"
+        )
     network = random_network(
-        n, seed=seed, n_states=(min_states, max_states), local_ratio=local_ratio
+        numbers[0],
+        seed=seed,
+        n_states=n_states,
+        local_ratio=ratios[0],
+        sharing=shares,
     )
     _write(network, out)
 
@@ -151,6 +228,27 @@ def _actions_of(files: list[str]) -> list[str]:
     return [action.name for action in load(files).actions if not action.internal]
 
 
+def _range(text: str, hint: str) -> tuple[int, int]:
+    """Read ``7`` or ``2-8``."""
+    found = _RANGE.fullmatch(text.strip())
+    if found is None or int(found[1]) > int(found[2] or found[1]):
+        raise typer.BadParameter(
+            f"{text!r} is no number or range like 2-8", param_hint=hint
+        )
+    return int(found[1]), int(found[2] or found[1])
+
+
+def _ratios(text: str) -> list[float]:
+    """Read ``0,0.2,0.4``; what stands twice stands once."""
+    try:
+        return list(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r}, expected numbers like 0.4 or 0,0.4",
+            param_hint="'--local-ratio'",
+        ) from None
+
+
 def _pairs(edges: str) -> list[tuple[int, int]]:
     """Read ``1-2,2-3``."""
     found = [_EDGE.fullmatch(edge) for edge in edges.split(",")]
@@ -171,3 +269,26 @@ def _write(network: Network, out: str | None) -> None:
         return
     for written in save(network, out):
         print(f"wrote {written}", file=sys.stderr)
+
+
+def _write_set(
+    networks: Iterable[tuple[str, Network]], out: str | None, formats: list[SetFormat]
+) -> None:
+    """Write each network to a folder in all formats; `networks` are (name, network)."""
+    from pathlib import Path
+
+    from ltlpipe._errors import LtlpipeError
+    from ltlpipe.systems.writing import save
+
+    if out is None:
+        raise typer.BadParameter("expected a folder", param_hint="'--out'")
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LtlpipeError(f"{out}: cannot be written: {error.strerror}") from None
+    n_files = 0
+    for name, network in networks:
+        for suffix in formats:
+            save(network, Path(out) / f"{name}.{suffix.value}")
+            n_files += 1
+    print(f"wrote {n_files} files to {out}", file=sys.stderr)

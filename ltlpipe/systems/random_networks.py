@@ -8,20 +8,27 @@ NumPy's `default_rng` keeps its stream.
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model
 Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6
 (components of 15 to 100 states, up to 3 % of them and at least one accepting,
-a ratio of local transitions, no internal accepting cycle).
+a ratio of local transitions, no internal accepting cycle; 150 networks for each
+of 2 to 8 components and each ratio of 0 %, 20 %, ..., 80 %: `random_set`).
 
 Differences from the source: it fixes neither the number of transitions nor
 that of labels; here they are parameters.  The ratio of local transitions is met
 in every component, up to rounding and the two exceptions that
-`random_network` names.
+`random_network` names (with the numbers of the source and the seeds 0 to 149 it
+is off by more than 0.03 in 4 of 26,250 components, by 0.06 at most).
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 def random_network(
@@ -104,6 +111,63 @@ def random_network(
             )
         )
     return Network(components, name=f"random-{n_components}-{seed}")
+
+
+def random_set(
+    n_components: Sequence[int],
+    local_ratios: Sequence[float],
+    count: int,
+    *,
+    seed: int,
+    n_states: tuple[int, int] = (15, 100),
+    sharing: tuple[int, int] = (2, 2),
+) -> Iterator[tuple[str, Network]]:
+    """Draw sets of networks, one for each number of components and ratio.
+
+    Network k of a set is what `random_network` draws with ``seed + k - 1``, so each
+    can be had alone.  All sets use the same seeds: those with the same number of
+    components have the same alphabets of shared labels.
+
+    Parameters
+    ----------
+    n_components : sequence of int
+        Each at least 2.
+    local_ratios : sequence of float
+        Each at least 0 and less than 1.
+    count : int
+        Networks of a set, at least 1.
+    seed, n_states, sharing
+        As for `random_network`.
+
+    Yields
+    ------
+    name : str
+        ``n3-r0.2-s007`` for three components, the ratio 0.2 and the seed 7.
+    network : Network
+        As `random_network` draws it.
+
+    Raises
+    ------
+    UnsupportedError
+        An argument is out of its range; nothing has been drawn.
+    """
+    if count < 1:
+        raise UnsupportedError(f"{count} networks: use 1 or more")
+    for n in n_components:
+        _check_counts(n, seed, n_labels=1, out_degree=1)
+    for ratio in local_ratios:
+        _check_ranges(n_states, sharing, ratio, accepting_ratio=0)
+    return (
+        (
+            f"n{n}-r{ratio}-s{k:0{len(str(seed + count - 1))}}",
+            random_network(
+                n, seed=k, n_states=n_states, local_ratio=ratio, sharing=sharing
+            ),
+        )
+        for n in n_components
+        for ratio in local_ratios
+        for k in range(seed, seed + count)
+    )
 
 
 def _check_counts(

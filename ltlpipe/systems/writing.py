@@ -1,22 +1,25 @@
 """Writing networks to files, in the format that the suffix names.
 
-========  =======================================  ===========================
-suffix    holds                                    does not hold
-========  =======================================  ===========================
-``.dot``  any number of components                 acceptance, internal labels
-``.aut``  one component, internal labels           acceptance
-``.hoa``  any number of components, acceptance     internal labels
-``.pml``  a model for Spin, not to be read again   see `ltlpipe.systems.promela`
-========  =======================================  ===========================
+===========  =======================================  ===========================
+suffix       holds                                    does not hold
+===========  =======================================  ===========================
+``.dot``     any number of components                 acceptance, internal labels
+``.aut``     one component, internal labels           acceptance
+``.hoa``     any number of components, acceptance     internal labels
+``.pml``     a model for Spin, not to be read again   see `ltlpipe.systems.promela`
+``.ll_net``  one Petri net for the unfolder Cunf,     acceptance (left out), see
+             not to be read again                     `ltlpipe.systems.ll_net`
+===========  =======================================  ===========================
 
-Each may be followed by ``.gz``.  What a format does not hold is refused, apart
-from internal labels: they become ordinary labels that one component has for
+Each may be followed by ``.gz``.  What a format does not hold is refused, with
+two exceptions.  An unfolder asks for no acceptance, so a ``.ll_net`` file goes
+without.  Internal labels become ordinary labels that one component has for
 itself, under a fresh name (``i_2`` in the second component) where the old one
 occurs elsewhere too.
 
 A label of the alphabet that no transition has would be lost, and with it the
-synchronisation that it blocks: such labels are written as self-loops of one
-more state, which is not reachable.
+synchronisation that it blocks: files that can be read again have self-loops
+with such labels, of one more state, which is not reachable.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from ltlpipe._errors import InputError, UnsupportedError
 from ltlpipe.systems.aut import write_aut
 from ltlpipe.systems.dot import write_dot
 from ltlpipe.systems.hoa import write_hoa
+from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.promela import to_promela
 from ltlpipe.systems.reading import split_suffix
 
@@ -47,13 +51,16 @@ if TYPE_CHECKING:
 def save(network: Network, path: StrPath) -> list[Path]:
     """Write a network; `load` on the paths returned gives it back.
 
+    Models for other tools (``.pml``, ``.ll_net``) cannot be loaded.
+
     Parameters
     ----------
     network : Network
         It is not changed.
     path : path
-        Its suffix is ``.dot``, ``.gv``, ``.aut``, ``.hoa`` or ``.pml``, maybe
-        with ``.gz`` behind it.  Existing files are overwritten.
+        Its suffix is ``.dot``, ``.gv``, ``.aut``, ``.hoa``, ``.pml`` or
+        ``.ll_net``, maybe with ``.gz`` behind it.  Existing files are
+        overwritten.
 
     Returns
     -------
@@ -87,6 +94,8 @@ def _texts(network: Network, suffix: str, target: Path) -> list[str]:
         _refuse_unwritable(component, suffix)
     if suffix == ".pml":
         return [to_promela(network)]
+    if suffix == ".ll_net":
+        return [to_ll_net(network)]
     components = [_with_all_labels_used(c) for c in network.components]
     if suffix in {".dot", ".gv"}:
         return [write_dot(separate_internal(components))]
@@ -96,7 +105,7 @@ def _texts(network: Network, suffix: str, target: Path) -> list[str]:
         return [hoa_text(network)]
     raise UnsupportedError(
         f"{target}: cannot write {suffix or 'a file without suffix'},"
-        " expected .dot, .aut, .hoa or .pml (or one of these with .gz)"
+        " expected .dot, .aut, .hoa, .pml or .ll_net (or one of these with .gz)"
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from ltlpipe import is_interruptible, load
 from ltlpipe.logic.formulas import parse, read_formulas
 from ltlpipe.systems.leader_election import leader_election
+from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring as ring_family
@@ -120,6 +121,19 @@ def test_convert_to_promela(run, ring, tmp_path):
     assert "proctype" in (tmp_path / "x.pml").read_text()
 
 
+def test_convert_to_a_petri_net(run, tmp_path):
+    """For Cunf; acceptance is left out, and nothing reads the file again."""
+    hoa, net = tmp_path / "x.hoa", tmp_path / "x.ll_net"
+    run("generate", "philosophers", 2, "-o", hoa)
+
+    assert run("convert", hoa, net) == (0, "", f"wrote {net}\n")
+    assert net.read_text() == to_ll_net(load(hoa))
+    assert "unknown suffix '.ll_net'" in run("convert", net, hoa).complaint
+    run("generate", "philosophers", 2, "-o", tmp_path / "y.ll_net.gz")
+    packed = (tmp_path / "y.ll_net.gz").read_bytes()
+    assert gzip.decompress(packed).decode() == net.read_text()
+
+
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
@@ -186,17 +200,67 @@ def test_generate_leader_election(args, expected, run, tmp_path):
         assert {(src, dst) for src, _, dst in more} <= {(ours.n_states,) * 2}
 
 
-def test_generate_random(run, tmp_path):
+def test_generate_random_nba(run, tmp_path):
     """The same system for the same seed, and it is as large as asked for."""
-    flags = ["--min-states", 2, "--max-states", 4, "--local-ratio", 0.5]
+    flags = ["--states", "2-4", "--local-ratio", 0.5, "--sharing", "2-3"]
     first, again, other = (
-        run("generate", "random", 3, "--seed", seed, *flags).out for seed in (7, 7, 8)
+        run("generate", "random-nba", 3, "--seed", seed, *flags).out
+        for seed in (7, 7, 8)
     )
 
     assert first == again != other
     (tmp_path / "x.hoa").write_text(first)
-    expected = random_network(3, seed=7, n_states=(2, 4), local_ratio=0.5)
+    expected = random_network(
+        3, seed=7, n_states=(2, 4), local_ratio=0.5, sharing=(2, 3)
+    )
     assert content(load(tmp_path / "x.hoa")) == content(expected)
+
+
+def test_generate_random_nba_as_the_paper(run, tmp_path):
+    """Defaults: those of `random_network`, which are the paper's."""
+    run("generate", "random-nba", 2, "-o", tmp_path / "x.hoa")
+
+    assert content(load(tmp_path / "x.hoa")) == content(random_network(2, seed=0))
+
+
+def test_generate_sets_of_random_nba(run, tmp_path):
+    """Each file is what its name says, in all formats; a second call adds to them."""
+    out = tmp_path / "sets" / "small"
+    flags = ["--states", "3-5", "--format", "hoa", "--format", "ll_net"]
+    arguments = ["generate", "random-nba", "2-3", "--local-ratio", "0,0.25", *flags]
+
+    outcome = run(*arguments, "--seed", 9, "--count", 2, "-o", out)
+
+    assert outcome == (0, "", f"wrote 16 files to {out}\n")
+    expected = {
+        f"n{n}-r{ratio}-s{seed:02}": (n, ratio, seed)
+        for n in (2, 3)
+        for ratio in (0.0, 0.25)
+        for seed in (9, 10)
+    }
+    assert sorted(p.name for p in out.iterdir()) == sorted(
+        f"{name}.{suffix}" for name in expected for suffix in ("hoa", "ll_net")
+    )
+    for name, (n, ratio, seed) in expected.items():
+        network = random_network(n, seed=seed, n_states=(3, 5), local_ratio=ratio)
+        assert content(load(out / f"{name}.hoa")) == content(network)
+        assert (out / f"{name}.ll_net").read_text() == to_ll_net(network)
+
+    assert run("generate", "random-nba", 4, "--count", 1, "-o", out).code == 0
+    assert len(list(out.iterdir())) == 17
+    assert content(load(out / "n4-r0.4-s0.hoa")) == content(random_network(4, seed=0))
+
+
+def test_generate_a_set_where_no_folder_can_be(run, tmp_path):
+    (tmp_path / "taken").write_text("")
+
+    outcome = run("generate", "random-nba", 2, "--count", 1, "-o", tmp_path / "taken")
+
+    assert outcome == (
+        2,
+        "",
+        f"error: {tmp_path}/taken: cannot be written: File exists\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +268,32 @@ def test_generate_random(run, tmp_path):
     [
         (["philosophers", "1"], "error: 1 philosophers cannot dine: use n >= 2"),
         (["ring", "2"], "error: 2 components make no ring: use n >= 3"),
-        (["random", "3", "--min-states", "9", "--max-states", "2"], "error: (9, 2)"),
+        (["random-nba", "3", "--states", "9-2"], "'9-2' is no number or range"),
+        (["random-nba", "two"], "'two' is no number or range like 2-8"),
+        (["random-nba", "1"], "error: 1 components share no label"),
+        (["random-nba", "3", "--states", "0-2"], "error: (0, 2) is no range"),
+        (["random-nba", "3", "--sharing", "1"], "error: (1, 1) is no range"),
+        (["random-nba", "3", "--local-ratio", "1"], "error: local ratio 1.0"),
+        (["random-nba", "3", "--local-ratio", "nan"], "error: local ratio nan"),
+        (["random-nba", "3", "--local-ratio", "half"], "expected numbers like 0.4"),
+        (["random-nba", "2-3"], "are for sets: expected --count"),
+        (["random-nba", "3", "--local-ratio", "0,0.2"], "for sets: expected --count"),
+        (["random-nba", "3", "--format", "pml"], "for sets: expected --count"),
+        (["random-nba", "2", "--count", "2"], "expected a folder"),
+        (["random-nba", "2", "--count", "0", "-o", "p"], "value for '--count'"),
+        (["random-nba", "1-2", "--count", "2", "-o", "p"], "error: 1 components"),
+        (
+            ["random-nba", "2", "--local-ratio", "0,1", "--count", "2", "-o", "p"],
+            "error: local ratio 1.0",
+        ),
+        (
+            ["random-nba", "3", "--sharing=2-3", "--format=pml", "--count=1", "-o=p"],
+            "pml holds labels of two components",
+        ),
+        (
+            ["random-nba", "2", "--format", "dot", "--count", "2", "-o", "p"],
+            "'dot' is not one of",
+        ),
         (["leader-election", "1"], "error: 1 nodes hold no election: use n >= 2"),
         (["leader-election", "--variant", "3"], "Invalid value for '--variant'"),
         (["leader-election", "--edges", "1-2,2"], "'2' is no edge, expected pairs"),

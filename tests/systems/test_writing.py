@@ -3,10 +3,12 @@
 import gzip
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 
 from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.promela import to_promela
 from ltlpipe.systems.reading import load
@@ -19,6 +21,8 @@ RING = Network(
         LTS.from_transitions([(0, "b", 0)], n_states=2),
     ]
 )
+
+MODELS = {".pml": to_promela, ".ll_net": to_ll_net}
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +64,23 @@ def test_several_components_are_several_aut_files(tmp_path):
     assert gzip.decompress(paths[1].read_bytes()) == b'des (0, 1, 2)\n(0, "b", 0)\n'
 
 
-def test_promela(tmp_path):
-    (path,) = save(RING, tmp_path / "m.pml")
+@pytest.mark.parametrize(("suffix", "write"), MODELS.items())
+def test_models_for_other_tools(suffix, write, tmp_path):
+    (path,) = save(RING, tmp_path / f"m{suffix}")
+    (packed,) = save(RING, tmp_path / f"m{suffix}.gz")
 
-    assert path.read_text() == to_promela(RING)
+    assert path.read_text() == write(RING)
+    assert gzip.decompress(packed.read_bytes()).decode() == write(RING)
+
+
+def test_a_petri_net_goes_without_acceptance(tmp_path):
+    """It is the same net as that of the components without accepting states."""
+    plain = LTS.from_transitions([(0, "a", 1), (1, "b", 0)])
+    network = Network([replace(plain, accepting=np.array([True, False]))])
+
+    (path,) = save(network, tmp_path / "m.ll_net")
+
+    assert path.read_text() == to_ll_net(Network([plain]))
 
 
 def test_the_same_bytes_at_any_time(tmp_path):
@@ -120,7 +137,11 @@ def test_an_internal_label_steps_aside_for_an_ordinary_one():
     [
         ("\0", ".dot", "cannot be written to a .dot file"),
         ("\ud800", ".aut", "cannot be written to a .aut file"),
-        ("a", ".pnml", "cannot write .pnml, expected .dot, .aut, .hoa or .pml"),
+        (
+            "a",
+            ".pnml",
+            "cannot write .pnml, expected .dot, .aut, .hoa, .pml or .ll_net",
+        ),
         ("a", "", "cannot write a file without suffix"),
         ("i", ".aut", "internal in an .aut file"),
     ],
