@@ -186,8 +186,9 @@ def accepting_only_on(
     for state in range(table.n_states):
         row = by_letter[state * table.n_letters : (state + 1) * table.n_letters]
         cells.append(sorted({edge for a in letters for edge in row[a]}))
-    start = [(state, 0) for state in range(table.n_states)]
-    return accepting_something([*cells, start], 1, table.n_states, table.n_marks)
+    start = table.n_states
+    cells.append([(state, 0) for state in range(start)])
+    return accepting_something(cells, 1, start, table.n_marks) - {start}
 
 
 def structure_of(

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ltlpipe._errors import UnsupportedError
@@ -62,12 +62,6 @@ class Limits:
             raise UnsupportedError(f"--max-states {max_states}: expected 1 or more")
         deadline = None if timeout is None else time.monotonic() + timeout
         return cls(deadline, memory_mib, max_states)
-
-    def less(self, n_states: int) -> Limits:
-        """Return what is left for a search that follows one of so many states."""
-        if self.max_states is None:
-            return self
-        return replace(self, max_states=max(1, self.max_states - n_states))
 
     @property
     def memory_bytes(self) -> float:

@@ -66,7 +66,7 @@ class Reg(IntEnum):
     INNER_DEPTH = 33  # states on the stack of the inner search, 0 if none runs
     INNER_ROOTS = 34  # inner searches so far
     STACK_TEST = 35  # whether inner states are compared with the stack
-    DOUBTS = 36  # decoupled-scc: accepting SCCs met whose cycles may not be there
+    EXACT = 36  # decoupled-scc: whether the second pass has begun
 
 
 N_REGISTERS = len(Reg)

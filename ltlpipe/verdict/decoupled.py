@@ -11,17 +11,15 @@ from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
 from ltlpipe.search.decoupled.lassos import lasso
 from ltlpipe.search.decoupled.monitors import counted, monitor_of
 from ltlpipe.search.decoupled.tables import decouple
-from ltlpipe.search.driver import MIB, Outcome, drive
+from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.search.decoupled.lassos import NetworkLasso
     from ltlpipe.search.decoupled.monitors import Monitor
-    from ltlpipe.search.driver import Interrupt, Limits, Progress
+    from ltlpipe.search.driver import Interrupt, Limits, Outcome, Progress
 
 SCC, NDFS = DECOUPLED
 
@@ -48,7 +46,7 @@ class Asked(NamedTuple):
 
 
 class DecoupledRun:
-    """One or two decoupled searches that answer a question.
+    """A decoupled search that answers a question.
 
     Parameters
     ----------
@@ -62,69 +60,36 @@ class DecoupledRun:
     Attributes
     ----------
     search : DecoupledSCC or DecoupledNDFS
-        The last that has begun.
+        Advanced by `drive`.
     """
 
     def __init__(self, asked: Asked, name: str, seed: int | None) -> None:
         self.network = asked.trimmed.network
         self.search: DecoupledSCC | DecoupledNDFS
-        self._before: list[_Figures] = []  # of searches that could not decide
-        self._asked = asked
-        self._name = name
-        self._seed = seed
+        if name == SCC:
+            tables = decouple(self.network, _monitor(asked), seed=seed)
+            self.search = DecoupledSCC(tables)
+        elif asked.trivial and asked.together:
+            self.search = DecoupledNDFS(decouple(self.network, seed=seed))
+        else:
+            tables = decouple(self.network, counted(_monitor(asked)), seed=seed)
+            self.search = DecoupledNDFS(tables)
 
     def drive(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
     ) -> Outcome:
         """Search until there is an answer, or a limit is hit."""
-        outcome = Outcome(Status.RUNNING)
-        left = limits
-        for search in self._in_turn():
-            self.search = search
-            outcome = drive(search, left, interrupt=interrupt, progress=progress)
-            doubts = isinstance(search, DecoupledSCC) and search.in_doubt
-            if outcome.status != Status.EMPTY or not doubts:
-                break
-            left = limits.less(int(search.registers[Reg.VISITED]))
-            self._before.append(_figures(search))
-        return outcome
-
-    def _in_turn(self) -> Iterator[DecoupledSCC | DecoupledNDFS]:
-        """Yield the search, and the one that decides if it cannot."""
-        if self._asked.trivial and self._asked.together and self._name == NDFS:
-            yield DecoupledNDFS(decouple(self.network, seed=self._seed))
-            return
-        monitor = self._monitor()
-        if self._name == SCC:
-            yield DecoupledSCC(decouple(self.network, monitor, seed=self._seed))
-        yield DecoupledNDFS(decouple(self.network, counted(monitor), seed=self._seed))
-
-    def _monitor(self) -> Monitor:
-        trimmed = self._asked.trimmed
-        return monitor_of(
-            trimmed.network,
-            trimmed.table,
-            letters_of(trimmed.network, trimmed.actions).tolist(),
-            self._asked.visible,
-            together=self._asked.together,
-        )
+        return drive(self.search, limits, interrupt=interrupt, progress=progress)
 
     def statistics(self) -> dict[str, Any]:
-        """Return what `Statistics` holds of all searches.
-
-        One is over when the other begins, so that memory does not add up.
-        """
-        every = [*self._before, _figures(self.search)]
-        details: dict[str, int] = {}
-        for figures in every:
-            for name, number in figures.details.items():
-                details[name] = details.get(name, 0) + number
+        """Return what `Statistics` holds of the search."""
+        registers = self.search.registers
         return {
-            "states": sum(figures.states for figures in every),
-            "transitions": sum(figures.transitions for figures in every),
-            "max_depth": max(figures.max_depth for figures in every),
-            "memory_mib": max(figures.memory_mib for figures in every),
-            "details": details,
+            "states": int(registers[Reg.VISITED]),
+            "transitions": int(registers[Reg.TRANSITIONS]),
+            "max_depth": int(registers[Reg.MAX_DEPTH]),
+            "memory_mib": self.search.memory_bytes / MIB,
+            "details": self.search.statistics(),
         }
 
     def lasso(self, interrupt: Interrupt) -> NetworkLasso:
@@ -144,22 +109,12 @@ class DecoupledRun:
         return lasso(self.network, search.trace(), search.network, stop_in_time)
 
 
-class _Figures(NamedTuple):
-    """What one search has cost."""
-
-    states: int
-    transitions: int
-    max_depth: int
-    memory_mib: float
-    details: dict[str, int]
-
-
-def _figures(search: DecoupledSCC | DecoupledNDFS) -> _Figures:
-    registers = search.registers
-    return _Figures(
-        states=int(registers[Reg.VISITED]),
-        transitions=int(registers[Reg.TRANSITIONS]),
-        max_depth=int(registers[Reg.MAX_DEPTH]),
-        memory_mib=search.memory_bytes / MIB,
-        details=search.statistics(),
+def _monitor(asked: Asked) -> Monitor:
+    trimmed = asked.trimmed
+    return monitor_of(
+        trimmed.network,
+        trimmed.table,
+        letters_of(trimmed.network, trimmed.actions).tolist(),
+        asked.visible,
+        together=asked.together,
     )

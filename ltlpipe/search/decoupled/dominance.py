@@ -43,6 +43,7 @@ LEAF_ROWS = 12
 
 _FIRST_ROWS = 1 << 8
 _GROWTH = 1.5
+_ANY = np.iinfo(np.int32).max
 _ONE = np.uint64(1)
 _WORD_BITS = 64
 
@@ -76,6 +77,16 @@ def find_dominating(visited, registers, rows, i):
     if found >= 0:
         registers[Reg.DUPLICATES] += 1
         return found
+    return find_including(visited, registers, rows, i, visited.next_row, _ANY)
+
+
+@inlined
+def find_including(visited, registers, rows, i, number, most):
+    """Return the id of a visited row with a number up to `most` that includes a row.
+
+    number : int32[n], of each visited row.  Returns -1 if there is none.
+    """
+    known = visited.store.rows
     bits = visited.bit
     child = visited.child
     union = visited.union
@@ -112,7 +123,7 @@ def find_dominating(visited, registers, rows, i):
                 if rows[i, w] & ~known[row, w] != 0:
                     included = False
                     break
-            if included:
+            if included and number[row] <= most:
                 registers[Reg.DOMINATED] += 1
                 return row
             row = np.int64(next_row[row])
