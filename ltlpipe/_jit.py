@@ -119,6 +119,12 @@ such calls is optimised anew with all that it calls: nest them sparingly.  Like
 arrays would copy these.
 """
 
+called: Any = _part
+"""Makes a part of a kernel that is compiled once and called.
+
+For parts that do so much that copying their arguments does not count.
+"""
+
 EXPAND_SIGNATURE = types.int64(
     types.int64[::1],  # ints
     types.uint64[::1],  # words

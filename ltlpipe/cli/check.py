@@ -65,6 +65,7 @@ def check(
     ample_inner: shared.AmpleInner = "full",
     cap_states: shared.CapStates = CAP_STATES,
     accepting: shared.Accepting = "together",
+    stack_test: shared.StackTest = False,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -99,6 +100,7 @@ def check(
         ample_inner=ample_inner,
         cap_states=cap_states,
         accepting=accepting,
+        stack_test=stack_test,
         visible=visible,
         seed=seed,
         strict=strict,

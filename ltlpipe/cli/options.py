@@ -82,6 +82,12 @@ Accepting = Annotated[
         help="Whether components that accept have to do so in the same state.",
     ),
 ]
+StackTest = Annotated[
+    bool,
+    typer.Option(
+        "--stack-test", help="Let decoupled-ndfs look at its stack for cycles, too."
+    ),
+]
 Bitstate = Annotated[
     float | None,
     typer.Option(

@@ -49,6 +49,7 @@ def solve(
     ample_inner: shared.AmpleInner = "full",
     cap_states: shared.CapStates = CAP_STATES,
     accepting: shared.Accepting = "together",
+    stack_test: shared.StackTest = False,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     jobs: Annotated[
@@ -107,6 +108,7 @@ def solve(
         ample_inner=ample_inner,
         cap_states=cap_states,
         accepting=accepting,
+        stack_test=stack_test,
         seed=seed,
         strict=strict,
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _FIRST_BUDGET = 1 << 10
+_MAX_BUDGET = 1 << 40  # a search may return early, again and again
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
 MIB = 1 << 20
 
@@ -197,6 +198,6 @@ def drive(
         elif status != Status.RUNNING:
             return Outcome(status)
         elif elapsed < _STEP_SECONDS / 2 and max_budget is None:
-            budget *= 2
+            budget = min(2 * budget, _MAX_BUDGET)
         elif elapsed > _STEP_SECONDS * 2:
             budget = max(budget // 2, 1)

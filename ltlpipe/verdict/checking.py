@@ -44,6 +44,7 @@ def check(
     ample_inner: str = "full",
     cap_states: int = CAP_STATES,
     accepting: str = TOGETHER,
+    stack_test: bool = False,
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -97,6 +98,10 @@ def check(
         Which runs of a network with several accepting components count: "together",
         those on which all accept in the same state, infinitely often; or "each",
         those on which each accepts infinitely often, no matter when.
+    stack_test : bool
+        Whether decoupled-ndfs compares its inner states with those on the stack, too
+        (Gnad et al. 2021, Lemma 1): violations may be found earlier, at a price that
+        grows with the stack.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -137,6 +142,7 @@ def check(
         ample_inner=ample_inner,
         cap_states=cap_states,
         accepting=accepting,
+        stack_test=stack_test,
     )
     task = Task(system, Property(formula, violations), chosen)
     if memory is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.lassos import NetworkLasso
     from ltlpipe.search.decoupled.monitors import Monitor
     from ltlpipe.search.driver import Interrupt, Limits, Outcome, Progress
+    from ltlpipe.verdict.options import Options
 
 SCC, NDFS = DECOUPLED
 
@@ -54,8 +55,8 @@ class DecoupledRun:
         The question.
     name : str
         One of `ltlpipe.search.catalogue.DECOUPLED`.
-    seed : int, optional
-        Shuffles the order of labels.
+    options : Options
+        The seed that shuffles labels, and whether the stack is looked at.
 
     Attributes
     ----------
@@ -63,17 +64,19 @@ class DecoupledRun:
         Advanced by `drive`.
     """
 
-    def __init__(self, asked: Asked, name: str, seed: int | None) -> None:
+    def __init__(self, asked: Asked, name: str, options: Options) -> None:
+        seed, stack_test = options.seed, options.stack_test
         self.network = asked.trimmed.network
         self.search: DecoupledSCC | DecoupledNDFS
         if name == SCC:
             tables = decouple(self.network, _monitor(asked), seed=seed)
             self.search = DecoupledSCC(tables)
         elif asked.trivial and asked.together:
-            self.search = DecoupledNDFS(decouple(self.network, seed=seed))
+            tables = decouple(self.network, seed=seed)
+            self.search = DecoupledNDFS(tables, stack_test=stack_test)
         else:
             tables = decouple(self.network, counted(_monitor(asked)), seed=seed)
-            self.search = DecoupledNDFS(tables)
+            self.search = DecoupledNDFS(tables, stack_test=stack_test)
 
     def drive(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None

@@ -43,6 +43,9 @@ MAX_BITSTATE = 1 << 25
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
+NESTED_DECOUPLED = "decoupled-ndfs"
+"""The emptiness check that has a test with the stack."""
+
 _READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE, DECOUPLING)
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
 """The emptiness checks that can expand states by ample sets."""
@@ -85,6 +88,8 @@ class Options:
     accepting : str
         "together" or "each": whether components of a system that accept have to do so
         in the same state, infinitely often, or each for itself.
+    stack_test : bool
+        Whether decoupled-ndfs also compares with the states on its stack.
     """
 
     emptiness: str = AUTO
@@ -100,6 +105,7 @@ class Options:
     ample_inner: str = "full"
     cap_states: int = CAP_STATES
     accepting: str = TOGETHER
+    stack_test: bool = False
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
@@ -118,6 +124,11 @@ class Options:
         if self.bitstate is not None and self.emptiness not in (AUTO, BITSTATE):
             raise UnsupportedError(
                 f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
+            )
+        if self.stack_test and self.emptiness != NESTED_DECOUPLED:
+            raise UnsupportedError(
+                f"--stack-test is for --emptiness {NESTED_DECOUPLED}, not for "
+                f"{self.emptiness}"
             )
         if self.cap_states < 1:
             given = self.cap_states

@@ -259,8 +259,8 @@ class Preparation:
         elif named == SCC and self.system.has_acceptance:
             reason = f"{SCC} takes no components that accept: use {NDFS}"
         if reason is not None and self.must_decouple:
-            asked = "--accepting each needs" if self.accepts_apart else "no"
-            raise UnsupportedError(f"{asked} decoupled search: {reason}")
+            who = "--accepting each needs it, but " if self.accepts_apart else ""
+            raise UnsupportedError(f"{who}decoupled search cannot be used: {reason}")
         return reason
 
     def _visible_letters(self, trimmed: Trimmed) -> list[int]:

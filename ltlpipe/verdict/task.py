@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 SHORT_STATES = 20_000
 """States of a search that comes before components are reduced."""
 
+SHORTEST = 2_000
+"""States of a search that comes before a decoupled one of a system as it is."""
+
 SHORT = "a short search was enough"
 
 COMPOSED_BYTES = 1024
@@ -130,6 +133,8 @@ class Task:
         elif obstacle is not None:
             as_they_are = Decision(False, obstacle)
             if coupled is None and self.prepared.may_decouple():
+                least = min(SHORTEST, few.max_states or SHORTEST)
+                few = replace(limits, max_states=least)
                 yield Attempt(few, as_they_are, coupled=SHORT)
             yield Attempt(limits, as_they_are, coupled=coupled)
         else:
@@ -209,7 +214,7 @@ class Task:
         if table_bytes(asked.trimmed.network) > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
         assert self.prepared.plan.emptiness is not None  # since `settle`
-        run = DecoupledRun(asked, self.prepared.plan.emptiness, self.options.seed)
+        run = DecoupledRun(asked, self.prepared.plan.emptiness, self.options)
         began = time.monotonic()
         outcome = run.drive(limits, interrupt, progress)
         self._note(**run.statistics(), search_seconds=time.monotonic() - began)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe._jit import called, inlined
 from ltlpipe.search.emptiness import OutOfMemoryError, total_bytes
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
@@ -63,7 +63,7 @@ class Visited(NamedTuple):
     pending: np.ndarray  # int32[k], nodes that a look-up still has to see
 
 
-@inlined
+@called
 def find_dominating(visited, registers, rows, i):
     """Return the id of a visited row that includes ``rows[i]``, or -1.
 
@@ -80,7 +80,7 @@ def find_dominating(visited, registers, rows, i):
     return find_including(visited, registers, rows, i, visited.next_row, _ANY)
 
 
-@inlined
+@called
 def find_including(visited, registers, rows, i, number, most):
     """Return the id of a visited row with a number up to `most` that includes a row.
 
@@ -130,7 +130,7 @@ def find_including(visited, registers, rows, i, number, most):
     return np.int64(-1)
 
 
-@inlined
+@called
 def add_row(visited, registers, rows, i):
     """Add ``rows[i]``, which no visited row equals, and return its id.
 
