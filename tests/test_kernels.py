@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "ltlpipe"
-PARTS = {"inlined", "specialised"}
+PARTS = {"called", "inlined", "specialised"}
 KERNELS = PARTS | {"njit"}
 
 

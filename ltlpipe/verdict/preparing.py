@@ -192,11 +192,11 @@ class Preparation:
             plan = note_components(
                 plan, self.options, self.components, components or decision
             )
-        plan = note_ample(
-            plan, self.options, used=decided.allowed, reason=decided.reason
-        )
-        self.plan = note_decoupled(
+        plan = note_decoupled(
             plan, self.options, used=decoupled.allowed, reason=decoupled.reason
+        )
+        self.plan = note_ample(
+            plan, self.options, used=decided.allowed, reason=decided.reason
         )
         return trimmed
 
