@@ -52,10 +52,36 @@ def accepting_run_exists(network: Network) -> bool:
     )
 
 
+def each_component_accepts(network: Network) -> bool:
+    """Whether a run has accepting states of each component infinitely often."""
+    import spot
+
+    states, edges = compose(network)
+    graph = spot.make_twa_graph(spot.make_bdd_dict())
+    accepting = [i for i, c in enumerate(network.components) if c.accepting is not None]
+    graph.set_generalized_buchi(len(accepting))
+    graph.new_states(len(states))
+    graph.set_init_state(0)
+    anything = spot.formula_to_bdd(spot.formula.tt(), graph.get_dict(), graph)
+    for src, _, dst in edges:
+        marks = [
+            mark
+            for mark, i in enumerate(accepting)
+            if is_accepting_locally(network.components[i], states[src][i])
+        ]
+        graph.new_edge(src, dst, anything, marks)
+    return not graph.is_empty()
+
+
+def is_accepting_locally(component: Any, local: int) -> bool:
+    """Whether a component accepts in one of its states."""
+    return component.accepting is None or bool(component.accepting[local])
+
+
 def is_accepting(network: Network, state: State) -> bool:
     """Whether every component with acceptance accepts in `state`."""
     return all(
-        component.accepting is None or bool(component.accepting[local])
+        is_accepting_locally(component, local)
         for component, local in zip(network.components, state, strict=True)
     )
 

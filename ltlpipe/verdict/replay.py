@@ -23,7 +23,9 @@ class ReplayError(RuntimeError):
     """A lasso is no violation: a bug of ltlpipe, never of the input."""
 
 
-def replay_run(network: Network, lasso: Lasso, *, stutters: bool = False) -> None:
+def replay_run(
+    network: Network, lasso: Lasso, *, stutters: bool = False, together: bool = True
+) -> None:
     """Step a lasso through the components.
 
     Parameters
@@ -34,6 +36,8 @@ def replay_run(network: Network, lasso: Lasso, *, stutters: bool = False) -> Non
         With the local states before each step and after the last one.
     stutters : bool
         Whether a state without successors may repeat itself.
+    together : bool
+        Whether components that accept have to do so in the same state.
 
     Raises
     ------
@@ -59,7 +63,8 @@ def replay_run(network: Network, lasso: Lasso, *, stutters: bool = False) -> Non
         else:
             step = _Step(k, actions[k], name, *states[k : k + 2])
             _check_step(network, steps, alphabets, step)
-    _check_acceptance(network.components, states[len(lasso.prefix) + 1 :])
+    cycle = states[len(lasso.prefix) + 1 :]
+    _check_acceptance(network.components, cycle, together=together)
 
 
 class _Step(NamedTuple):
@@ -128,16 +133,22 @@ def _check_deadlock(
             raise ReplayError(f"step {k} repeats a state that {action.name!r} leaves")
 
 
-def _check_acceptance(components: Sequence[LTS], cycle: list[list[int]]) -> None:
-    """Check that the cycle has a state in which all components accept."""
-    if not any(
-        all(
+def _check_acceptance(
+    components: Sequence[LTS], cycle: list[list[int]], *, together: bool
+) -> None:
+    """Check that all components accept in a state of the cycle, or each in one."""
+    accepts = [
+        [
             c.accepting is None or bool(c.accepting[local])
             for c, local in zip(components, state, strict=True)
-        )
+        ]
         for state in cycle
-    ):
+    ]
+    if together and not any(map(all, accepts)):
         raise ReplayError("no state of the cycle is accepting in all components")
+    for i, own in enumerate(zip(*accepts, strict=True)):
+        if not any(own):
+            raise ReplayError(f"no state of the cycle is accepting in component {i}")
 
 
 def replay_word(violations: Any, lasso: Lasso, network: Network) -> None:

@@ -303,7 +303,12 @@ class Task:
 
     def _replayed(self, lasso: Lasso, began: float) -> Verdict:
         """Return the verdict of a lasso, once it has been replayed."""
-        replay_run(self.system, lasso, stutters=self.options.stutters)
+        replay_run(
+            self.system,
+            lasso,
+            stutters=self.options.stutters,
+            together=not self.prepared.accepts_apart,
+        )
         if self.property.formula is not None:
             replay_formula(self.property.formula, lasso, self.system)
         elif self.property.violations is not None:

@@ -1,0 +1,242 @@
+"""Decoupled search as users ask for it."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import replace
+
+import pytest
+
+from ltlpipe import LTS, Network, UnsupportedError, check
+from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.search.decoupled import lassos
+from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.systems.random_networks import random_network
+from ltlpipe.systems.ring import ring
+
+
+def without_acceptance(network):
+    return Network([replace(c, accepting=None) for c in network.components])
+
+
+PLAIN = without_acceptance(ring(12))
+
+
+def alternating(accepting):
+    """One component per entry, which accepts every second time."""
+    return Network(
+        [
+            LTS.from_transitions([(0, "g", 1), (1, "g", 0)], accepting=[state])
+            for state in accepting
+        ]
+    )
+
+
+def test_a_property_of_a_network():
+    """By SCCs, with a lasso of the whole network that has been replayed."""
+    verdict = check(PLAIN, "G(l0 -> F l1)", reduce="decoupled")
+    assert verdict.verdict == "violated"
+    assert verdict.plan.emptiness == "decoupled-scc"
+    assert verdict.plan.reductions == ("decoupled",)
+    assert verdict.stats.states < 10
+    assert verdict.stats.details["decoupled_states"] == verdict.stats.states
+    assert "l0" in [*verdict.lasso.prefix, *verdict.lasso.cycle]
+    assert "l1" not in verdict.lasso.cycle
+
+
+def test_a_property_that_holds():
+    """A label cannot be first where another is."""
+    verdict = check(PLAIN, "!l2 W (enter1 | enter2)", reduce="decoupled")
+    assert (verdict.verdict, verdict.stats.states) == ("holds", 1)
+
+
+def test_silence_for_ever_is_a_run_only_if_a_component_moves():
+    """FG !a on systems that stop, loop alone, or meet for ever."""
+    once = [(0, "a", 1)]
+    for extra, expected in [
+        ([], "holds"),
+        ([(1, "i", 1)], "violated"),
+        ([(1, "i", 2)], "holds"),
+        ([(1, "g", 1)], "violated"),
+        ([(1, "g", 2)], "holds"),
+    ]:
+        network = Network(
+            [
+                LTS.from_transitions([*once, *extra, (3, "g", 3)], n_states=4),
+                LTS.from_transitions([(0, "g", 0), (0, "h", 0)]),
+                LTS.from_transitions([(1, "h", 1)], n_states=2),
+            ]
+        )
+        verdict = check(network, "GF a", reduce="decoupled")
+        assert verdict.verdict == expected, extra
+        assert check(network, "GF a", reduce="none").verdict == expected, extra
+
+
+def test_networks_of_automata():
+    """The paper's question, by its nested search."""
+    verdict = check(ring(60), empty=True, reduce="decoupled")
+    assert (verdict.verdict, verdict.plan.emptiness) == ("holds", "decoupled-ndfs")
+    assert verdict.stats.states == 61
+    verdict = check(philosophers(6), empty=True, emptiness="decoupled-ndfs")
+    assert verdict.plan.reductions == ("decoupled",)
+    explicit = check(philosophers(6), empty=True, reduce="none")
+    assert verdict.verdict == explicit.verdict == "holds"
+    assert 10 * verdict.stats.states < explicit.stats.states
+
+
+@pytest.mark.parametrize(
+    ("accepting", "together", "each"),
+    [((0, 0), "violated", "violated"), ((0, 1), "holds", "violated")],
+)
+def test_accepting_together_or_each(accepting, together, each):
+    """The same at once, or each for itself (paper, Sec. 7)."""
+    network = alternating(accepting)
+    assert check(network, empty=True, accepting="together").verdict == together
+    verdict = check(network, empty=True, accepting="each")
+    assert (verdict.verdict, verdict.plan.emptiness) == (each, "decoupled-ndfs")
+    again = check(network, "GF g", accepting="each")
+    assert again.verdict == "holds"
+    assert check(network, "FG !g", accepting="each").verdict == each
+
+
+def test_each_without_several_components_is_any_search():
+    """There is nothing to tell apart."""
+    network = alternating((0,))
+    assert check(network, empty=True, accepting="each", emptiness="se05").verdict == (
+        "violated"
+    )
+
+
+def test_a_formula_on_accepting_components():
+    """Only runs count on which all accept; explicit search agrees."""
+    for seed in range(6):
+        network = random_network(3, seed=seed, n_states=(4, 8), accepting_ratio=0.3)
+        for text in ("GF g0", "G(g0 -> F g1)", "!(GF g0 & GF g1)"):
+            verdict = check(network, text, reduce="decoupled")
+            assert verdict.plan.emptiness == "decoupled-ndfs"
+            assert verdict.verdict == check(network, text, reduce="none").verdict
+
+
+def test_automata_with_visible_actions():
+    """Interruptible for what is visible; several marks need a formula."""
+    (violations,) = parse_automata(
+        """HOA: v1
+States: 1
+Start: 0
+AP: 1 "l0"
+Acceptance: 1 Inf(0)
+--BODY--
+State: 0
+[0] 0 {0}
+[!0] 0
+--END--
+""",
+        "automaton.hoa",
+    )
+    verdict = check(PLAIN, violations=violations, reduce="decoupled")
+    assert verdict.verdict == "violated"
+    assert "l0" in verdict.lasso.cycle
+
+
+def test_components_first():
+    """Reduced components are decoupled, and lassos lifted from both."""
+    verdict = check(PLAIN, "G(l0 -> F l1)", reduce="components,decoupled", cap_states=5)
+    assert verdict.verdict == "violated"
+    assert verdict.plan.reductions == ("components", "decoupled")
+
+
+def test_the_choice_of_the_plan():
+    """After a short search, where internal transitions and components suggest it."""
+    verdict = check(ring(12), empty=True)
+    assert verdict.plan.emptiness == "decoupled-ndfs"
+    assert any("71% of the transitions of 12" in r for r in verdict.plan.reasons)
+    small = check(ring(4), empty=True)
+    assert small.plan.reductions == ()
+    assert "no decoupled search, because a short search was enough" in (
+        small.plan.reasons
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"emptiness": "se05"}, "se05 looks at one state at a time"),
+        ({"deadlock": "stutter"}, "do not tell which of them are deadlocks"),
+        ({"bitstate": 1.0}, "se05 looks at one state at a time"),
+    ],
+)
+def test_what_excludes_decoupled_search(options, message):
+    """It is said why, before anything is searched."""
+    with pytest.raises(UnsupportedError, match=message):
+        check(PLAIN, "GF l0", reduce="decoupled", **options)
+
+
+def test_properties_that_exclude_decoupled_search():
+    """They are not about visible actions alone."""
+    with pytest.raises(UnsupportedError, match="the formula is not interruptible"):
+        check(PLAIN, "X l0", reduce="decoupled")
+    with pytest.raises(UnsupportedError, match="use decoupled-ndfs"):
+        check(ring(5), "GF l0", emptiness="decoupled-scc")
+    with pytest.raises(UnsupportedError, match="each needs it, but"):
+        check(alternating((0, 1)), empty=True, accepting="each", emptiness="se05")
+    with pytest.raises(UnsupportedError, match="--stack-test is for"):
+        check(ring(5), empty=True, stack_test=True)
+    with pytest.raises(UnsupportedError, match="expected one of together, each"):
+        check(ring(5), empty=True, accepting="some")
+
+
+def test_orders_and_the_stack_change_no_verdict():
+    """Seeds shuffle labels; the test of Lemma 1 finds cycles elsewhere."""
+    for seed in range(8):
+        network = random_network(
+            4, seed=seed, n_states=(5, 9), local_ratio=0.6, accepting_ratio=0.2
+        )
+        expected = check(network, empty=True, reduce="none").verdict
+        for stack, order in itertools.product((False, True), (None, 1, 2)):
+            verdict = check(
+                network,
+                empty=True,
+                emptiness="decoupled-ndfs",
+                stack_test=stack,
+                seed=order,
+            )
+            assert verdict.verdict == expected
+
+
+MANY = "!(GF g0 & GF g1 & GF g2 & GF g3 & GF g4 & GF g5)"
+
+
+def test_limits():
+    """Of time, states and memory, in both searches."""
+    hard = random_network(6, seed=0, local_ratio=0.2)
+    plain = without_acceptance(hard)
+    for network, question in ((hard, {"empty": True}), (plain, {"formula": MANY})):
+        ask = {"reduce": "decoupled", **question}
+        assert check(network, max_states=50, **ask).reason == "max-states"
+        assert check(network, memory=0.01, **ask).reason == "memory"
+        began = time.monotonic()
+        verdict = check(network, timeout=0.2, **ask)
+        assert (verdict.verdict, verdict.reason) in {
+            ("unknown", "timeout"),
+            ("violated", None),
+        }
+        assert verdict.reason is None or time.monotonic() - began < 5
+
+
+def test_lassos_that_are_too_long(monkeypatch):
+    """Rings of 2, 3, 5 and 7 states are back together after 210 turns."""
+    network = Network(
+        [
+            LTS.from_transitions([(s, "g", (s + 1) % p) for s in range(p)])
+            for p in (2, 3, 5, 7)
+        ]
+    )
+    verdict = check(network, "FG !g", reduce="decoupled")
+    assert len(verdict.lasso.cycle) == 210
+    monkeypatch.setattr(lassos, "MAX_STEPS", 200)
+    verdict = check(network, "FG !g", reduce="decoupled")
+    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+    assert check(network, "FG !g", reduce="decoupled", lasso=False).verdict == (
+        "violated"
+    )
