@@ -12,7 +12,6 @@ from ltlpipe.search.decoupled.lassos import lasso
 from ltlpipe.search.decoupled.monitors import counted, monitor_of
 from ltlpipe.search.decoupled.tables import decouple
 from ltlpipe.search.driver import MIB, drive
-from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
@@ -103,13 +102,8 @@ class DecoupledRun:
         Interrupted
             `interrupt` was pressed, or the run is too long to be written down.
         """
-
-        def stop_in_time() -> None:
-            if interrupt.pressed:
-                raise Interrupted
-
         search = self.search
-        return lasso(self.network, search.trace(), search.network, stop_in_time)
+        return lasso(self.network, search.trace(), search.network, interrupt)
 
 
 def _monitor(asked: Asked) -> Monitor:

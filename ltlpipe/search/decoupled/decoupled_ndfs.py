@@ -349,17 +349,17 @@ class DecoupledNDFS:
         depth, inner_depth = (
             int(self.registers[r]) for r in (Reg.DEPTH, Reg.INNER_DEPTH)
         )
+        top = self.visited.arrays.store.rows[self.path.states[depth - 1]]
         outer = names[self.path.cursor[: depth - 1] - 1].tolist()
         closing = Closing(self.registers[Reg.CLOSING])
         if closing == Closing.LOCAL:
-            return GlobalTrace(outer, [])
-        inner = names[self.inner.cursor[:inner_depth] - 1].tolist()
+            return GlobalTrace(outer, [], top, returns=True)
+        cycle = names[self.inner.cursor[:inner_depth] - 1].tolist()
         if self.network.marks.shape[1] == 0:  # all accept where it began
-            inner = [-1, *inner]
-        place = depth - 1
+            cycle = [-1, *cycle]
         if closing == Closing.STACK:
-            place = int(self.registers[Reg.RED_BASE])
-        return GlobalTrace(outer[:place], outer[place:] + inner)
+            cycle += outer[int(self.registers[Reg.RED_BASE]) :]
+        return GlobalTrace(outer, cycle, top, returns=True)
 
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""

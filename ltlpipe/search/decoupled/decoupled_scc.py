@@ -425,7 +425,10 @@ class DecoupledSCC:
 
     def _named(self, prefix: np.ndarray, cycle: np.ndarray) -> GlobalTrace:
         names = self.network.labels
-        return GlobalTrace(names[prefix].tolist(), names[cycle].tolist())
+        middle = self.visited.arrays.store.rows[self.path.states[len(prefix)]]
+        return GlobalTrace(
+            names[prefix].tolist(), names[cycle].tolist(), middle.copy(), returns=False
+        )
 
     def trace(self) -> GlobalTrace:
         """Return the labels of the run that was found; after FOUND."""

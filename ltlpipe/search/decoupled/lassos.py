@@ -6,7 +6,8 @@ internal steps in between, and the runs are merged at the global labels.
 
 One turn of the cycle leads a component from a local state to one of several; some of
 its states come back to themselves after some turns.  The lasso goes round as often as
-brings all components back at once.
+brings all components back at once.  Where that is enough, both parts of the trace are
+replaced by shortest ones to the composed state that the cycle begins with (`breadth`).
 
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
 omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 4.3, last paragraphs,
@@ -27,12 +28,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.search.decoupled.breadth import shortest_trace
 from ltlpipe.search.emptiness import Interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
+    from ltlpipe.search.driver import Interrupt
     from ltlpipe.systems.lts import Network
 
 MAX_STEPS = 10_000_000
@@ -47,10 +50,16 @@ class GlobalTrace(NamedTuple):
     prefix, cycle : list of int
         Actions of the network; -1 - j where acceptor j was taken.  Without a cycle
         some component goes on alone, by internal steps.
+    middle : uint64[W]
+        The decoupled state between them.
+    returns : bool
+        Whether any way from there back to the same state is accepted.
     """
 
     prefix: list[int]
     cycle: list[int]
+    middle: np.ndarray
+    returns: bool
 
 
 class NetworkLasso(NamedTuple):
@@ -95,6 +104,7 @@ class _Steps:
         }
         flags = component.accepting
         self.initial = component.initial
+        self.n_states = component.n_states
         self.accepting = frozenset(
             s for s in range(component.n_states) if flags is None or flags[s]
         )
@@ -217,18 +227,24 @@ class _Steps:
                 return [(action, dst), *self._internal_way(dst, state)]
         return []
 
-    def orbit(self, starts: Iterable[int], trace: Sequence[int]) -> Orbit:
-        """Return a shortest way of turns, along the trace, that comes back."""
-        starts = sorted(starts)
-        turns = {s: self.reached([s], trace) for s in starts}
-        for state in starts:
+    def orbit(
+        self, starts: frozenset[int], trace: Sequence[int], *, accepting: bool
+    ) -> Orbit:
+        """Return a shortest way of turns, along the trace, that comes back.
+
+        With `accepting`, each turn begins in an accepting state.
+        """
+        allowed = self.accepting if accepting else frozenset(range(self.n_states))
+        starts &= allowed
+        turns = {s: self.reached([s], trace) & allowed for s in sorted(starts)}
+        for state in turns:
             if state in turns[state]:
                 return Orbit([], [state])
-        came: dict[int, int | None] = dict.fromkeys(starts)
-        frontier = list(starts)
+        came: dict[int, int | None] = dict.fromkeys(turns)
+        frontier = list(turns)
         for state in frontier:  # grows while it is read
             if state not in turns:
-                turns[state] = self.reached([state], trace)
+                turns[state] = self.reached([state], trace) & allowed
             for after in sorted(turns[state]):
                 if after not in came:
                     came[after] = state
@@ -285,12 +301,17 @@ class _Run:
         self,
         network: Network,
         steps: Sequence[_Steps],
-        stop_in_time: Callable[[], None] | None,
+        interrupt: Interrupt | None,
     ) -> None:
         self.steps = steps
         self.states = [[c.initial for c in network.components]]
         self.actions: list[int] = []
-        self._stop_in_time = stop_in_time
+        self.interrupt = interrupt
+
+    def stop_in_time(self) -> None:
+        """Raise `Interrupted` if Ctrl-C was pressed."""
+        if self.interrupt is not None and self.interrupt.pressed:
+            raise Interrupted
 
     def move(self, action: int, moved: dict[int, int]) -> None:
         """Take one step, which moves some components."""
@@ -304,8 +325,7 @@ class _Run:
 
     def follow(self, goal: Sequence[int], trace: Sequence[int]) -> None:
         """Lead every component to its goal along the same global labels."""
-        if self._stop_in_time is not None:
-            self._stop_in_time()
+        self.stop_in_time()
         parts = [
             steps.along(src, dst, trace)
             for steps, src, dst in zip(self.steps, self.states[-1], goal, strict=True)
@@ -334,9 +354,9 @@ def lasso(
     network: Network,
     trace: GlobalTrace,
     decoupled: DecoupledNetwork,
-    stop_in_time: Callable[[], None] | None = None,
+    interrupt: Interrupt | None = None,
 ) -> NetworkLasso:
-    """Return an accepting run with a global trace.
+    """Return an accepting run with a global trace, or a shorter one.
 
     Parameters
     ----------
@@ -346,61 +366,86 @@ def lasso(
         What the search has found.
     decoupled : DecoupledNetwork
         Its tables.
-    stop_in_time : callable, optional
-        Called now and then; raises `Interrupted` to end the work.
+    interrupt : Interrupt, optional
+        Ends the work when pressed.
 
     Raises
     ------
     Interrupted
-        By `stop_in_time`, or because the run is longer than `MAX_STEPS`.
+        `interrupt` was pressed, or the run is longer than `MAX_STEPS`.
     RuntimeError
         There is no such run: a bug.
     """
-    steps = []
-    for i in range(len(network.components)):
-        if stop_in_time is not None:
-            stop_in_time()
-        groups = enumerate(decoupled.acceptors)
-        held = frozenset(-1 - j for j, group in groups if i in group)
-        steps.append(_Steps(network, i, decoupled.shared, held))
-    run = _Run(network, steps, stop_in_time)
-    reached = [s.reached([s.initial], trace.prefix) for s in steps]
+    n = len(network.components)
+    groups = list(enumerate(decoupled.acceptors))
+    steps = [
+        _Steps(
+            network,
+            i,
+            decoupled.shared,
+            frozenset(-1 - j for j, group in groups if i in group),
+        )
+        for i in range(n)
+    ]
+    run = _Run(network, steps, interrupt)
+    reached = decoupled.unpack(trace.middle)
+    watching = [min(states) for states in reached[n:]]  # of the monitor
     if not trace.cycle:
-        return _goes_on_alone(run, trace.prefix, reached)
-    orbits = []
-    for own, states in zip(steps, reached, strict=True):
-        if stop_in_time is not None:
-            stop_in_time()
-        orbits.append(own.orbit(states, trace.cycle))
+        goal, alone = _waiting(steps, reached)
+        run.follow(goal, _shorter(decoupled, trace.prefix, [*goal, *watching], run))
+        length = len(run.actions)
+        for action, local in steps[alone].internal_cycle(goal[alone]):
+            run.move(action, {alone: local})
+        return run.lasso(length)
+    orbits = []  # without a monitor components accept where it begins
+    for own, states in zip(steps, reached, strict=False):
+        run.stop_in_time()
+        orbits.append(own.orbit(states, trace.cycle, accepting=n == len(reached)))
     before = max(len(orbit.way) for orbit in orbits)
     turns = math.lcm(*(len(orbit.round) for orbit in orbits))
-    n_steps = sum(action >= 0 for action in trace.cycle)
-    if (before + turns) * max(n_steps, 1) > MAX_STEPS:
-        raise Interrupted("memory")
-    run.follow([orbit.at(0) for orbit in orbits], trace.prefix)
+    goal = [orbit.at(before) for orbit in orbits]
+    members = [*goal, *watching]
+    prefix = trace.prefix + before * trace.cycle
+    run.follow(goal, _shorter(decoupled, prefix, members, run))
     length = len(run.actions)
-    for turn in range(before + turns):
-        if turn == before:
-            length = len(run.actions)
+    if trace.returns:
+        closed = decoupled.pack(members, closed=True)
+        cycle = shortest_trace(decoupled, closed, members, interrupt)
+        if cycle is not None:
+            run.follow(goal, cycle)
+            return run.lasso(length)
+    if turns * max(sum(action >= 0 for action in trace.cycle), 1) > MAX_STEPS:
+        raise Interrupted("memory")
+    for turn in range(before, before + turns):
         run.follow([orbit.at(turn + 1) for orbit in orbits], trace.cycle)
     return run.lasso(length)
 
 
-def _goes_on_alone(
-    run: _Run, prefix: Sequence[int], reached: Sequence[frozenset[int]]
-) -> NetworkLasso:
-    """Lead one component round an internal cycle (CheckLocalAccept)."""
-    goal = [
-        min(states & s.accepting) for s, states in zip(run.steps, reached, strict=True)
+def _shorter(
+    decoupled: DecoupledNetwork, prefix: list[int], members: Sequence[int], run: _Run
+) -> list[int]:
+    """Return a shortest global trace to a composed state, or the one that is known."""
+    goal = decoupled.pack(members)
+    if not (goal & ~decoupled.initial).any():
+        return []
+    found = shortest_trace(decoupled, decoupled.initial, members, run.interrupt)
+    return prefix if found is None else found
+
+
+def _waiting(
+    steps: Sequence[_Steps], reached: Sequence[frozenset[int]]
+) -> tuple[list[int], int]:
+    """Return where components wait while one goes on alone, and which one does.
+
+    All of them accept (CheckLocalAccept).
+    """
+    accepting = [
+        sorted(s.accepting & states) for s, states in zip(steps, reached, strict=False)
     ]
-    for i, (steps, states) in enumerate(zip(run.steps, reached, strict=True)):
-        for state in sorted(states & steps.accepting):
-            cycle = steps.internal_cycle(state)
-            if cycle:
+    for i, own in enumerate(steps):
+        for state in accepting[i]:
+            if own.internal_cycle(state):
+                goal = [states[0] for states in accepting]
                 goal[i] = state
-                run.follow(goal, prefix)
-                length = len(run.actions)
-                for action, local in cycle:
-                    run.move(action, {i: local})
-                return run.lasso(length)
+                return goal, i
     raise RuntimeError("the search reported a run that is not there")

@@ -109,6 +109,23 @@ class DecoupledNetwork(NamedTuple):
             )
         return tuple(sets)
 
+    def pack(self, members: Sequence[int], *, closed: bool = False) -> np.ndarray:
+        """Return the row uint64[W] of one local state per component.
+
+        With `closed`, also of what each reaches by internal steps.
+        """
+        tables = self.tables
+        row = np.zeros(len(self.initial), dtype=np.uint64)
+        for i, member in enumerate(members):
+            index = int(np.searchsorted(self.local_states[i], member))
+            bit, first = int(tables.shift[i]) + index, int(tables.first_word[i])
+            row[first + bit // WORD_BITS] |= np.uint64(1 << bit % WORD_BITS)
+            if closed:
+                place = int(tables.closure[int(tables.first_closure[i]) + bit])
+                n_words = int(tables.n_words[i])
+                row[first : first + n_words] |= tables.sets[place : place + n_words]
+        return row
+
 
 class Places(NamedTuple):
     """Where the bits of each component lie."""
