@@ -375,7 +375,8 @@ def _accepting(automaton: Any, section: _Section) -> tuple[bool, ...] | None:
     if not automaton.acc().is_buchi():
         raise UnsupportedError(
             f"{place} has the acceptance {automaton.get_acceptance()}, expected"
-            " Inf(0) or t; Spot's 'autfilt -B -S' converts it"
+            " Inf(0) or t; Spot's 'autfilt -B -S' converts it (generalised Büchi"
+            " components want --accepting each then)"
         )
     marked: dict[int, bool] = {}
     for edge in automaton.edges():

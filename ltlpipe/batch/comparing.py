@@ -25,7 +25,7 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check, product_size
@@ -93,7 +93,7 @@ def configurations(
     ----------
     emptiness : str or sequence of str
         Names of emptiness checks, or one text with commas between; "all" is
-        every check of this version.
+        every check of this version that looks at one state at a time.
     acceptance : str or sequence of str
         Kinds of property automata, or one text with commas between; "auto" is
         the kind that `check` chooses for each emptiness check.
@@ -105,8 +105,8 @@ def configurations(
     """
     names = list(SEARCHES) if emptiness == ALL else _listed(emptiness)
     for name in names:
-        if name not in SEARCHES:
-            ready = ", ".join(SEARCHES)
+        if name not in (*SEARCHES, *DECOUPLED):
+            ready = ", ".join((*SEARCHES, *DECOUPLED))
             raise UnsupportedError(
                 f"--emptiness {name}: expected all, or names out of {ready}"
             )

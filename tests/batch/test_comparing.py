@@ -36,7 +36,7 @@ from ltlpipe.batch.table import (
     from_frame,
 )
 from ltlpipe.logic.formulas import parse
-from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from ltlpipe.systems.philosophers import philosophers
 from tests.cli.running import RING
 
@@ -212,6 +212,14 @@ def test_configurations_are_all_pairs():
         Configuration("couvreur99", "tgba"),
     ]
     assert configurations() == [Configuration(name, "ba") for name in SEARCHES]
+
+
+def test_decoupled_searches_by_name():
+    """They look at other states, so that "all" is without them."""
+    assert not set(DECOUPLED) & {c.emptiness for c in configurations()}
+    frame = compare(philosophers(5), emptiness="couvreur99,decoupled-ndfs", empty=True)
+    assert frame["verdict"].tolist() == ["holds", "holds"]
+    assert frame["states"][1] < frame["states"][0]
 
 
 def test_every_acceptance_has_its_rows():

@@ -43,6 +43,22 @@ def test_holds(run, ring):
     assert outcome.out.count("\n") == 1
 
 
+def test_decoupled(run, tmp_path):
+    """The search and the reduction are in the plan; who accepts can be said."""
+    file = str(tmp_path / "ring.hoa")
+    assert run("generate", "ring", "12", "--out", file).code == 0
+    outcome = run("check", file, "--empty", "--json", "--reduce", "decoupled")
+    found = json.loads(outcome.out)
+    assert (outcome.code, found["verdict"]) == (0, "holds")
+    assert found["plan"]["emptiness"] == "decoupled-ndfs"
+    assert found["plan"]["reductions"] == ["decoupled"]
+    outcome = run("check", file, "--empty", "--accepting", "each")
+    assert outcome.code == 0
+    outcome = run("check", file, "-f", "X l0", "--reduce", "decoupled")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "cannot be used: the formula is not interruptible" in outcome.err
+
+
 def test_violated(run, ring):
     """Exit code 1, and the lasso on two lines more."""
     outcome = run("check", ring, "-f", "G a")
