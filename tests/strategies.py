@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from ltlpipe.automata.conditions import FALSE, TRUE, conjunction, disjunction, fin, inf
 from ltlpipe.systems.lts import LTS, Network
 
 #: Few labels, so that components share some and have some for themselves.
@@ -137,3 +138,16 @@ def _hoa(n_states, n_marks, triples, marks):
                 shown = " {" + " ".join(map(str, sorted(sets))) + "}" if sets else ""
                 lines.append(f"[{label}] {dst}{shown}")
     return "\n".join([*lines, "--END--", ""])
+
+
+def conditions(n_marks, *, max_leaves=10):
+    """Acceptance conditions over marks below `n_marks`, constants included."""
+    marks = st.integers(0, n_marks - 1)
+    return st.recursive(
+        st.one_of(marks.map(inf), marks.map(fin), st.sampled_from([TRUE, FALSE])),
+        lambda part: st.one_of(
+            st.lists(part, min_size=2, max_size=4).map(conjunction),
+            st.lists(part, min_size=2, max_size=4).map(disjunction),
+        ),
+        max_leaves=max_leaves,
+    )
