@@ -77,6 +77,20 @@ def formulas(*, max_leaves=7):
     )
 
 
+def recurrent_formulas(*, max_leaves=5):
+    """Formulas about what happens again and again, or from some time on."""
+    again = st.tuples(st.sampled_from(["GF", "FG"]), formulas(max_leaves=2)).map(
+        lambda p: f"{p[0]}({p[1]})"
+    )
+    return st.recursive(
+        again | PROPOSITIONS,
+        lambda part: st.tuples(
+            part, st.sampled_from(["&", "|", "->", "xor", "U", "W"]), part
+        ).map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
+        max_leaves=max_leaves,
+    )
+
+
 #: Kinds of automata, as Schwoon & Esparza 2005, Sec. 5, tell them apart.
 KINDS = ["any", "weak", "terminal", "inherently weak", "generalised"]
 

@@ -1,0 +1,233 @@
+"""From generalised Rabin to Fin-less acceptance.
+
+A run that a pair with Fin accepts stays, from some point on, in an SCC that is left
+when the transitions of its Fin set are taken out.  Clones of these SCCs are added,
+and transitions into them that guess the point.
+
+Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with
+generalized Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Prop. 1.
+
+Differences from the source:
+
+- Only SCCs without Fin transitions that satisfy a pair are cloned: a run can stay
+  in the original until it is there.  The source clones every state for each pair.
+- An SCC of the original in which no transition has a Fin mark of a pair needs no
+  clone for that pair: its Inf marks are put on the original.  So pairs
+  without Fin never need one.
+- Pairs that leave the same transitions of an SCC share the clone.
+- Only transitions that close a cycle of a depth-first search lead into a
+  clone; every run that stays in an SCC takes such transitions again and again.  The
+  source guesses at every transition.
+- A pair without Inf gets a mark on all transitions of its clones.  By the letter of
+  the source its part of the condition would be an empty conjunction, and every run
+  accepted: applied to a co-Büchi automaton of FG a, Prop. 1 would accept all words.
+
+Cost: linear in the automaton for each pair.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.conditions import (
+    MAX_MARKS,
+    Clause,
+    Condition,
+    from_clauses,
+    marks_in,
+)
+from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.automata.structure import cells_of, table_of, useful_part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+
+
+class Copy(NamedTuple):
+    """A transition of the Fin-less automaton."""
+
+    src: int
+    dst: int
+    marks: int
+    origin: int  # index of the transition that it copies
+
+
+class FinLess(NamedTuple):
+    """A Fin-less automaton without its letters.
+
+    Parameters
+    ----------
+    n_states : int
+        The states of the original come first.
+    transitions : list of Copy
+        Each has the letter of its origin.
+    n_marks : int
+        How many marks `condition` has.
+    condition : Condition
+        A disjunction of conjunctions of Inf; FALSE if nothing is accepted.
+    """
+
+    n_states: int
+    transitions: list[Copy]
+    n_marks: int
+    condition: Condition
+
+
+class _Region(NamedTuple):
+    """Transitions of one SCC, and the pairs that accept what stays in it."""
+
+    transitions: tuple[int, ...]
+    back: frozenset[int]  # those that lead into the clone; empty in place
+    pairs: list[int]
+
+
+def without_fin(table: PropertyAutomaton) -> PropertyAutomaton:
+    """Return the Fin-less table of a table with any condition.
+
+    Raises
+    ------
+    UnsupportedError
+        The condition has too many pairs, or more than 32 marks would be needed.
+    """
+    if table.condition is None or not table.condition.fin_marks:
+        return table
+    cells = cells_of(table)
+    places = [(at, edge) for at, cell in enumerate(cells) for edge in cell]
+    steps = [Step(at // table.n_letters, dst, marks) for at, (dst, marks) in places]
+    made = remove_fin(steps, table.n_states, table.initial, table.condition.clauses())
+    copied: list[list[tuple[int, int]]] = [
+        [] for _ in range(made.n_states * table.n_letters)
+    ]
+    for src, dst, marks, origin in made.transitions:
+        letter = places[origin][0] % table.n_letters
+        copied[src * table.n_letters + letter].append((dst, marks))
+    useful, initial = useful_part(
+        copied, table.n_letters, table.initial, made.n_marks, made.condition
+    )
+    return table_of(
+        useful,
+        n_letters=table.n_letters,
+        initial=initial,
+        n_marks=made.n_marks,
+        system_marks=table.system_marks,
+        condition=made.condition,
+    )
+
+
+def remove_fin(
+    steps: Sequence[Step], n_states: int, initial: int, clauses: Sequence[Clause]
+) -> FinLess:
+    """Return an automaton with Inf alone for one that accepts by any clause.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        The transitions of the original.
+    n_states, initial : int
+        Its states are 0 to ``n_states - 1``.
+    clauses : sequence of Clause
+        What it accepts by.
+    """
+    regions = _regions(steps, initial, clauses)
+    numbers, condition = _new_marks(regions, clauses)
+    marks_of: dict[int, int] = {}  # of transitions of the original
+    added: list[Copy] = []
+    for region in regions:
+        marks = {
+            at: _marks_at(steps[at].marks, region.pairs, numbers)
+            for at in region.transitions
+        }
+        if not region.back:
+            for at, more in marks.items():
+                marks_of[at] = marks_of.get(at, 0) | more
+            continue
+        clone: dict[int, int] = {}
+        for at in region.transitions:
+            clone.setdefault(steps[at].src, n_states + len(clone))
+        n_states += len(clone)
+        for at, own in marks.items():
+            src, dst, _ = steps[at]
+            added.append(Copy(clone[src], clone[dst], own, at))
+            if at in region.back:
+                added.append(Copy(src, clone[dst], 0, at))
+    kept = [
+        Copy(src, dst, marks_of.get(at, 0), at)
+        for at, (src, dst, _) in enumerate(steps)
+    ]
+    return FinLess(n_states, kept + added, condition.n_marks, condition)
+
+
+def _regions(
+    steps: Sequence[Step], initial: int, clauses: Sequence[Clause]
+) -> list[_Region]:
+    """Find where each pair accepts, in place or after its Fin is taken out."""
+    whole = decompose(steps, range(len(steps)), [initial])
+    found: dict[tuple[tuple[int, ...], bool], _Region] = {}
+
+    def note(inside: Sequence[int], back: frozenset[int], pair: int) -> None:
+        seen = 0
+        for at in inside:
+            seen |= steps[at].marks
+        if clauses[pair].satisfied_by(seen):
+            place = tuple(inside)
+            region = _Region(place, back & frozenset(place), [])
+            found.setdefault((place, bool(back)), region).pairs.append(pair)
+
+    for scc in whole.inside:
+        for pair, clause in enumerate(clauses):
+            left = [at for at in scc if not steps[at].marks & clause.fin]
+            if len(left) == len(scc):
+                note(scc, frozenset(), pair)
+                continue
+            parts = decompose(steps, left, sorted({steps[at].src for at in left}))
+            for inside in parts.inside:
+                note(inside, parts.back, pair)
+    return list(found.values())
+
+
+def _new_marks(
+    regions: Sequence[_Region], clauses: Sequence[Clause]
+) -> tuple[dict[int, dict[int, int]], Condition]:
+    """Give numbers to the marks of the pairs that accept anything.
+
+    Returns
+    -------
+    numbers : dict
+        By pair, and in it by old mark.  A pair without Inf has one new mark for the
+        old mark -1, which all its transitions carry.
+    condition : Condition
+        Over the new marks.
+    """
+    used = sorted({pair for region in regions for pair in region.pairs})
+    numbers: dict[int, dict[int, int]] = {}
+    n_marks = 0
+    for pair in used:
+        old = marks_in(clauses[pair].inf) or [-1]
+        numbers[pair] = {mark: n_marks + i for i, mark in enumerate(old)}
+        n_marks += len(old)
+    if n_marks > MAX_MARKS:
+        raise UnsupportedError(
+            f"without Fin the automaton would need {n_marks} acceptance marks, and "
+            f"the limit is {MAX_MARKS}: use --acceptance tela, tgra or tgba"
+        )
+    pairs = [Clause(0, _bits(new.values())) for new in numbers.values()]
+    return numbers, from_clauses(pairs)
+
+
+def _marks_at(
+    marks: int, pairs: Sequence[int], numbers: dict[int, dict[int, int]]
+) -> int:
+    """Return the new marks for the old ones of a transition."""
+    return _bits(
+        new
+        for pair in pairs
+        for old, new in numbers[pair].items()
+        if old < 0 or marks >> old & 1
+    )
+
+
+def _bits(marks: Iterable[int]) -> int:
+    return sum(1 << mark for mark in marks)
