@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from ltlpipe.automata.conditions import FALSE, TRUE, conjunction, disjunction, fin, inf
+from ltlpipe.automata.conditions import (
+    FALSE,
+    TRUE,
+    Clause,
+    conjunction,
+    disjunction,
+    fin,
+    from_clauses,
+    inf,
+)
+from ltlpipe.automata.structure import table_of
 from ltlpipe.systems.lts import LTS, Network
 
 #: Few labels, so that components share some and have some for themselves.
@@ -164,4 +174,27 @@ def conditions(n_marks, *, max_leaves=10):
             st.lists(part, min_size=2, max_size=4).map(disjunction),
         ),
         max_leaves=max_leaves,
+    )
+
+
+def generalised_rabin(n_marks):
+    """Conditions with one to three pairs, each with Fin and Inf."""
+    bits = st.integers(1, (1 << n_marks) - 1)
+    pairs = st.tuples(bits, bits).map(lambda p: Clause(p[0] & ~p[1], p[1]))
+    return st.lists(pairs, min_size=1, max_size=3).map(from_clauses)
+
+
+@st.composite
+def tela_tables(draw, *, max_states=4, n_letters=4, n_marks=5, condition=None):
+    """Property tables with any condition, as `table_of` makes them."""
+    n = draw(st.integers(1, max_states))
+    edge = st.tuples(st.integers(0, n - 1), st.integers(0, (1 << n_marks) - 1))
+    cell = st.lists(edge, max_size=2)
+    cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
+    return table_of(
+        cells,
+        n_letters=n_letters,
+        initial=0,
+        n_marks=n_marks,
+        condition=draw(conditions(n_marks) if condition is None else condition),
     )

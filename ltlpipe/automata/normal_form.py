@@ -73,15 +73,21 @@ def merged_fin(clauses: Iterable[Clause]) -> MergedFin:
     UnsupportedError
         More than 32 marks would be needed.
     """
-    number: dict[int, int] = {}  # of a union of old marks
-    pairs = []
-    for clause in clauses:
-        sets = [1 << mark for mark in marks_in(clause.inf)]
-        inside = [inf(number.setdefault(bits, len(number))) for bits in sets]
-        if clause.fin:
-            inside.insert(0, fin(number.setdefault(clause.fin, len(number))))
-        pairs.append(conjunction(inside))
-    return MergedFin(disjunction(pairs), tuple(number))
+    pairs = list(clauses)
+    unions = {c.fin for c in pairs if c.fin}
+    unions |= {1 << mark for c in pairs for mark in marks_in(c.inf)}
+    ordered = tuple(sorted(unions))
+    number = {union: i for i, union in enumerate(ordered)}
+    written = disjunction(
+        conjunction(
+            [
+                *([fin(number[c.fin])] if c.fin else []),
+                *(inf(number[1 << mark]) for mark in marks_in(c.inf)),
+            ]
+        )
+        for c in pairs
+    )
+    return MergedFin(written, ordered)
 
 
 def _clause(code: int) -> Clause:

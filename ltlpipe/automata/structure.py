@@ -74,9 +74,10 @@ def table_of(
     condition : Condition, optional
         Over marks below `n_marks`; None is generalised Büchi.
     """
+    cells = [_undominated(cell, condition) for cell in cells]
     if condition is not None:
         cells, n_marks, condition = simplified(cells, condition)
-    cells = [_undominated(cell, condition) for cell in cells]
+        cells = [_undominated(cell, condition) for cell in cells]
     structure = structure_of(
         cells,
         n_letters=n_letters,

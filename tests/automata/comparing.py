@@ -32,3 +32,23 @@ def as_spot(table, like):
                 sets = [m for m in range(32) if marks >> m & 1]
                 automaton.new_edge(src, int(table.edge_dst[edge]), label, sets)
     return automaton
+
+
+def over_actions():
+    """An automaton over the actions alone, for its propositions."""
+    import spot
+
+    like = spot.make_twa_graph(spot.make_bdd_dict())
+    for name in ACTIONS:
+        like.register_ap(name)
+    return like
+
+
+def small_complement(automaton):
+    """The complement, or None where it becomes large."""
+    import spot
+
+    try:
+        return spot.complement(automaton, spot.output_aborter(300, 5000))
+    except RuntimeError:  # more than 32 acceptance sets
+        return None
