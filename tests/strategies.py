@@ -112,7 +112,8 @@ HOA_LABELS = st.sampled_from(["t", "0", "1", "2", "!0", "!1", "0|1", "!0&!1&!2"]
 def hoa_automata(draw, kind, *, max_states=5):
     """HOA text of an automaton of a kind, with self-loops, dead ends and loose parts.
 
-    In all but "any" and "generalised" a transition never lowers the rank of a
+    Those of kind "emerson-lei" have four marks and any condition over them.  In all
+    but these, "any" and "generalised" a transition never lowers the rank of a
     state, and whether cycles accept is a matter of the rank.
     """
     n = draw(st.integers(1, max_states))
@@ -120,7 +121,12 @@ def hoa_automata(draw, kind, *, max_states=5):
     triples = draw(
         st.lists(st.tuples(states, HOA_LABELS, states), min_size=1, max_size=3 * n)
     )
-    if kind in ("any", "generalised"):
+    condition = None
+    if kind == "emerson-lei":
+        n_marks = 4
+        marks = [draw(st.sets(st.integers(0, n_marks - 1))) for _ in triples]
+        condition = str(draw(conditions(n_marks)))
+    elif kind in ("any", "generalised"):
         least = 2 if kind == "generalised" else 0
         n_marks = draw(st.integers(least, 3 + (least > 0)))
         marks = [draw(st.sets(st.integers(0, max(n_marks - 1, 0)))) for _ in triples]
@@ -142,11 +148,11 @@ def hoa_automata(draw, kind, *, max_states=5):
             else set()
             for s, _, t in triples
         ]
-    return _hoa(n, n_marks, triples, marks)
+    return _hoa(n, n_marks, triples, marks, condition)
 
 
-def _hoa(n_states, n_marks, triples, marks):
-    condition = "&".join(f"Inf({mark})" for mark in range(n_marks)) or "t"
+def _hoa(n_states, n_marks, triples, marks, condition):
+    condition = condition or "&".join(f"Inf({mark})" for mark in range(n_marks)) or "t"
     lines = [
         "HOA: v1",
         f"States: {n_states}",

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 ACTIONS = ("a", "b", "c")
 LETTERS = (None, *ACTIONS)  # by their numbers
+
+#: Words of letters: prefix and cycle.
+SHORT_WORDS = [
+    (list(prefix), list(cycle))
+    for k in range(2)
+    for prefix in product(range(4), repeat=k)
+    for m in range(1, 4)
+    for cycle in product(range(4), repeat=m)
+]
 
 
 def as_spot(table, like):

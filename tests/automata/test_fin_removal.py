@@ -6,8 +6,6 @@ generalized Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324.
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -31,7 +29,12 @@ from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.automata.structure import cells_of, table_of
 from ltlpipe.automata.translation import from_formula, translate
 from ltlpipe.logic.formulas import parse
-from tests.automata.comparing import as_spot, over_actions, small_complement
+from tests.automata.comparing import (
+    SHORT_WORDS,
+    as_spot,
+    over_actions,
+    small_complement,
+)
 from tests.oracles import accepts, reaches
 from tests.strategies import generalised_rabin as rabin_conditions
 from tests.strategies import tela_tables
@@ -78,15 +81,6 @@ def assert_same_language(table, other):
             for prefix, cycle in SHORT_WORDS:
                 expected = accepts(table, prefix, cycle)
                 assert accepts(other, prefix, cycle) == expected
-
-
-SHORT_WORDS = [
-    (list(prefix), list(cycle))
-    for k in range(2)
-    for prefix in product(range(4), repeat=k)
-    for m in range(1, 4)
-    for cycle in product(range(4), repeat=m)
-]
 
 
 def assert_removed(table):

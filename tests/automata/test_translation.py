@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.conditions import from_clauses
+from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.rewriting import condition_of
 from ltlpipe.automata.shapes import Shape, has_shape
-from ltlpipe.automata.translation import _by_spot, from_formula, translate
+from ltlpipe.automata.translation import (
+    _by_spot,
+    _cells,
+    from_automaton,
+    from_formula,
+    translate,
+)
 from ltlpipe.logic.formulas import parse
-from tests.automata.comparing import ACTIONS, as_spot
-from tests.strategies import formulas, recurrent_formulas
+from tests.automata.comparing import ACTIONS, SHORT_WORDS, as_spot
+from tests.oracles import accepts
+from tests.strategies import formulas, hoa_automata, recurrent_formulas
 
 
 def assert_same_language(text, acceptance, **options):
@@ -180,6 +190,72 @@ def test_dozens_of_actions(text, n_states, acceptance):
     formula = parse(text)
     table = from_formula(formula, acceptance, formula.propositions)
     assert 1 <= table.n_states <= n_states
+
+
+def assert_accepts_as(automaton, acceptance, deterministic=False):
+    """The table accepts the words of one action at a time that its automaton does.
+
+    The automaton as it was read is looked at, before Spot simplifies anything.
+    """
+    options = {"deterministic": True} if deterministic else {}
+    letters = [set(), *({name} for name in ACTIONS)]
+    plain = table_as_read(automaton, letters)
+    table = from_automaton(automaton, acceptance, ACTIONS, **options)
+    assert_kind(table, acceptance, **options)
+    for prefix, cycle in SHORT_WORDS:
+        expected = accepts(plain, prefix, cycle)
+        assert accepts(table, prefix, cycle) == expected
+
+
+def table_as_read(automaton, letters):
+    """A table of the edges as they are, without any simplification."""
+    cells = _cells(automaton, letters)
+    return PropertyAutomaton(
+        n_states=automaton.num_states(),
+        initial=automaton.get_init_state_number(),
+        n_letters=len(letters),
+        first_edge=np.cumsum([0, *map(len, cells)]),
+        edge_dst=np.array([dst for cell in cells for dst, _ in cell]),
+        edge_marks=np.array([marks for cell in cells for _, marks in cell]),
+        n_marks=automaton.num_sets(),
+        state_based=False,
+        condition=condition_of(automaton),
+    )
+
+
+@pytest.mark.parametrize("acceptance", KINDS)
+@given(text=hoa_automata("emerson-lei"))
+@settings(max_examples=60)
+def test_automata_with_any_condition(acceptance, text):
+    """Negated properties from HOA files, against the definition of acceptance."""
+    (automaton,) = parse_automata(text, "random.hoa")
+    assert_accepts_as(automaton, acceptance)
+    if acceptance in RABIN_LIKE:
+        assert_accepts_as(automaton, acceptance, deterministic=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("acceptance", KINDS)
+@given(text=hoa_automata("emerson-lei"))
+@settings(max_examples=1500)
+def test_automata_with_any_condition_by_the_thousand(acceptance, text):
+    (automaton,) = parse_automata(text, "random.hoa")
+    assert_accepts_as(automaton, acceptance)
+
+
+@pytest.mark.parametrize("condition", ["t", "f", "Fin(0)&Inf(0)", "Fin(0)|Inf(0)"])
+@pytest.mark.parametrize("acceptance", KINDS)
+def test_conditions_that_always_or_never_hold(acceptance, condition):
+    text = (
+        f'HOA: v1\nStates: 1\nStart: 0\nAP: 1 "a"\nAcceptance: 1 {condition}\n'
+        "--BODY--\nState: 0\n[0] 0 {0}\n[!0] 0\n--END--\n"
+    )
+    (automaton,) = parse_automata(text, "x.hoa")
+    table = from_automaton(automaton, acceptance, ACTIONS)
+
+    assert table.condition is None
+    assert accepts(table, [0], [1, 2]) == (condition in ("t", "Fin(0)|Inf(0)"))
+    assert_accepts_as(automaton, acceptance)
 
 
 @pytest.mark.parametrize("acceptance", ["ba", "tgba"])
