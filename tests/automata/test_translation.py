@@ -134,6 +134,25 @@ def test_words_that_reverse_simulation_loses(text, acceptance):
     assert_same_language(text, acceptance)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a xor (a xor GF a)) -> GF b",
+        "a <-> (a <-> GF a)",
+        "a xor (a xor FG a)",
+        "!(a <-> (a xor GF a))",
+        "a xor (b xor (a xor GF a))",
+        "F c & (a xor (a xor GF a))",
+    ],
+)
+@pytest.mark.parametrize("acceptance", RABIN_LIKE)
+def test_exclusive_or_with_an_operand_in_common(text, acceptance):
+    """Spot 2.13 forgets one of them in deterministic generic automata."""
+    assert_same_language(text, acceptance, deterministic=True)
+    assert_same_language(f"!({text})", acceptance, deterministic=True)
+    assert_same_language(text, acceptance)
+
+
 def test_buchi_is_state_based():
     """Spot's 'Buchi' alone gives marks on transitions for this one."""
     table = from_formula(parse("GF b -> GF d"), "ba", ("b", "d"))
