@@ -11,9 +11,14 @@ Differences from the source:
 
 - Only SCCs without Fin transitions that satisfy a pair are cloned: a run can stay
   in the original until it is there.  The source clones every state for each pair.
-- An SCC of the original in which no transition has a Fin mark of a pair needs no
-  clone for that pair: its Inf marks are put on the original.  So pairs
-  without Fin never need one.
+- Transitions of an SCC that are on no rejecting cycle get a mark of their own, which
+  is enough to accept.  What is left are the SCCs of the other transitions: a run that
+  does not stay in one of them for ever takes such a transition again and again.
+- An SCC in which no transition has a Fin mark of a pair needs no clone for that pair:
+  its Inf marks are put on the original.  So pairs without Fin never need one.
+- Where a Fin mark of a pair rejects nothing in an SCC that other pairs do not
+  accept, it is dropped there.  This and what rejecting cycles leave over ask for the
+  pairs of the complement, and are left out where these are too many.
 - Pairs that leave the same transitions of an SCC share the clone.
 - Only transitions that close a cycle of a depth-first search lead into a
   clone; every run that stays in an SCC takes such transitions again and again.  The
@@ -22,11 +27,15 @@ Differences from the source:
   the source its part of the condition would be an empty conjunction, and every run
   accepted: applied to a co-Büchi automaton of FG a, Prop. 1 would accept all words.
 
-Cost: linear in the automaton for each pair.
+Cost: linear in the automaton for each pair, times its Fin marks and the pairs of the
+complement.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe._errors import UnsupportedError
@@ -34,16 +43,22 @@ from ltlpipe.automata.conditions import (
     MAX_MARKS,
     Clause,
     Condition,
+    conjunction,
+    disjunction,
+    fin,
     from_clauses,
+    inf,
     marks_in,
 )
-from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.automata.sccs import Decomposition, Step, decompose
 from ltlpipe.automata.structure import cells_of, table_of, useful_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+
+_MAX_REJECTING = 64  # pairs of the complement that are looked at
 
 
 class Copy(NamedTuple):
@@ -132,7 +147,7 @@ def remove_fin(
         What it accepts by.
     """
     regions = _regions(steps, initial, clauses)
-    numbers, condition = _new_marks(regions, clauses)
+    numbers, condition = _new_marks(regions, [*clauses, Clause(0, 0)])
     marks_of: dict[int, int] = {}  # of transitions of the original
     added: list[Copy] = []
     for region in regions:
@@ -163,29 +178,91 @@ def remove_fin(
 def _regions(
     steps: Sequence[Step], initial: int, clauses: Sequence[Clause]
 ) -> list[_Region]:
-    """Find where each pair accepts, in place or after its Fin is taken out."""
-    whole = decompose(steps, range(len(steps)), [initial])
+    """Find where each pair accepts, in place or after its Fin is taken out.
+
+    The last pair, one more than there are, is for transitions that are on no
+    rejecting cycle: who takes them again and again is accepted.
+    """
+    rejecting = _rejecting(clauses)
     found: dict[tuple[tuple[int, ...], bool], _Region] = {}
 
-    def note(inside: Sequence[int], back: frozenset[int], pair: int) -> None:
-        seen = 0
-        for at in inside:
-            seen |= steps[at].marks
-        if clauses[pair].satisfied_by(seen):
-            place = tuple(inside)
-            region = _Region(place, back & frozenset(place), [])
-            found.setdefault((place, bool(back)), region).pairs.append(pair)
+    def note(place: Sequence[int], back: frozenset[int], pair: int) -> None:
+        key = tuple(place), bool(back)
+        found.setdefault(key, _Region(key[0], back, [])).pairs.append(pair)
 
-    for scc in whole.inside:
-        for pair, clause in enumerate(clauses):
-            left = [at for at in scc if not steps[at].marks & clause.fin]
-            if len(left) == len(scc):
-                note(scc, frozenset(), pair)
-                continue
-            parts = decompose(steps, left, sorted({steps[at].src for at in left}))
-            for inside in parts.inside:
-                note(inside, parts.back, pair)
+    for scc in decompose(steps, range(len(steps)), [initial]).inside:
+        parts = [part for bad in rejecting for part, _ in _satisfying(steps, scc, bad)]
+        risky = {at for part in parts for at in part}
+        certain = [at for at in scc if at not in risky]
+        if certain:
+            note(certain, frozenset(), len(clauses))
+        for inside in _decomposed(steps, risky).inside:
+            for pair, clause in enumerate(clauses):
+                relaxed = _relaxed(steps, inside, clause, rejecting)
+                for place, back in _satisfying(steps, inside, relaxed):
+                    whole = len(place) == len(inside)
+                    note(place, frozenset() if whole else back, pair)
     return list(found.values())
+
+
+def _decomposed(steps: Sequence[Step], chosen: Collection[int]) -> Decomposition:
+    return decompose(steps, sorted(chosen), sorted({steps[at].src for at in chosen}))
+
+
+def _satisfying(
+    steps: Sequence[Step], scc: Sequence[int], clause: Clause
+) -> list[tuple[list[int], frozenset[int]]]:
+    """Return the SCCs left in one without a Fin that have every Inf.
+
+    Each is given by its transitions and those of them that close a cycle of the
+    search.
+    """
+    left = [at for at in scc if not steps[at].marks & clause.fin]
+    parts = _decomposed(steps, left)
+    seen = [reduce(or_, (steps[at].marks for at in part)) for part in parts.inside]
+    return [
+        (part, parts.back & frozenset(part))
+        for part, marks in zip(parts.inside, seen, strict=True)
+        if clause.satisfied_by(marks)
+    ]
+
+
+def _relaxed(
+    steps: Sequence[Step],
+    scc: Sequence[int],
+    clause: Clause,
+    rejecting: Sequence[Clause],
+) -> Clause:
+    """Drop the Fin marks of a pair without which nothing is accepted wrongly.
+
+    A mark may go if each cycle of the SCC that has it and satisfies what else the
+    pair asks is accepted by some pair.
+    """
+    fins = clause.fin
+    for mark in marks_in(clause.fin):
+        bit = 1 << mark
+        wrong = (
+            Clause(fins & ~bit | bad.fin, clause.inf | bad.inf | bit)
+            for bad in rejecting
+        )
+        if not any(
+            not new.fin & new.inf and _satisfying(steps, scc, new) for new in wrong
+        ):
+            fins &= ~bit
+    return Clause(fins, clause.inf)
+
+
+def _rejecting(clauses: Sequence[Clause]) -> Sequence[Clause]:
+    """Return the pairs of the complement; where they are many, one that allows all."""
+    complement = conjunction(
+        disjunction([*map(inf, marks_in(c.fin)), *map(fin, marks_in(c.inf))])
+        for c in clauses
+    )
+    with suppress(UnsupportedError):  # too many even to be counted
+        pairs = complement.clauses() if len(clauses) <= _MAX_REJECTING else ()
+        if 0 < len(pairs) <= _MAX_REJECTING:
+            return pairs
+    return [Clause(0, 0)]
 
 
 def _new_marks(

@@ -303,11 +303,24 @@ def test_equal_regions_share_a_clone():
 
 
 def test_pairs_without_fin_need_no_clone():
-    steps = [Step(0, 1, 1), Step(1, 0, 2), Step(1, 1, 4)]
+    """The loops are on rejecting cycles, apart; the first three steps are on none."""
+    steps = [Step(0, 1, 1), Step(1, 0, 2), Step(1, 1, 4), Step(0, 0, 0)]
+    steps += [Step(1, 1, 1), Step(1, 1, 2)]
     made = remove_fin(steps, 2, 0, [Clause(0, 0b011), Clause(0, 0b100)])
 
     assert made.n_states == 2
-    assert [t.marks for t in made.transitions] == [1, 2, 4]
+    assert str(made.condition) == "(Inf(0)&Inf(1))|Inf(2)"
+    assert [t.marks for t in made.transitions] == [4, 4, 4, 0, 1, 2]
+
+
+def test_transitions_on_no_rejecting_cycle_need_no_clone():
+    """Rabin pairs that Büchi acceptance on the same automaton can say."""
+    steps = [Step(0, 1, 0b01), Step(1, 0, 0b00), Step(0, 0, 0b10)]
+    made = remove_fin(steps, 2, 0, [Clause(0b01, 0b10), Clause(0, 0b01)])
+
+    assert made.n_states == 2
+    assert str(made.condition) == "Inf(0)"
+    assert [t.marks for t in made.transitions] == [1, 1, 1]
 
 
 def test_more_marks_than_there_are():
