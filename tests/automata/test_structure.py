@@ -6,27 +6,32 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.letters import PropertyAutomaton
-from ltlpipe.automata.structure import accepting_something, structure_of, table_of
+from ltlpipe.automata.structure import (
+    accepting_something,
+    structure_of,
+    table_of,
+    without_letters,
+)
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
 from tests.oracles import accepts, reaches
-from tests.strategies import conditions, hoa_automata
+from tests.strategies import conditions, hoa_automata, tela_tables
 
 ACTIONS = ("a", "b", "c")
 
 
 @st.composite
-def tables(draw, *, max_states=5, n_letters=2, max_marks=2):
+def tables(draw, *, max_states=5, n_letters=2, max_marks=2, max_edges=2):
     """Cells of a generalised Büchi automaton with initial state 0."""
     n = draw(st.integers(1, max_states))
     n_marks = draw(st.integers(0, max_marks))
     edge = st.tuples(st.integers(0, n - 1), st.integers(0, (1 << n_marks) - 1))
-    cell = st.lists(edge, max_size=2)
+    cell = st.lists(edge, max_size=max_edges)
     cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
     return cells, n_letters, n_marks
 
@@ -129,7 +134,8 @@ def test_against_the_definitions_with_any_condition(table, data):
     assert accepting_something(cells, n_letters, 0, n_marks, condition) == useful
 
 
-@given(tables(max_marks=3), st.data())
+@given(tables(max_marks=3) | tables(max_states=2, max_marks=3, max_edges=5), st.data())
+@settings(max_examples=300)
 def test_tables_accept_as_their_cells_do(table, data):
     """Simplifying the condition and dropping transitions changes no word."""
     cells, n_letters, n_marks = table
@@ -155,6 +161,34 @@ def test_tables_accept_as_their_cells_do(table, data):
                 prefix, cycle = list(word[:k]), list(word[k:])
                 expected = accepts(plain, prefix, cycle)
                 assert accepts(simplified, prefix, cycle) == expected
+
+
+@given(tela_tables(), st.sets(st.integers(1, 3), min_size=1, max_size=3))
+def test_without_letters(table, dropped):
+    """Words of the letters that are left keep what they are."""
+    left = [letter for letter in range(4) if letter not in dropped]
+    fewer = without_letters(table, dropped)
+
+    assert fewer.n_letters == len(left)
+    for m in range(1, 5):
+        for word in product(range(len(left)), repeat=m):
+            expected = accepts(
+                table,
+                [left[letter] for letter in word[:1]] * (m > 1),
+                [left[letter] for letter in word],
+            )
+            assert accepts(fewer, list(word[:1]) * (m > 1), list(word)) == expected
+
+
+@pytest.mark.parametrize("acceptance", ["tgra", "tfla", "tela"])
+@given(word=st.lists(st.integers(0, 7), min_size=1, max_size=5))
+def test_marks_of_the_system_with_any_condition(acceptance, word):
+    """Violations of GF a -> FG b, with both marks of the system again and again."""
+    table = from_formula(parse("GF a -> FG b"), acceptance, ("a",), system_marks=2)
+    violated = any(letter >> 2 == 1 for letter in word)  # a again and again, b never
+    marks = {bit for letter in word for bit in (0, 1) if letter >> bit & 1}
+
+    assert accepts(table, [], word) == (violated and marks == {0, 1})
 
 
 @pytest.mark.parametrize(
