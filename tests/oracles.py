@@ -212,3 +212,52 @@ def intersection_verdict(network: Network, violations: Any, *, stutter: bool) ->
         for src in set(range(len(states))) - {src for src, _, _ in edges}:
             graph.new_edge(src, src, label(None), marks[src])
     return "violated" if violations.intersects(graph) else "holds"
+
+
+def accepts(automaton: Any, prefix: list[int], cycle: list[int]) -> bool:
+    """Whether a property table accepts the word ``prefix cycle cycle ...`` of letters.
+
+    Every set of marks that a closed walk over the word collects is found, and the
+    condition evaluated on it: the definition, and neither SCCs nor clauses.
+    """
+    word = [*prefix, *cycle]
+    following = [*range(1, len(word)), len(prefix)]
+
+    def steps(node: tuple[int, int]) -> list[tuple[tuple[int, int], int]]:
+        state, i = node
+        at = state * automaton.n_letters + word[i]
+        edges = range(automaton.first_edge[at], automaton.first_edge[at + 1])
+        return [
+            ((int(automaton.edge_dst[e]), following[i]), int(automaton.edge_marks[e]))
+            for e in edges
+        ]
+
+    reached = {(automaton.initial, 0)}
+    todo = list(reached)
+    while todo:
+        new = {node for node, _ in steps(todo.pop())} - reached
+        reached |= new
+        todo += new
+    return any(
+        _is_accepted(automaton, marks)
+        for start in reached
+        for marks in _collected(start, steps)
+    )
+
+
+def _is_accepted(automaton: Any, marks: int) -> bool:
+    if automaton.condition is None:
+        return marks == (1 << automaton.n_marks) - 1
+    return bool(automaton.condition.satisfied_by(marks))
+
+
+def _collected(start: Any, steps: Any) -> set[int]:
+    """Return the sets of marks of the closed walks from `start`."""
+    seen = set()
+    todo = list(steps(start))
+    while todo:
+        node, marks = todo.pop()
+        if (node, marks) not in seen:
+            seen.add((node, marks))
+            todo += [(after, marks | more) for after, more in steps(node)]
+    return {marks for node, marks in seen if node == start}

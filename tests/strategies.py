@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from ltlpipe.automata.conditions import (
+    FALSE,
+    TRUE,
+    Clause,
+    conjunction,
+    disjunction,
+    fin,
+    from_clauses,
+    inf,
+)
+from ltlpipe.automata.structure import table_of
 from ltlpipe.systems.lts import LTS, Network
 
 #: Few labels, so that components share some and have some for themselves.
@@ -76,6 +87,20 @@ def formulas(*, max_leaves=7):
     )
 
 
+def recurrent_formulas(*, max_leaves=5):
+    """Formulas about what happens again and again, or from some time on."""
+    again = st.tuples(st.sampled_from(["GF", "FG"]), formulas(max_leaves=2)).map(
+        lambda p: f"{p[0]}({p[1]})"
+    )
+    return st.recursive(
+        again | PROPOSITIONS,
+        lambda part: st.tuples(
+            part, st.sampled_from(["&", "|", "->", "xor", "U", "W"]), part
+        ).map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
+        max_leaves=max_leaves,
+    )
+
+
 #: Kinds of automata, as Schwoon & Esparza 2005, Sec. 5, tell them apart.
 KINDS = ["any", "weak", "terminal", "inherently weak", "generalised"]
 
@@ -87,7 +112,8 @@ HOA_LABELS = st.sampled_from(["t", "0", "1", "2", "!0", "!1", "0|1", "!0&!1&!2"]
 def hoa_automata(draw, kind, *, max_states=5):
     """HOA text of an automaton of a kind, with self-loops, dead ends and loose parts.
 
-    In all but "any" and "generalised" a transition never lowers the rank of a
+    Those of kind "emerson-lei" have four marks and any condition over them.  In all
+    but these, "any" and "generalised" a transition never lowers the rank of a
     state, and whether cycles accept is a matter of the rank.
     """
     n = draw(st.integers(1, max_states))
@@ -95,7 +121,12 @@ def hoa_automata(draw, kind, *, max_states=5):
     triples = draw(
         st.lists(st.tuples(states, HOA_LABELS, states), min_size=1, max_size=3 * n)
     )
-    if kind in ("any", "generalised"):
+    condition = None
+    if kind == "emerson-lei":
+        n_marks = 4
+        marks = [draw(st.sets(st.integers(0, n_marks - 1))) for _ in triples]
+        condition = str(draw(conditions(n_marks)))
+    elif kind in ("any", "generalised"):
         least = 2 if kind == "generalised" else 0
         n_marks = draw(st.integers(least, 3 + (least > 0)))
         marks = [draw(st.sets(st.integers(0, max(n_marks - 1, 0)))) for _ in triples]
@@ -117,11 +148,11 @@ def hoa_automata(draw, kind, *, max_states=5):
             else set()
             for s, _, t in triples
         ]
-    return _hoa(n, n_marks, triples, marks)
+    return _hoa(n, n_marks, triples, marks, condition)
 
 
-def _hoa(n_states, n_marks, triples, marks):
-    condition = "&".join(f"Inf({mark})" for mark in range(n_marks)) or "t"
+def _hoa(n_states, n_marks, triples, marks, condition):
+    condition = condition or "&".join(f"Inf({mark})" for mark in range(n_marks)) or "t"
     lines = [
         "HOA: v1",
         f"States: {n_states}",
@@ -137,3 +168,39 @@ def _hoa(n_states, n_marks, triples, marks):
                 shown = " {" + " ".join(map(str, sorted(sets))) + "}" if sets else ""
                 lines.append(f"[{label}] {dst}{shown}")
     return "\n".join([*lines, "--END--", ""])
+
+
+def conditions(n_marks, *, max_leaves=10):
+    """Acceptance conditions over marks below `n_marks`, constants included."""
+    marks = st.integers(0, n_marks - 1)
+    return st.recursive(
+        st.one_of(marks.map(inf), marks.map(fin), st.sampled_from([TRUE, FALSE])),
+        lambda part: st.one_of(
+            st.lists(part, min_size=2, max_size=4).map(conjunction),
+            st.lists(part, min_size=2, max_size=4).map(disjunction),
+        ),
+        max_leaves=max_leaves,
+    )
+
+
+def generalised_rabin(n_marks):
+    """Conditions with one to three pairs, each with Fin and Inf."""
+    bits = st.integers(1, (1 << n_marks) - 1)
+    pairs = st.tuples(bits, bits).map(lambda p: Clause(p[0] & ~p[1], p[1]))
+    return st.lists(pairs, min_size=1, max_size=3).map(from_clauses)
+
+
+@st.composite
+def tela_tables(draw, *, max_states=4, n_letters=4, n_marks=5, condition=None):
+    """Property tables with any condition, as `table_of` makes them."""
+    n = draw(st.integers(1, max_states))
+    edge = st.tuples(st.integers(0, n - 1), st.integers(0, (1 << n_marks) - 1))
+    cell = st.lists(edge, max_size=2)
+    cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
+    return table_of(
+        cells,
+        n_letters=n_letters,
+        initial=0,
+        n_marks=n_marks,
+        condition=draw(conditions(n_marks) if condition is None else condition),
+    )

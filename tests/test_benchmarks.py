@@ -38,6 +38,12 @@ ROOT = Path(__file__).parents[1]
             "reduction_factor",
         ),
         (
+            "benchmarks.fin_removal",
+            ["--automata", "2", "--states", "4"],
+            "fin_removal.csv",
+            "our_states",
+        ),
+        (
             "benchmarks.components",
             ["--largest", "5", "--formulas", "1", "--seeds", "0"],
             "components.csv",

@@ -53,6 +53,7 @@ _LONG_NUMBER = re.compile(r"(?<![A-Za-z0-9_@])[0-9]{6,}")
 _PROPOSITIONS = re.compile(r"(?<![A-Za-z_-])AP:\s*([0-9]+)")
 _IDENTIFIER = re.compile(r"[@A-Za-z_][\w-]*")
 _END_OF_ALIAS = re.compile(r":|--BODY--|\Z")  # up to the next item of the header
+_TOO_MANY_MARKS = "such a large number of acceptance sets"
 _MESSAGE = re.compile(r"^hoa:(\d+)\.[-\d.]*: (.*)", re.MULTILINE)
 
 
@@ -122,7 +123,7 @@ def parse_automata(text: str, file: str) -> list[Any]:
     Raises
     ------
     InputError
-        `text` is not HOA, or ends early; names file and line.
+        `text` is not HOA, ends early, or has more than 32 marks; names file and line.
     UnsupportedError
         An automaton has several initial states, or alternation.
     """
@@ -286,6 +287,9 @@ def _input_error(messages: str, file: str, text: str) -> InputError:
     if found is None:
         return InputError(messages.strip(), file=file)
     line = min(int(found.group(1)), _line(text.rstrip()))
+    if _TOO_MANY_MARKS in found.group(2):
+        message = "more acceptance marks than 32, the limit of Spot and ltlpipe"
+        return InputError(message, file=file, line=line)
     return InputError(found.group(2), file=file, line=line)
 
 

@@ -9,8 +9,12 @@ BDD and needs no Spot.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.conditions import Condition
 
 OTHER = 0
 """The letter of every action that the property does not name."""
@@ -32,7 +36,8 @@ class PropertyAutomaton:
     edge_marks : uint32[m]
         Their marks, as bits.
     n_marks : int
-        A run is accepted iff it sees each of these marks infinitely often.
+        A run is accepted iff it sees each of these marks infinitely often, unless
+        there is a `condition`.
     state_based : bool
         Whether the transitions that leave a state all carry the same marks.
     weak : bool
@@ -44,6 +49,10 @@ class PropertyAutomaton:
     system_marks : int
         Marks of the system that letters tell: letter ``a << system_marks | m``
         is action letter `a` taken with the marks `m`.
+    condition : Condition, optional
+        What marks a run has to see infinitely often, if not each of them: marks 0
+        to ``n_marks - 1`` all occur in it, and some in Fin or below "or".  No weak
+        automaton has one.
     """
 
     n_states: int
@@ -57,12 +66,20 @@ class PropertyAutomaton:
     weak: bool = False
     terminal: bool = False
     system_marks: int = 0
+    condition: Condition | None = None
+
+    @property
+    def is_buchi(self) -> bool:
+        """Whether one mark on states, or none, is all of its acceptance."""
+        return self.state_based and self.n_marks <= 1 and self.condition is None
 
     @property
     def acceptance(self) -> str:
         """The acceptance condition as HOA writes it."""
         if self.n_states and not len(self.edge_dst):
             return "f"
+        if self.condition is not None:
+            return str(self.condition)
         return "&".join(f"Inf({mark})" for mark in range(self.n_marks)) or "t"
 
     @property

@@ -22,9 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.automata.simplifying import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from ltlpipe.automata.conditions import Condition
 
 Cell = list[tuple[int, int]]
 """The transitions from one state on one letter: targets and marks."""
@@ -54,10 +57,13 @@ def table_of(
     initial: int,
     n_marks: int,
     system_marks: int = 0,
+    condition: Condition | None = None,
 ) -> PropertyAutomaton:
-    """Return the table of a generalised Büchi automaton, with its structure.
+    """Return the table of an automaton, with its structure.
 
-    A weak automaton carries its mark on states, as `PropertyAutomaton` says.
+    A weak automaton carries its mark on states, as `PropertyAutomaton` says.  A
+    condition is simplified, and left out if each mark infinitely often is what
+    remains.
 
     Parameters
     ----------
@@ -65,10 +71,19 @@ def table_of(
         The transitions of state q on letter a are ``cells[q * n_letters + a]``.
     n_letters, initial, n_marks, system_marks : int
         As in `PropertyAutomaton`.
+    condition : Condition, optional
+        Over marks below `n_marks`; None is generalised Büchi.
     """
-    cells = [_undominated(cell) for cell in cells]
+    cells = [_undominated(cell, condition) for cell in cells]
+    if condition is not None:
+        cells, n_marks, condition = simplified(cells, condition)
+        cells = [_undominated(cell, condition) for cell in cells]
     structure = structure_of(
-        cells, n_letters=n_letters, initial=initial, n_marks=n_marks
+        cells,
+        n_letters=n_letters,
+        initial=initial,
+        n_marks=n_marks,
+        condition=condition,
     )
     elsewhere = any(
         cell and at // n_letters not in structure.accepting
@@ -76,7 +91,7 @@ def table_of(
     )
     # Without marks every state counts as accepting, those on no cycle included.
     if structure.weak and (n_marks > 0 or elsewhere):
-        n_marks = 1
+        n_marks, condition = 1, None
         cells = _marked_by_state(cells, n_letters, structure.accepting)
     flat = [edge for cell in cells for edge in cell]
     return PropertyAutomaton(
@@ -91,6 +106,7 @@ def table_of(
         weak=structure.weak,
         terminal=structure.terminal,
         system_marks=system_marks,
+        condition=condition,
     )
 
 
@@ -117,13 +133,16 @@ def without_letters(
         for state in range(table.n_states)
         for a in left
     ]
-    useful, initial = useful_part(fewer, len(left), table.initial, table.n_marks)
+    useful, initial = useful_part(
+        fewer, len(left), table.initial, table.n_marks, table.condition
+    )
     return table_of(
         useful,
         n_letters=len(left),
         initial=initial,
         n_marks=table.n_marks,
         system_marks=table.system_marks,
+        condition=table.condition,
     )
 
 
@@ -135,7 +154,11 @@ def cells_of(table: PropertyAutomaton) -> list[Cell]:
 
 
 def useful_part(
-    cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int
+    cells: Sequence[Cell],
+    n_letters: int,
+    initial: int,
+    n_marks: int,
+    condition: Condition | None = None,
 ) -> tuple[list[Cell], int]:
     """Drop the states that cannot be reached or accept nothing.
 
@@ -148,7 +171,7 @@ def useful_part(
     initial : int
         The new number of the initial state.
     """
-    useful = accepting_something(cells, n_letters, initial, n_marks)
+    useful = accepting_something(cells, n_letters, initial, n_marks, condition)
     kept = sorted(useful | {initial})
     number = {state: i for i, state in enumerate(kept)}
     left = [
@@ -164,12 +187,14 @@ def useful_part(
 
 
 def accepting_something(
-    cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int
+    cells: Sequence[Cell],
+    n_letters: int,
+    initial: int,
+    n_marks: int,
+    condition: Condition | None = None,
 ) -> frozenset[int]:
     """Return the states that can be reached and accept some word."""
-    import spot
-
-    components = spot.scc_info(spot_graph(cells, n_letters, initial, n_marks))
+    components = _components(spot_graph(cells, n_letters, initial, n_marks, condition))
     return frozenset(
         state
         for state in range(len(cells) // n_letters)
@@ -188,13 +213,28 @@ def accepting_only_on(
         cells.append(sorted({edge for a in letters for edge in row[a]}))
     start = table.n_states
     cells.append([(state, 0) for state in range(start)])
-    return accepting_something(cells, 1, start, table.n_marks) - {start}
+    useful = accepting_something(cells, 1, start, table.n_marks, table.condition)
+    return useful - {start}
+
+
+def _components(graph: Any) -> Any:
+    """Return the SCCs of a Spot automaton, each known to accept something or not."""
+    import spot
+
+    components = spot.scc_info(graph)
+    components.determine_unknown_acceptance()  # for conditions with Fin
+    return components
 
 
 def structure_of(
-    cells: Sequence[Cell], *, n_letters: int, initial: int, n_marks: int
+    cells: Sequence[Cell],
+    *,
+    n_letters: int,
+    initial: int,
+    n_marks: int,
+    condition: Condition | None = None,
 ) -> Structure:
-    """Find the structure of a generalised Büchi automaton.
+    """Find the structure of an automaton.
 
     Parameters
     ----------
@@ -202,11 +242,13 @@ def structure_of(
         The transitions of state q on letter a are ``cells[q * n_letters + a]``.
     n_letters, initial, n_marks : int
         As in `PropertyAutomaton`.
+    condition : Condition, optional
+        As in `PropertyAutomaton`.
     """
     import spot
 
-    graph = spot_graph(cells, n_letters, initial, n_marks)
-    components = spot.scc_info(graph)
+    graph = spot_graph(cells, n_letters, initial, n_marks, condition)
+    components = _components(graph)
     n_states = graph.num_states()
     accepting = frozenset(
         state
@@ -220,14 +262,21 @@ def structure_of(
 
 
 def spot_graph(
-    cells: Sequence[Cell], n_letters: int, initial: int, n_marks: int
+    cells: Sequence[Cell],
+    n_letters: int,
+    initial: int,
+    n_marks: int,
+    condition: Condition | None = None,
 ) -> Any:
     """Return a Spot automaton with these transitions and without labels."""
     import buddy
     import spot
 
     graph = spot.make_twa_graph(spot.make_bdd_dict())
-    graph.set_generalized_buchi(n_marks)
+    if condition is None:
+        graph.set_generalized_buchi(n_marks)
+    else:
+        graph.set_acceptance(n_marks, spot.acc_code(str(condition)))
     graph.new_states(len(cells) // n_letters)
     graph.set_init_state(initial)
     edges = {
@@ -271,13 +320,26 @@ def _marked_by_state(
     ]
 
 
-def _undominated(cell: Cell) -> Cell:
-    """Drop transitions that another one to the same state outdoes in marks."""
+def _undominated(cell: Cell, condition: Condition | None = None) -> Cell:
+    """Drop transitions that another one to the same state outdoes in marks.
+
+    More of the marks that occur in Inf alone are better, and fewer of those that
+    occur in Fin alone; marks that occur in both have to be the same.
+    """
+    bad = both = 0
+    if condition is not None:
+        bad = condition.fin_marks
+        both = condition.inf_marks & bad
+
+    def outdoes(more: int, marks: int) -> bool:
+        better, worse = more ^ bad, marks ^ bad  # now every bit that is set is good
+        return worse | better == better and (worse ^ better) & both == 0
+
     return [
         (dst, marks)
         for k, (dst, marks) in enumerate(cell)
         if not any(
-            dst == other and marks | more == more and (marks != more or j < k)
+            dst == other and outdoes(more, marks) and (marks != more or j < k)
             for j, (other, more) in enumerate(cell)
         )
     ]

@@ -7,6 +7,10 @@ Letters say that exactly one action happens at a time.  A formula is translated
 over the bits of the action's number (`ltlpipe.logic.actions`).  From an
 automaton over actions, what no such word can take is cut out before the table
 is made, and Spot simplifies what is left.
+
+Source of the kinds of acceptance: V. Bloemen, A. Duret-Lutz and J. van de Pol,
+"Model checking with generalized Rabin and Fin-less automata", STTT 21 (2019),
+pp. 307-324.
 """
 
 from __future__ import annotations
@@ -14,8 +18,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.conditions import from_clauses
+from ltlpipe.automata.fin_removal import without_fin
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.automata.structure import table_of
+from ltlpipe.automata.rewriting import (
+    condition_of,
+    fin_less,
+    generalised_rabin,
+    marks_of,
+)
+from ltlpipe.automata.structure import cells_of, table_of
 from ltlpipe.logic.actions import bit_names, numbered
 
 if TYPE_CHECKING:
@@ -29,13 +41,27 @@ ACCEPTANCES = {
     # Without SBAcc, 'Buchi' can put marks on transitions (Spot 2.13).
     "ba": ("Buchi", "SBAcc"),
     "tgba": ("GeneralizedBuchi",),
+    "tgra": ("Generic",),
+    "tfla": ("Generic",),
+    "tela": ("Generic",),
 }
-"""The kinds of property automata, and what Spot is asked for."""
+"""The kinds of property automata, and what Spot is asked for.
+
+From its automaton of any acceptance we make generalised Rabin pairs (tgra), remove
+Fin (tfla), or take it as it is (tela).
+"""
+
+_DETERMINISTIC = ("tgra", "tfla", "tela")
 
 # Reverse simulation of state-based Büchi automata, which Spot 2.13 uses by
 # default, can lose words: `a | (Fb R Xa)` and two or three of 10,000 random
 # formulas.  Direct simulation alone does not (see docs/decisions.md).
 _SAFE = "ba-simul=1"
+
+# Deterministic generic automata of nested ^ and <-> with an operand in common can be
+# wrong in Spot 2.13: `a xor (a xor GFa)` becomes `a xor GFa`.  Written with the other
+# connectives they are right, and no larger (see docs/decisions.md).
+_MISTRANSLATED = "^e"
 
 
 def spot_version() -> str:
@@ -45,8 +71,16 @@ def spot_version() -> str:
     return str(spot.version())
 
 
-def translate(formula: Formula, acceptance: str, *, negate: bool = False) -> Any:
+def translate(
+    formula: Formula,
+    acceptance: str,
+    *,
+    negate: bool = False,
+    deterministic: bool = False,
+) -> Any:
     """Translate a formula, or its negation, to a Spot automaton.
+
+    Generalised Rabin pairs have one Fin set each, as in the paper.
 
     Parameters
     ----------
@@ -56,24 +90,41 @@ def translate(formula: Formula, acceptance: str, *, negate: bool = False) -> Any
         A key of `ACCEPTANCES`.
     negate : bool
         Whether the automaton accepts the violations.
+    deterministic : bool
+        As in `from_formula`.
 
     Raises
     ------
     UnsupportedError
-        Spot gives up, for instance over more than 32 acceptance sets.
+        Spot gives up, for instance over more than 32 acceptance sets, or there are
+        too many Rabin pairs.
     """
     import spot
 
     subject = spot.formula_Not(formula.spot) if negate else formula.spot
-    return _translated(subject, acceptance)
+    translated = _translated(subject, _wishes(acceptance, deterministic))
+    rewrite = {"tgra": generalised_rabin, "tfla": fin_less}.get(acceptance)
+    return translated if rewrite is None else rewrite(translated)
 
 
-def _translated(formula: Any, acceptance: str) -> Any:
+def _wishes(acceptance: str, deterministic: bool) -> tuple[str, ...]:
+    """Return what Spot is asked for."""
+    if not deterministic:
+        return ACCEPTANCES[acceptance]
+    if acceptance not in _DETERMINISTIC:
+        raise UnsupportedError(
+            f"not every property has a deterministic automaton of kind {acceptance}: "
+            f"use {', '.join(_DETERMINISTIC)}"
+        )
+    return (*ACCEPTANCES[acceptance], "Deterministic")
+
+
+def _translated(formula: Any, wishes: Sequence[str]) -> Any:
     import spot
 
-    return _by_spot(
-        lambda: spot.translate(formula, *ACCEPTANCES[acceptance], xargs=_SAFE)
-    )
+    if "Generic" in wishes:
+        formula = spot.unabbreviate(formula, _MISTRANSLATED)
+    return _by_spot(lambda: spot.translate(formula, *wishes, xargs=_SAFE))
 
 
 def from_formula(
@@ -82,6 +133,7 @@ def from_formula(
     actions: Sequence[str],
     *,
     system_marks: int = 0,
+    deterministic: bool = False,
 ) -> PropertyAutomaton:
     """Return the table of the words that violate `formula`.
 
@@ -99,9 +151,19 @@ def from_formula(
         words in which each occurs infinitely often besides.  This is how one
         mark does for a property and a system with acceptance (Schwoon & Esparza
         2005, Sec. 5.2: degeneralisation).
+    deterministic : bool
+        Whether to ask Spot for a deterministic automaton.  Removing Fin makes it
+        nondeterministic again.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up, there are too many Rabin pairs or marks, or automata of this
+        kind are not deterministic in general.
     """
     import spot
 
+    wishes = _wishes(acceptance, deterministic)
     names = _mark_names(system_marks)
     violations = spot.formula_And(
         [spot.formula_Not(numbered(formula.spot, actions)), _recurrence(names)]
@@ -111,7 +173,7 @@ def from_formula(
         {bit for i, bit in enumerate(bits) if number >> i & 1}
         for number in range(len(actions) + 1)
     ]
-    translated = _translated(violations, acceptance)
+    translated = _translated(violations, wishes)
     return _table(translated, _with_marks(letters, names), acceptance, system_marks)
 
 
@@ -121,10 +183,12 @@ def from_automaton(
     actions: Sequence[str],
     *,
     system_marks: int = 0,
+    deterministic: bool = False,
 ) -> PropertyAutomaton:
     """Return the table of a Spot automaton over actions (see `from_formula`)."""
     import spot
 
+    wishes = _wishes(acceptance, deterministic)
     names = _mark_names(system_marks)
     letters = _with_marks([set(), *({name} for name in actions)], names)
     if system_marks:
@@ -132,7 +196,7 @@ def from_automaton(
             _recurrence(names), "GeneralizedBuchi", dict=automaton.get_dict()
         )
         automaton = _by_spot(lambda: spot.product(automaton, recurrence))
-    restricted = _by_spot(lambda: _restrict(automaton, letters, acceptance))
+    restricted = _by_spot(lambda: _restrict(automaton, letters, wishes))
     return _table(restricted, letters, acceptance, system_marks)
 
 
@@ -190,7 +254,9 @@ def _cubes(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:
     return cubes
 
 
-def _restrict(automaton: Any, letters: Sequence[set[str]], acceptance: str) -> Any:
+def _restrict(
+    automaton: Any, letters: Sequence[set[str]], wishes: Sequence[str]
+) -> Any:
     """Cut every label down to the letters, and simplify."""
     import buddy
     import spot
@@ -205,7 +271,7 @@ def _restrict(automaton: Any, letters: Sequence[set[str]], acceptance: str) -> A
         edge.cond &= possible
     restricted.merge_edges()
     restricted.purge_dead_states()
-    return restricted.postprocess(*ACCEPTANCES[acceptance], xargs=_SAFE)
+    return restricted.postprocess(*wishes, xargs=_SAFE)
 
 
 def _table(
@@ -215,31 +281,47 @@ def _table(
     system_marks: int = 0,
 ) -> PropertyAutomaton:
     """Evaluate every label at every letter."""
-    condition = automaton.acc()
-    if not condition.is_generalized_buchi() and not condition.is_f():
-        raise AssertionError(f"Spot returned {condition} for {acceptance}")
-    n_marks = 0 if condition.is_f() else condition.num_sets()
-    initial = automaton.get_init_state_number()
+    if acceptance in ("ba", "tgba") and not (
+        automaton.acc().is_generalized_buchi() or automaton.acc().is_f()
+    ):
+        raise AssertionError(f"Spot returned {automaton.acc()} for {acceptance}")
     table = table_of(
         _cells(automaton, letters),
         n_letters=len(letters),
-        initial=initial,
-        n_marks=n_marks,
+        initial=automaton.get_init_state_number(),
+        n_marks=automaton.num_sets(),
         system_marks=system_marks,
+        condition=condition_of(automaton),
     )
-    if acceptance == "ba" and not (table.state_based and table.n_marks <= 1):
+    if acceptance == "ba" and not table.is_buchi:
         raise AssertionError("Spot returned no state-based Büchi acceptance")
-    return table
+    if acceptance == "tfla":
+        return without_fin(table)
+    return _in_pairs(table) if acceptance == "tgra" else table
+
+
+def _in_pairs(table: PropertyAutomaton) -> PropertyAutomaton:
+    """Return a table whose condition is in disjunctive normal form."""
+    if table.condition is None:
+        return table
+    return table_of(
+        cells_of(table),
+        n_letters=table.n_letters,
+        initial=table.initial,
+        n_marks=table.n_marks,
+        system_marks=table.system_marks,
+        condition=from_clauses(table.condition.clauses()),
+    )
 
 
 def _cells(automaton: Any, letters: Sequence[set[str]]) -> list[Cell]:
-    """Return the transitions by state and letter, none if nothing is accepted."""
+    """Return the transitions by state and letter."""
     import buddy
 
     cubes = _cubes(automaton, letters)
     cells: list[Cell] = [[] for _ in range(automaton.num_states() * len(letters))]
-    for edge in automaton.edges() if not automaton.acc().is_f() else ():
-        marks = sum(1 << mark for mark in edge.acc.sets())
+    for edge in automaton.edges():
+        marks = marks_of(edge)
         for i, cube in enumerate(cubes):
             if edge.cond & cube != buddy.bddfalse:
                 cells[edge.src * len(letters) + i].append((edge.dst, marks))

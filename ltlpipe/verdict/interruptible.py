@@ -96,7 +96,7 @@ def decide_automaton(
 
 def is_simple(table: PropertyAutomaton) -> bool:
     """Whether acceptance is one mark on states at most, as normal forms need it."""
-    return table.state_based and table.n_marks <= 1
+    return table.is_buchi
 
 
 def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAutomaton:

@@ -208,6 +208,8 @@ class Preparation:
             return Decision(False, attempt.coupled)
         if not decision.allowed:
             return decision
+        if trimmed.table.condition is not None:
+            return Decision(False, "its automaton is no generalised Büchi one")
         visible = self._visible_letters(trimmed)
         names = [trimmed.actions[letter - OTHER - 1] for letter in visible]
         found = estimate(trimmed.network, names)

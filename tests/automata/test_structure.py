@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.automata.structure import structure_of
+from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.automata.structure import (
+    accepting_something,
+    structure_of,
+    table_of,
+    without_letters,
+)
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
-from tests.oracles import reaches
-from tests.strategies import hoa_automata
+from tests.oracles import accepts, reaches
+from tests.strategies import conditions, hoa_automata, tela_tables
 
 ACTIONS = ("a", "b", "c")
 
 
 @st.composite
-def tables(draw, *, max_states=5, n_letters=2, max_marks=2):
+def tables(draw, *, max_states=5, n_letters=2, max_marks=2, max_edges=2):
     """Cells of a generalised Büchi automaton with initial state 0."""
     n = draw(st.integers(1, max_states))
     n_marks = draw(st.integers(0, max_marks))
     edge = st.tuples(st.integers(0, n - 1), st.integers(0, (1 << n_marks) - 1))
-    cell = st.lists(edge, max_size=2)
+    cell = st.lists(edge, max_size=max_edges)
     cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
     return cells, n_letters, n_marks
 
@@ -92,6 +101,94 @@ def test_against_the_definitions(table):
         for cell in cells[state * n_letters : (state + 1) * n_letters]
     )
     assert found.terminal == (found.weak and stays)
+
+
+@given(tables(max_marks=3), st.data())
+def test_against_the_definitions_with_any_condition(table, data):
+    """The same, where cycles accept by a condition with Fin."""
+    cells, n_letters, n_marks = table
+    condition = data.draw(conditions(max(n_marks, 1)))
+    if n_marks == 0:
+        condition = condition.within(0)
+    kinds = {
+        scc: {condition.satisfied_by(m) for m in cycles(cells, n_letters, scc)}
+        for scc in sccs(cells, n_letters)
+    }
+    found = structure_of(
+        cells, n_letters=n_letters, initial=0, n_marks=n_marks, condition=condition
+    )
+
+    assert found.weak == all(len(kind) == 1 for kind in kinds.values())
+    accepting = {state for scc, kind in kinds.items() if True in kind for state in scc}
+    assert found.accepting == accepting
+    followers = [
+        {dst for cell in cells[s * n_letters : (s + 1) * n_letters] for dst, _ in cell}
+        for s in range(len(cells) // n_letters)
+    ]
+    useful = {
+        s
+        for s in range(len(followers))
+        if (s == 0 or reaches(followers, 0, s))
+        and (s in accepting or any(reaches(followers, s, t) for t in accepting))
+    }
+    assert accepting_something(cells, n_letters, 0, n_marks, condition) == useful
+
+
+@given(tables(max_marks=3) | tables(max_states=2, max_marks=3, max_edges=5), st.data())
+@settings(max_examples=300)
+def test_tables_accept_as_their_cells_do(table, data):
+    """Simplifying the condition and dropping transitions changes no word."""
+    cells, n_letters, n_marks = table
+    condition = data.draw(conditions(max(n_marks, 1)))
+    simplified = table_of(
+        cells, n_letters=n_letters, initial=0, n_marks=n_marks, condition=condition
+    )
+    plain = PropertyAutomaton(
+        n_states=len(cells) // n_letters,
+        initial=0,
+        n_letters=n_letters,
+        first_edge=np.cumsum([0, *map(len, cells)]),
+        edge_dst=np.array([dst for cell in cells for dst, _ in cell]),
+        edge_marks=np.array([marks for cell in cells for _, marks in cell]),
+        n_marks=n_marks,
+        state_based=False,
+        condition=condition,
+    )
+    event(f"weak: {simplified.weak}, {simplified.condition is None}")
+    for k in range(2):
+        for m in range(1, 5):
+            for word in product(range(n_letters), repeat=k + m):
+                prefix, cycle = list(word[:k]), list(word[k:])
+                expected = accepts(plain, prefix, cycle)
+                assert accepts(simplified, prefix, cycle) == expected
+
+
+@given(tela_tables(), st.sets(st.integers(1, 3), min_size=1, max_size=3))
+def test_without_letters(table, dropped):
+    """Words of the letters that are left keep what they are."""
+    left = [letter for letter in range(4) if letter not in dropped]
+    fewer = without_letters(table, dropped)
+
+    assert fewer.n_letters == len(left)
+    for m in range(1, 5):
+        for word in product(range(len(left)), repeat=m):
+            expected = accepts(
+                table,
+                [left[letter] for letter in word[:1]] * (m > 1),
+                [left[letter] for letter in word],
+            )
+            assert accepts(fewer, list(word[:1]) * (m > 1), list(word)) == expected
+
+
+@pytest.mark.parametrize("acceptance", ["tgra", "tfla", "tela"])
+@given(word=st.lists(st.integers(0, 7), min_size=1, max_size=5))
+def test_marks_of_the_system_with_any_condition(acceptance, word):
+    """Violations of GF a -> FG b, with both marks of the system again and again."""
+    table = from_formula(parse("GF a -> FG b"), acceptance, ("a",), system_marks=2)
+    violated = any(letter >> 2 == 1 for letter in word)  # a again and again, b never
+    marks = {bit for letter in word for bit in (0, 1) if letter >> bit & 1}
+
+    assert accepts(table, [], word) == (violated and marks == {0, 1})
 
 
 @pytest.mark.parametrize(

@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.translation import _by_spot, from_formula, translate
+from ltlpipe.automata.conditions import from_clauses
+from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.automata.rewriting import condition_of
+from ltlpipe.automata.shapes import Shape, has_shape
+from ltlpipe.automata.translation import (
+    _by_spot,
+    _cells,
+    from_automaton,
+    from_formula,
+    translate,
+)
 from ltlpipe.logic.formulas import parse
-from tests.strategies import formulas
-
-ACTIONS = ("a", "b", "c")
-LETTERS = (None, *ACTIONS)  # by their numbers
-
-
-def as_spot(table, like):
-    """A property table as a Spot automaton over the propositions of `like`."""
-    import buddy
-    import spot
-
-    automaton = spot.make_twa_graph(like.get_dict())
-    automaton.copy_ap_of(like)
-    variables = {p.ap_name(): automaton.register_ap(p) for p in like.ap()}
-    automaton.set_generalized_buchi(table.n_marks)
-    automaton.new_states(table.n_states)
-    automaton.set_init_state(table.initial)
-    for src in range(table.n_states):
-        for letter, held in enumerate(LETTERS):
-            label = buddy.bddtrue
-            for name, variable in variables.items():
-                literal = buddy.bdd_ithvar if name == held else buddy.bdd_nithvar
-                label &= literal(variable)
-            at = src * table.n_letters + letter
-            for edge in range(table.first_edge[at], table.first_edge[at + 1]):
-                marks = int(table.edge_marks[edge])
-                sets = [m for m in range(32) if marks >> m & 1]
-                automaton.new_edge(src, int(table.edge_dst[edge]), label, sets)
-    return automaton
+from tests.automata.comparing import ACTIONS, SHORT_WORDS, as_spot
+from tests.oracles import accepts
+from tests.strategies import formulas, hoa_automata, recurrent_formulas
 
 
-def assert_same_language(text, acceptance):
+def assert_same_language(text, acceptance, **options):
     """Under one action at a time the table accepts exactly the violations."""
     import spot
 
     formula = parse(text)
-    table = from_formula(formula, acceptance, ACTIONS)
+    table = from_formula(formula, acceptance, ACTIONS, **options)
     at_most_one = "&".join(f"!({x} & {y})" for x in ACTIONS for y in ACTIONS if x < y)
     possible = spot.formula(f"G({at_most_one} & !nowhere)")
     words = spot.translate(
@@ -57,9 +43,27 @@ def assert_same_language(text, acceptance):
     ours = as_spot(table, words)
     assert not ours.intersects(others)
     assert spot.contains(ours, spot.product(words, _without_d(words)))
+    assert_kind(table, acceptance, **options)
+
+
+def assert_kind(table, acceptance, *, deterministic=False):
+    """The table is what was asked for."""
+    condition = table.condition
     if acceptance == "ba":
-        assert table.state_based
-        assert table.n_marks <= 1
+        assert table.is_buchi
+    if acceptance in ("ba", "tgba"):
+        assert condition is None
+    if condition is None:
+        return
+    assert not table.weak
+    assert table.n_marks == condition.n_marks == condition.marks.bit_count()
+    assert not has_shape(condition, Shape.GENERALISED_BUCHI)
+    if acceptance == "tfla":
+        assert condition.shape() == Shape.FIN_LESS
+    if acceptance in ("tgra", "tfla"):
+        assert from_clauses(condition.clauses()) == condition
+    if deterministic and acceptance in ("tgra", "tela"):
+        assert table.branching == 1
 
 
 def _without_d(like):
@@ -75,7 +79,11 @@ def _without_d(like):
     return automaton
 
 
-@pytest.mark.parametrize("acceptance", ["ba", "tgba"])
+KINDS = ["ba", "tgba", "tgra", "tfla", "tela"]
+RABIN_LIKE = ["tgra", "tfla", "tela"]
+
+
+@pytest.mark.parametrize("acceptance", KINDS)
 @given(text=formulas())
 @settings(max_examples=200)
 def test_the_table_accepts_the_violations(acceptance, text):
@@ -83,8 +91,27 @@ def test_the_table_accepts_the_violations(acceptance, text):
     assert_same_language(text, acceptance)
 
 
+@pytest.mark.parametrize("acceptance", RABIN_LIKE)
+@given(text=recurrent_formulas())
+@settings(max_examples=200)
+def test_deterministic_tables_accept_the_violations(acceptance, text):
+    """Formulas of fairness, whose automata have interesting conditions."""
+    assert_same_language(text, acceptance)
+    assert_same_language(text, acceptance, deterministic=True)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("acceptance", ["ba", "tgba"])
+@pytest.mark.parametrize("acceptance", RABIN_LIKE)
+@given(text=recurrent_formulas(max_leaves=10))
+@settings(max_examples=3000)
+def test_deterministic_tables_by_the_thousand(acceptance, text):
+    """The same, with larger formulas."""
+    assert_same_language(text, acceptance)
+    assert_same_language(text, acceptance, deterministic=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("acceptance", KINDS)
 @given(text=formulas(max_leaves=9))
 @settings(max_examples=5000)
 def test_the_table_accepts_the_violations_by_the_thousand(acceptance, text):
@@ -101,9 +128,28 @@ def test_the_table_accepts_the_violations_by_the_thousand(acceptance, text):
         "G((XXa M G(F!b U !c)) U X!b)",
     ],
 )
-@pytest.mark.parametrize("acceptance", ["ba", "tgba"])
+@pytest.mark.parametrize("acceptance", KINDS)
 def test_words_that_reverse_simulation_loses(text, acceptance):
     """Spot 2.13 loses words of these by its default for state-based Büchi."""
+    assert_same_language(text, acceptance)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a xor (a xor GF a)) -> GF b",
+        "a <-> (a <-> GF a)",
+        "a xor (a xor FG a)",
+        "!(a <-> (a xor GF a))",
+        "a xor (b xor (a xor GF a))",
+        "F c & (a xor (a xor GF a))",
+    ],
+)
+@pytest.mark.parametrize("acceptance", RABIN_LIKE)
+def test_exclusive_or_with_an_operand_in_common(text, acceptance):
+    """Spot 2.13 forgets one of them in deterministic generic automata."""
+    assert_same_language(text, acceptance, deterministic=True)
+    assert_same_language(f"!({text})", acceptance, deterministic=True)
     assert_same_language(text, acceptance)
 
 
@@ -163,3 +209,103 @@ def test_dozens_of_actions(text, n_states, acceptance):
     formula = parse(text)
     table = from_formula(formula, acceptance, formula.propositions)
     assert 1 <= table.n_states <= n_states
+
+
+def assert_accepts_as(automaton, acceptance, deterministic=False):
+    """The table accepts the words of one action at a time that its automaton does.
+
+    The automaton as it was read is looked at, before Spot simplifies anything.
+    """
+    options = {"deterministic": True} if deterministic else {}
+    letters = [set(), *({name} for name in ACTIONS)]
+    plain = table_as_read(automaton, letters)
+    table = from_automaton(automaton, acceptance, ACTIONS, **options)
+    assert_kind(table, acceptance, **options)
+    for prefix, cycle in SHORT_WORDS:
+        expected = accepts(plain, prefix, cycle)
+        assert accepts(table, prefix, cycle) == expected
+
+
+def table_as_read(automaton, letters):
+    """A table of the edges as they are, without any simplification."""
+    cells = _cells(automaton, letters)
+    return PropertyAutomaton(
+        n_states=automaton.num_states(),
+        initial=automaton.get_init_state_number(),
+        n_letters=len(letters),
+        first_edge=np.cumsum([0, *map(len, cells)]),
+        edge_dst=np.array([dst for cell in cells for dst, _ in cell]),
+        edge_marks=np.array([marks for cell in cells for _, marks in cell]),
+        n_marks=automaton.num_sets(),
+        state_based=False,
+        condition=condition_of(automaton),
+    )
+
+
+@pytest.mark.parametrize("acceptance", KINDS)
+@given(text=hoa_automata("emerson-lei"))
+@settings(max_examples=60)
+def test_automata_with_any_condition(acceptance, text):
+    """Negated properties from HOA files, against the definition of acceptance."""
+    (automaton,) = parse_automata(text, "random.hoa")
+    assert_accepts_as(automaton, acceptance)
+    if acceptance in RABIN_LIKE:
+        assert_accepts_as(automaton, acceptance, deterministic=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("acceptance", KINDS)
+@given(text=hoa_automata("emerson-lei"))
+@settings(max_examples=1500)
+def test_automata_with_any_condition_by_the_thousand(acceptance, text):
+    (automaton,) = parse_automata(text, "random.hoa")
+    assert_accepts_as(automaton, acceptance)
+
+
+@pytest.mark.parametrize("condition", ["t", "f", "Fin(0)&Inf(0)", "Fin(0)|Inf(0)"])
+@pytest.mark.parametrize("acceptance", KINDS)
+def test_conditions_that_always_or_never_hold(acceptance, condition):
+    text = (
+        f'HOA: v1\nStates: 1\nStart: 0\nAP: 1 "a"\nAcceptance: 1 {condition}\n'
+        "--BODY--\nState: 0\n[0] 0 {0}\n[!0] 0\n--END--\n"
+    )
+    (automaton,) = parse_automata(text, "x.hoa")
+    table = from_automaton(automaton, acceptance, ACTIONS)
+
+    assert table.condition is None
+    assert accepts(table, [0], [1, 2]) == (condition in ("t", "Fin(0)|Inf(0)"))
+    assert_accepts_as(automaton, acceptance)
+
+
+@pytest.mark.parametrize("acceptance", ["ba", "tgba"])
+def test_kinds_without_deterministic_automata(acceptance):
+    """FG a has no deterministic Büchi automaton."""
+    with pytest.raises(UnsupportedError, match="deterministic"):
+        from_formula(parse("GF a"), acceptance, ("a",), deterministic=True)
+
+
+@pytest.mark.parametrize("acceptance", RABIN_LIKE)
+@given(text=recurrent_formulas())
+@settings(max_examples=100)
+def test_translate_rewrites_the_acceptance(acceptance, text):
+    """As HOA shows it: one Fin set to a pair, or none at all."""
+    import spot
+
+    formula = parse(text)
+    automaton = translate(formula, acceptance)
+    condition = condition_of(automaton)
+    if acceptance == "tfla":
+        assert not condition.fin_marks
+    if acceptance == "tgra":
+        assert has_shape(condition, Shape.GENERALISED_RABIN)
+    assert spot.are_equivalent(automaton, spot.translate(formula.spot, "any", "low"))
+
+
+@pytest.mark.parametrize("acceptance", KINDS)
+@pytest.mark.parametrize("text", ["1", "0", "a & !a", "GF a | FG !a"])
+def test_all_words_and_none(text, acceptance):
+    """Both end in tables without a condition."""
+    table = from_formula(parse(text), acceptance, ("a",))
+    assert table.condition is None
+    assert (len(table.edge_dst) == 0) == (table.acceptance == "f")
+    assert_same_language(text, acceptance)

@@ -66,7 +66,7 @@ def test_translate_known_output(run):
     ("args", "complaint"),
     [
         (["G("], "error: formula: syntax error, unexpected end of formula"),
-        (["G a", "--acceptance", "tela"], "expected one of ba, tgba"),
+        (["G a", "--acceptance", "dba"], "expected one of ba, tgba"),
         ([], "Missing argument 'FORMULA'"),
     ],
     ids=["formula", "acceptance", "none"],

@@ -1,0 +1,310 @@
+"""From generalised Rabin to Fin-less acceptance.
+
+A run that a pair with Fin accepts stays, from some point on, in an SCC that is left
+when the transitions of its Fin set are taken out.  Clones of these SCCs are added,
+and transitions into them that guess the point.
+
+Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with
+generalized Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Prop. 1.
+
+Differences from the source:
+
+- Only SCCs without Fin transitions that satisfy a pair are cloned: a run can stay
+  in the original until it is there.  The source clones every state for each pair.
+- Transitions of an SCC that are on no rejecting cycle get a mark of their own, which
+  is enough to accept.  What is left are the SCCs of the other transitions: a run that
+  does not stay in one of them for ever takes such a transition again and again.
+- An SCC in which no transition has a Fin mark of a pair needs no clone for that pair:
+  its Inf marks are put on the original.  So pairs without Fin never need one.
+- Where a Fin mark of a pair rejects nothing in an SCC that other pairs do not
+  accept, it is dropped there.  This and what rejecting cycles leave over ask for the
+  pairs of the complement, and are left out where these are too many.
+- Pairs that leave the same transitions of an SCC share the clone.
+- Only transitions that close a cycle of a depth-first search lead into a
+  clone; every run that stays in an SCC takes such transitions again and again.  The
+  source guesses at every transition.
+- A pair without Inf gets a mark on all transitions of its clones.  By the letter of
+  the source its part of the condition would be an empty conjunction, and every run
+  accepted: applied to a co-Büchi automaton of FG a, Prop. 1 would accept all words.
+
+Cost: linear in the automaton for each pair, times its Fin marks and the pairs of the
+complement.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.conditions import (
+    MAX_MARKS,
+    Clause,
+    Condition,
+    conjunction,
+    disjunction,
+    fin,
+    from_clauses,
+    inf,
+    marks_in,
+)
+from ltlpipe.automata.sccs import Decomposition, Step, decompose
+from ltlpipe.automata.structure import cells_of, table_of, useful_part
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+
+_MAX_REJECTING = 64  # pairs of the complement that are looked at
+
+
+class Copy(NamedTuple):
+    """A transition of the Fin-less automaton."""
+
+    src: int
+    dst: int
+    marks: int
+    origin: int  # index of the transition that it copies
+
+
+class FinLess(NamedTuple):
+    """A Fin-less automaton without its letters.
+
+    Parameters
+    ----------
+    n_states : int
+        The states of the original come first.
+    transitions : list of Copy
+        Each has the letter of its origin.
+    n_marks : int
+        How many marks `condition` has.
+    condition : Condition
+        A disjunction of conjunctions of Inf; FALSE if nothing is accepted.
+    """
+
+    n_states: int
+    transitions: list[Copy]
+    n_marks: int
+    condition: Condition
+
+
+class _Region(NamedTuple):
+    """Transitions of one SCC, and the pairs that accept what stays in it."""
+
+    transitions: tuple[int, ...]
+    back: frozenset[int]  # those that lead into the clone; empty in place
+    pairs: list[int]
+
+
+def without_fin(table: PropertyAutomaton) -> PropertyAutomaton:
+    """Return the Fin-less table of a table with any condition.
+
+    Raises
+    ------
+    UnsupportedError
+        The condition has too many pairs, or more than 32 marks would be needed.
+    """
+    if table.condition is None or not table.condition.fin_marks:
+        return table
+    cells = cells_of(table)
+    places = [(at, edge) for at, cell in enumerate(cells) for edge in cell]
+    steps = [Step(at // table.n_letters, dst, marks) for at, (dst, marks) in places]
+    made = remove_fin(steps, table.n_states, table.initial, table.condition.clauses())
+    copied: list[list[tuple[int, int]]] = [
+        [] for _ in range(made.n_states * table.n_letters)
+    ]
+    for src, dst, marks, origin in made.transitions:
+        letter = places[origin][0] % table.n_letters
+        copied[src * table.n_letters + letter].append((dst, marks))
+    useful, initial = useful_part(
+        copied, table.n_letters, table.initial, made.n_marks, made.condition
+    )
+    return table_of(
+        useful,
+        n_letters=table.n_letters,
+        initial=initial,
+        n_marks=made.n_marks,
+        system_marks=table.system_marks,
+        condition=made.condition,
+    )
+
+
+def remove_fin(
+    steps: Sequence[Step], n_states: int, initial: int, clauses: Sequence[Clause]
+) -> FinLess:
+    """Return an automaton with Inf alone for one that accepts by any clause.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        The transitions of the original.
+    n_states, initial : int
+        Its states are 0 to ``n_states - 1``.
+    clauses : sequence of Clause
+        What it accepts by.
+    """
+    regions = _regions(steps, initial, clauses)
+    numbers, condition = _new_marks(regions, [*clauses, Clause(0, 0)])
+    marks_of: dict[int, int] = {}  # of transitions of the original
+    added: list[Copy] = []
+    for region in regions:
+        marks = {
+            at: _marks_at(steps[at].marks, region.pairs, numbers)
+            for at in region.transitions
+        }
+        if not region.back:
+            for at, more in marks.items():
+                marks_of[at] = marks_of.get(at, 0) | more
+            continue
+        clone: dict[int, int] = {}
+        for at in region.transitions:
+            clone.setdefault(steps[at].src, n_states + len(clone))
+        n_states += len(clone)
+        for at, own in marks.items():
+            src, dst, _ = steps[at]
+            added.append(Copy(clone[src], clone[dst], own, at))
+            if at in region.back:
+                added.append(Copy(src, clone[dst], 0, at))
+    kept = [
+        Copy(src, dst, marks_of.get(at, 0), at)
+        for at, (src, dst, _) in enumerate(steps)
+    ]
+    return FinLess(n_states, kept + added, condition.n_marks, condition)
+
+
+def _regions(
+    steps: Sequence[Step], initial: int, clauses: Sequence[Clause]
+) -> list[_Region]:
+    """Find where each pair accepts, in place or after its Fin is taken out.
+
+    The last pair, one more than there are, is for transitions that are on no
+    rejecting cycle: who takes them again and again is accepted.
+    """
+    rejecting = _rejecting(clauses)
+    found: dict[tuple[tuple[int, ...], bool], _Region] = {}
+
+    def note(place: Sequence[int], back: frozenset[int], pair: int) -> None:
+        key = tuple(place), bool(back)
+        found.setdefault(key, _Region(key[0], back, [])).pairs.append(pair)
+
+    for scc in decompose(steps, range(len(steps)), [initial]).inside:
+        parts = [part for bad in rejecting for part, _ in _satisfying(steps, scc, bad)]
+        risky = {at for part in parts for at in part}
+        certain = [at for at in scc if at not in risky]
+        if certain:
+            note(certain, frozenset(), len(clauses))
+        for inside in _decomposed(steps, risky).inside:
+            for pair, clause in enumerate(clauses):
+                relaxed = _relaxed(steps, inside, clause, rejecting)
+                for place, back in _satisfying(steps, inside, relaxed):
+                    whole = len(place) == len(inside)
+                    note(place, frozenset() if whole else back, pair)
+    return list(found.values())
+
+
+def _decomposed(steps: Sequence[Step], chosen: Collection[int]) -> Decomposition:
+    return decompose(steps, sorted(chosen), sorted({steps[at].src for at in chosen}))
+
+
+def _satisfying(
+    steps: Sequence[Step], scc: Sequence[int], clause: Clause
+) -> list[tuple[list[int], frozenset[int]]]:
+    """Return the SCCs left in one without a Fin that have every Inf.
+
+    Each is given by its transitions and those of them that close a cycle of the
+    search.
+    """
+    left = [at for at in scc if not steps[at].marks & clause.fin]
+    parts = _decomposed(steps, left)
+    seen = [reduce(or_, (steps[at].marks for at in part)) for part in parts.inside]
+    return [
+        (part, parts.back & frozenset(part))
+        for part, marks in zip(parts.inside, seen, strict=True)
+        if clause.satisfied_by(marks)
+    ]
+
+
+def _relaxed(
+    steps: Sequence[Step],
+    scc: Sequence[int],
+    clause: Clause,
+    rejecting: Sequence[Clause],
+) -> Clause:
+    """Drop the Fin marks of a pair without which nothing is accepted wrongly.
+
+    A mark may go if each cycle of the SCC that has it and satisfies what else the
+    pair asks is accepted by some pair.
+    """
+    fins = clause.fin
+    for mark in marks_in(clause.fin):
+        bit = 1 << mark
+        wrong = (
+            Clause(fins & ~bit | bad.fin, clause.inf | bad.inf | bit)
+            for bad in rejecting
+        )
+        if not any(
+            not new.fin & new.inf and _satisfying(steps, scc, new) for new in wrong
+        ):
+            fins &= ~bit
+    return Clause(fins, clause.inf)
+
+
+def _rejecting(clauses: Sequence[Clause]) -> Sequence[Clause]:
+    """Return the pairs of the complement; where they are many, one that allows all."""
+    complement = conjunction(
+        disjunction([*map(inf, marks_in(c.fin)), *map(fin, marks_in(c.inf))])
+        for c in clauses
+    )
+    with suppress(UnsupportedError):  # too many even to be counted
+        pairs = complement.clauses() if len(clauses) <= _MAX_REJECTING else ()
+        if 0 < len(pairs) <= _MAX_REJECTING:
+            return pairs
+    return [Clause(0, 0)]
+
+
+def _new_marks(
+    regions: Sequence[_Region], clauses: Sequence[Clause]
+) -> tuple[dict[int, dict[int, int]], Condition]:
+    """Give numbers to the marks of the pairs that accept anything.
+
+    Returns
+    -------
+    numbers : dict
+        By pair, and in it by old mark.  A pair without Inf has one new mark for the
+        old mark -1, which all its transitions carry.
+    condition : Condition
+        Over the new marks.
+    """
+    used = sorted({pair for region in regions for pair in region.pairs})
+    numbers: dict[int, dict[int, int]] = {}
+    n_marks = 0
+    for pair in used:
+        old = marks_in(clauses[pair].inf) or [-1]
+        numbers[pair] = {mark: n_marks + i for i, mark in enumerate(old)}
+        n_marks += len(old)
+    if n_marks > MAX_MARKS:
+        raise UnsupportedError(
+            f"without Fin the automaton would need {n_marks} acceptance marks, and "
+            f"the limit is {MAX_MARKS}: use --acceptance tela, tgra or tgba"
+        )
+    pairs = [Clause(0, _bits(new.values())) for new in numbers.values()]
+    return numbers, from_clauses(pairs)
+
+
+def _marks_at(
+    marks: int, pairs: Sequence[int], numbers: dict[int, dict[int, int]]
+) -> int:
+    """Return the new marks for the old ones of a transition."""
+    return _bits(
+        new
+        for pair in pairs
+        for old, new in numbers[pair].items()
+        if old < 0 or marks >> old & 1
+    )
+
+
+def _bits(marks: Iterable[int]) -> int:
+    return sum(1 << mark for mark in marks)
