@@ -22,7 +22,7 @@ fails at its end.  The measurements of the source took 15 minutes a task; ours t
 a minute by default, and days for all of `random`.  A sample that ends in twenty
 minutes on two cores, balanced over all numbers of components and ratios::
 
-    python -m benchmarks.decoupled --part random --count 3 --timeout 10 \
+    python -m benchmarks.decoupled --part random --count 2 --timeout 10 \
         --jobs 2 --budget 1100
 
 and more of it later, in the same table: the same with ``--resume``.
@@ -84,15 +84,18 @@ class Case(NamedTuple):
         return self.family, self.formula
 
 
-def scaling_cases(*, quick: bool) -> Iterator[Case]:
-    """Yield the two families of Fig. 10."""
+def scaling_cases(most: int | None = None) -> Iterator[Case]:
+    """Yield the two families of Fig. 10, with the `most` smallest numbers."""
     for make, base, sizes in ((philosophers, 4.65, PHILOSOPHERS), (ring, 5.0, RING)):
-        for n in sizes[:2] if quick else sizes:
+        for n in sizes[:most]:
             yield Case(make.__name__, n, partial(make, n), expected=base**n)
 
 
-def ltl_cases(*, quick: bool) -> Iterator[Case]:
-    """Yield families that have interruptible formulas which hold, and random ones."""
+def ltl_cases(most: int | None = None) -> Iterator[Case]:
+    """Yield families with interruptible formulas, `most` numbers of components each.
+
+    Of the families' formulas all but the last hold; on random networks as they come.
+    """
     families: dict[str, tuple[Callable[[int], Network], list[int], list[str]]] = {
         "philosophers": (
             philosophers,
@@ -107,15 +110,15 @@ def ltl_cases(*, quick: bool) -> Iterator[Case]:
         "workers": (
             partial(por.workers, k=10),
             [3, 4, 5, 6, 8, 10],
-            ["G(hand0 -> F again)", "GF again -> GF work0_0"],
+            ["G(hand0 -> F again)", "GF again -> GF work0_0", "!GF again"],
         ),
     }
     for family, (make, sizes, formulas) in families.items():
-        for n in sizes[:1] if quick else sizes:
-            for formula in formulas[:1] if quick else formulas:
+        for n in sizes[:most]:
+            for formula in formulas:
                 yield Case(family, n, partial(_plain, make, n), formula)
-    for n in (3,) if quick else (3, 4, 5, 6, 8):
-        for ratio in (0.8,) if quick else (0.2, 0.5, 0.8):
+    for n in (3, 4, 5, 6, 8)[:most]:
+        for ratio in (0.8,) if most else (0.2, 0.5, 0.8):
             make_one = partial(_plain_random, n, ratio)
             for formula in por.telling(make_one()):
                 yield Case(f"random {ratio}", n, make_one, formula, grows=False)
@@ -179,7 +182,8 @@ def checked(
     for row in rows:
         kept.append(row)
         print(
-            f"{row['system']:16} {row['formula'] or '':32.32} {row['way']:15}"
+            f"{row['family']:12} {row['n']:3} {row['formula'] or '':32.32}"
+            f" {row['way']:15}"
             f"{row['verdict']:9} {row['reason'] or '':8.40} {row['states'] or '':>10}"
             f" {row['seconds']:>9} s {row['memory_mib'] or '':>9} MiB",
             flush=True,
@@ -204,6 +208,9 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--count", type=int, default=150, help="of a cell of random")
+    cells = decoupled_random.COMPONENTS, decoupled_random.RATIOS
+    parser.add_argument("--components", type=int, nargs="*", default=cells[0])
+    parser.add_argument("--ratios", type=float, nargs="*", default=cells[1])
     parser.add_argument("--seed", type=int, default=0, help="first of random")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds per task")
     parser.add_argument("--memory", type=int, default=4096, help="MiB per task")
@@ -217,6 +224,7 @@ def parsed() -> argparse.Namespace:
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.count, chosen.runs = 1, 1
+        chosen.components, chosen.ratios = [2, 4], [0.4]
         chosen.timeout, chosen.memory = min(chosen.timeout, 20.0), 1024
     chosen.spin = spin.available() and not chosen.no_spin
     return chosen
@@ -228,15 +236,15 @@ def main() -> None:
     disagreeing: list[str] = []
     if "scaling" in chosen.part:
         ways = {w: o for w, o in SCALING.items() if chosen.spin or o is not SPIN}
-        warm(scaling_cases(quick=True), ways)
-        cases = scaling_cases(quick=chosen.quick)
+        warm(scaling_cases(2), ways)
+        cases = scaling_cases(2 if chosen.quick else None)
         rows = checked(grown(cases, ways, limits, chosen.runs), disagreeing)
         record.write(chosen.out / "decoupled_scaling.csv", rows)
     if "random" in chosen.part:
         disagreeing += decoupled_random.run(chosen, limits)
     if "ltl" in chosen.part:
-        warm(ltl_cases(quick=True), LTL)
-        cases = ltl_cases(quick=chosen.quick)
+        warm(ltl_cases(1 if chosen.quick else 2), LTL)
+        cases = ltl_cases(1 if chosen.quick else None)
         rows = checked(grown(cases, LTL, limits, chosen.runs), disagreeing)
         record.write(chosen.out / "decoupled_ltl.csv", rows)
     if disagreeing:

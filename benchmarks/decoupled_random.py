@@ -3,8 +3,9 @@
 The experiment of Figs. 11 and 12 of Gnad et al. (CAV 2021, Sec. 6): networks of 2 to
 8 components of 15 to 100 states, with 0 %, 20 %, ..., 80 % of internal transitions,
 `count` of each number of components and ratio.  The table grows by a row as a task
-is done; the first network of every cell comes before the second of any, so that
-what there is at an end that came early is balanced.
+is done; the first network of every cell comes before the second of any, and the
+cells come in a random order, so that what there is at an end that came early is
+balanced.
 
 ``decoupled_scatter.svg`` has a point per network, ``decoupled_coverage.svg`` how many
 each way answers (part of `benchmarks.decoupled`).
@@ -12,13 +13,15 @@ each way answers (part of `benchmarks.decoupled`).
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import decoupled_plots, record
-from benchmarks.tasks import SPIN, Limits, Options, Task, answers, ours
+from benchmarks.tasks import SPIN, TOO_LATE, Limits, Options, Task, answers, ours
 from ltlpipe.systems.random_networks import random_network
 
 if TYPE_CHECKING:
@@ -56,6 +59,7 @@ class Key(NamedTuple):
         return self[:3]
 
 
+Cell = tuple[int, float]  # components, ratio
 Table = dict[Key, dict[str, Any]]
 
 
@@ -69,12 +73,10 @@ def make(
 def run(chosen: argparse.Namespace, limits: Limits) -> list[str]:
     """Measure what is missing, plot, and return disagreements."""
     ways = [way for way in WAYS if chosen.spin or WAYS[way] is not SPIN]
-    components, ratios = (COMPONENTS, RATIOS) if not chosen.quick else ((2, 4), (0.4,))
     keys = [
         Key(n, ratio, seed, way)
         for seed in range(chosen.seed, chosen.seed + chosen.count)
-        for n in components
-        for ratio in ratios
+        for n, ratio in shuffled(seed, product(chosen.components, chosen.ratios))
         for way in ways
     ]
     path = chosen.out / "decoupled_random.csv"
@@ -85,20 +87,36 @@ def run(chosen: argparse.Namespace, limits: Limits) -> list[str]:
     print(f"{len(table)} rows are there, {len(left)} to do", flush=True)
     draw = partial(make, SMALL if chosen.quick else STATES)
     _warm(ways)
-    tasks = [Task(partial(draw, *k.network), None, WAYS[k.way], limits) for k in left]
     end = None if chosen.budget is None else time.monotonic() + chosen.budget
+    tasks = [
+        Task(
+            partial(draw, *key.network),
+            None,
+            WAYS[key.way],
+            limits,
+            begin_before=end,
+        )
+        for key in left
+    ]
     for number, row in answers(tasks, chosen.jobs):
         key = left[number]
+        if row["reason"] == TOO_LATE:
+            continue
         record.append(path, key._asdict() | row)
         table[key] = row
         print(*key, row["verdict"], row["reason"], row["seconds"], flush=True)
-        if end is not None and time.monotonic() > end:
-            break
     whole = complete(table, ways)
     summarise(whole)
     decoupled_plots.draw_scatter(whole, chosen.out / "decoupled_scatter.svg", limits)
     decoupled_plots.draw_coverage(whole, chosen.out / "decoupled_coverage.svg")
     return disagreements(table)
+
+
+def shuffled(seed: int, cells: Iterable[Cell]) -> list[Cell]:
+    """Return cells in a random order, so that the hard ones do not come last."""
+    listed = list(cells)
+    random.Random(seed).shuffle(listed)
+    return listed
 
 
 def known(path: Path, limits: Limits) -> Table:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import resource
 import statistics
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Options = dict[str, str]
 SPIN: Options = {}  # in place of the options of ltlpipe
 
+TOO_LATE = "budget"  # why a task was not begun
 GRACE = 120.0  # seconds beyond the limit: Spin's compiler, or extracting a lasso
 SPARE_MIB = 8192  # address space beside the limit: libraries, and Spin's hash table
 STACK_SHARE = 4096  # frames of Spin's stack per MiB of the limit: a fifth of it
@@ -63,6 +65,7 @@ class Task(NamedTuple):
     options: Options
     limits: Limits
     expected: float | None = None  # states, by which Spin's hash table is made
+    begin_before: float | None = None  # of `time.monotonic`
 
 
 def answers(
@@ -110,6 +113,8 @@ def _why(error: Exception) -> str:
 
 def _answer(task: Task) -> Iterator[dict[str, Any]]:
     """Measure in a worker, where taking too much ends no more than the task."""
+    if task.begin_before is not None and time.monotonic() > task.begin_before:
+        raise StoppedError(TOO_LATE)
     most = (2 * task.limits.memory_mib + SPARE_MIB) * MIB
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
