@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from benchmarks.decoupled_random import Table
     from benchmarks.tasks import Limits
 
+MARKERS = "os^vDPX*"
 FASTEST = 1e-3  # seconds; what took less is drawn here
 AXES = {"ratio": "ratio of internal transitions", "components": "components"}
 
@@ -44,6 +46,9 @@ def draw_scatter(table: Table, path: Path, limits: Limits) -> None:
     for field, line in zip(AXES, rows, strict=True):
         for way, axes in zip(others, line, strict=True):
             _scatter(axes, table, way, field, beyond)
+            axes.axline((1, 1), slope=1, color="grey", linewidth=0.8)
+            for limit in (axes.axhline, axes.axvline):
+                limit(limits.timeout, color="grey", linestyle=":")
             axes.set(
                 xscale="log",
                 yscale="log",
@@ -66,10 +71,8 @@ def _scatter(axes: Axes, table: Table, way: str, field: str, beyond: float) -> N
             return beyond
         return max(FASTEST, row["seconds"])
 
-    for at in (FASTEST, beyond):
-        axes.axline((at, at), slope=1, color="grey", linewidth=0.8)
     values = sorted({getattr(key, field) for key in table})
-    for value, marker in zip(values, "os^vDPX*", strict=False):
+    for value, marker in zip(values, cycle(MARKERS), strict=False):
         points = [
             (seconds(row), seconds(table[key._replace(way="decoupled")]))
             for key, row in table.items()
@@ -86,14 +89,16 @@ def draw_coverage(table: Table, path: Path) -> None:
     figure, line = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
     for (field, text), axes in zip(AXES.items(), line, strict=True):
         values = sorted({getattr(key, field) for key in table})
-        for way in {key.way: None for key in table}:
+        ways = {key.way: None for key in table}
+        for way, marker in zip(ways, cycle(MARKERS), strict=False):
             counts = [_answered(table, way, field, value) for value in values]
-            axes.plot(values, counts, marker="o", label=f"{way} ({sum(counts)})")
+            label = f"{way} ({sum(counts)})"
+            axes.plot(values, counts, marker=marker, fillstyle="none", label=label)
         asked = [
             len({k.network for k in table if getattr(k, field) == v}) for v in values
         ]
         axes.plot(values, asked, color="grey", linestyle=":", label="networks")
-        axes.set(xlabel=text, ylabel="networks answered", ylim=(0, None))
+        axes.set(xlabel=text, xticks=values, ylabel="networks answered", ylim=(0, None))
         axes.legend()
     _save(plt, figure, path)
 

@@ -184,7 +184,7 @@ def summarise(table: Table) -> None:
             other = solved(table, way)
             both = some & set(other) & set(decoupled)
             alone = sorted(some & set(other) - set(decoupled))
-            print(f"  {way}: {len(some & set(other))} solved, {alone} it alone")
+            print(f"  {way}: {len(some & set(other))} solved, not decoupled: {alone}")
             if both and way != "decoupled":
                 factor = statistics.geometric_mean(
                     max(other[net], 1e-4) / max(decoupled[net], 1e-4) for net in both

@@ -106,8 +106,8 @@ def significant(seconds: Any) -> float | None:
 def _why(error: Exception) -> str:
     if isinstance(error, StoppedError):
         return error.reason
-    if isinstance(error, UnsupportedError):
-        return f"unsupported: {error}"
+    if isinstance(error, UnsupportedError):  # or a crash of the process
+        return str(error)
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
