@@ -69,7 +69,7 @@ def _scatter(axes: Axes, table: Table, way: str, field: str, beyond: float) -> N
     def seconds(row: dict[str, Any]) -> float:
         if row["verdict"] == "unknown":
             return beyond
-        return max(FASTEST, row["seconds"])
+        return max(FASTEST, float(row["seconds"]))
 
     values = sorted({getattr(key, field) for key in table})
     for value, marker in zip(values, cycle(MARKERS), strict=False):
