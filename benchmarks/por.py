@@ -101,7 +101,10 @@ def telling(network: Network) -> list[str]:
     for seed in range(60):
         picked = [names[(7 * seed + k) % len(names)] for k in range(3)]
         formula = random_interruptible(picked, seed=seed, depth=2)
-        states = searched(network, formula, "couvreur99", reduce="none").stats.states
+        begun = searched(
+            network, formula, "couvreur99", reduce="none", max_states=10_000
+        )
+        states = begun.stats.states
         if states is not None and states > 1000:
             found.append(formula)
         if len(found) == 2:

@@ -48,3 +48,27 @@ def write(path: str | Path, rows: Iterable[dict[str, Any]]) -> None:
         writer.writeheader()
         writer.writerows(table)
     print(f"wrote {path}")
+
+
+def append(path: Path, row: dict[str, Any]) -> None:
+    """Add a row, with its provenance, to a table whose rows have the same columns."""
+    row = row | provenance()
+    new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(row), lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def resume(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table, if there is one; a torn last line is cut off."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if not whole:
+        path.unlink()
+    elif whole != text:
+        path.write_text(whole, encoding="utf-8")
+    return list(csv.DictReader(whole.splitlines()))

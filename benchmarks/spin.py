@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ltlpipe.automata.bounded import end_with_parent
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.promela import to_promela
 from ltlpipe.systems.ring import ring
@@ -159,7 +160,12 @@ def _run(command: list[str], workdir: Path, timeout: float) -> tuple[str, bool]:
     """Return what `command` printed and whether it was stopped."""
     try:
         done = subprocess.run(
-            command, cwd=workdir, capture_output=True, text=True, timeout=timeout
+            command,
+            cwd=workdir,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            preexec_fn=end_with_parent,  # which may be a worker that is killed
         )
     except subprocess.TimeoutExpired:
         return "", True

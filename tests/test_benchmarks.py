@@ -49,6 +49,18 @@ ROOT = Path(__file__).parents[1]
             "components.csv",
             "largest_composition",
         ),
+        (
+            "benchmarks.decoupled",
+            ["--quick", "--part", "scaling"],
+            "decoupled_scaling.csv",
+            "memory_mib",
+        ),
+        (
+            "benchmarks.decoupled",
+            ["--quick", "--part", "ltl"],
+            "decoupled_ltl.csv",
+            "states",
+        ),
     ],
 )
 def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):
@@ -77,6 +89,28 @@ def test_every_emptiness_check_stands_beside_spots(tmp_path):
         if row["algorithm"] in ("se05", "couvreur99"):
             assert row["times_namesake"]
             assert row["times_is_empty"]
+
+
+def test_an_interrupted_comparison_goes_on(tmp_path):
+    """What is missing is measured, a torn line anew, and what is there stays."""
+    table = tmp_path / "decoupled_random.csv"
+    arguments = ["--quick", "--no-spin", "--part", "random"]
+    rows = rows_of("benchmarks.decoupled", arguments, table)
+    asked = {(row["components"], row["way"]) for row in rows}
+    ways = {"decoupled", "couvreur99", "se05", "auto"}
+    assert asked == {(n, way) for n in ("2", "4") for way in ways}
+    assert len({(row["components"], row["verdict"]) for row in rows}) == 2
+    assert all(row["verdict"] in ("holds", "violated") for row in rows)
+    assert (tmp_path / "decoupled_scatter.svg").exists()
+    assert (tmp_path / "decoupled_coverage.svg").exists()
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text[:-5], encoding="utf-8")
+
+    again = rows_of("benchmarks.decoupled", [*arguments, "--resume"], table)
+
+    assert again[:-1] == rows[:-1]
+    what = ("components", "ratio", "seed", "way", "verdict", "states")
+    assert [again[-1][k] for k in what] == [rows[-1][k] for k in what]
 
 
 def rows_of(module, arguments, table):
