@@ -23,6 +23,8 @@ _PLACES = {
     "dfs-weak": ("nested.dfs_weak", "DFSWeak"),
     "reach-terminal": ("nested.dfs_weak", "ReachTerminal"),
     "tauriainen03": ("nested.tauriainen03", "Tauriainen03"),
+    "rabin": ("scc.rabin", "Rabin"),
+    "tela": ("scc.tela", "Tela"),
 }
 
 

@@ -67,5 +67,16 @@ class Reg(IntEnum):
     INNER_ROOTS = 34  # inner searches so far
     STACK_TEST = 35  # whether inner states are compared with the stack
 
+    # Searches for acceptance with Fin
+    N_FSTATES = 36  # entries of the list of states behind Fin transitions
+    REENTERED = 37  # states entered once more, by a later pair or inside an SCC
+    IS_LATER = 38  # rabin: whether pairs have been searched before
+    LEVEL = 39  # tela: SCCs that are being taken apart, each inside the one before
+    MAX_LEVEL = 40  # its largest value
+    IS_CHOOSING = 41  # tela: whether the next step chooses what to avoid
+    N_ROWS = 42  # tela: alternatives that are left
+    EMPTY_ACCEPTS = 43  # tela: whether a cycle without marks is accepting
+    N_SPLITS = 44  # tela: searches inside an SCC so far
+
 
 N_REGISTERS = len(Reg)
