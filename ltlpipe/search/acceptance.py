@@ -27,7 +27,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe._jit import inlined
-from ltlpipe.automata.conditions import Clause, Condition, Op
+from ltlpipe.automata.conditions import (
+    Clause,
+    Condition,
+    Op,
+    conjunction,
+    disjunction,
+    marks_in,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.search.product import Problem
@@ -99,6 +106,56 @@ def forced(condition: Condition) -> tuple[int, Condition]:
         avoided |= needs
         condition = condition.within(~avoided)
     return avoided, condition
+
+
+def passes_of(condition: Condition, blind: int) -> list[tuple[int, Condition]]:
+    """Split a condition into those of several searches of the whole product.
+
+    A condition that has a Fin term in each of its alternatives need not be judged on
+    SCCs to be split.  At most `blind` alternatives are taken out before the rest is
+    left to be split where SCCs show that it is needed.
+
+    Returns
+    -------
+    list of (int, Condition)
+        Of each search the marks to avoid, as bits, and the condition that is left.
+    """
+    passes = []
+    while len(passes) < blind and not needed_fins(condition):
+        parted = _parted(condition, condition.marks)
+        if parted is None:
+            break
+        passes.append(forced(parted[0]))
+        condition = parted[1]
+    passes.append(forced(condition))
+    return [found for found in passes if found[1].op != Op.FALSE]
+
+
+def _parted(condition: Condition, marks: int) -> tuple[Condition, Condition] | None:
+    """Split a condition as `split` does for an SCC with all marks; None if it holds."""
+    if condition.satisfied_by(marks):
+        return None
+    parts = list(condition.parts)
+    if condition.op == Op.AND:
+        for i, part in enumerate(parts):
+            found = _parted(part, marks)
+            if found is not None:
+                others = parts[:i] + parts[i + 1 :]
+                first, second = found
+                return conjunction([*others, first]), conjunction([*others, second])
+        return None
+    needs = [needed_fins(part) for part in parts]
+    first = next((need for need in needs if need), 0)
+    chosen = max(
+        (1 << mark for mark in marks_in(first)),
+        key=lambda bit: sum(need & bit != 0 for need in needs),
+        default=0,
+    )
+    group = [
+        part for part, need in zip(parts, needs, strict=True) if need & chosen
+    ] or parts[:1]
+    rest = [part for part in parts if part not in group]
+    return (disjunction(group), disjunction(rest)) if rest else None
 
 
 def implicant(condition: Condition, marks: int) -> Clause | None:
@@ -221,12 +278,22 @@ def open_disjunction(formula):
 
 @inlined
 def shared_need(formula, node):
-    """Return the mark, as a bit, that most possible parts of a node need; 0 if none."""
+    """Return a mark, as a bit, that possible parts of a node need; 0 if none does.
+
+    Of the marks that the first such part needs it is one that most others need, too.
+    """
     firsts, possible, needs = formula.firsts, formula.possible, formula.needs
+    wanted = np.uint32(0)
+    part = node - 1
+    while part >= firsts[node]:
+        if possible[part] != 0 and needs[part] != 0:
+            wanted = needs[part]  # parts are met in reverse order
+        part = firsts[part] - 1
     best = np.uint32(0)
     most = 0
-    for mark in range(32):
-        bit = np.uint32(1) << np.uint32(mark)
+    while wanted != 0:
+        bit = np.uint32(wanted & (~wanted + np.uint32(1)))
+        wanted = np.uint32(wanted & ~bit)
         count = 0
         part = node - 1
         while part >= firsts[node]:

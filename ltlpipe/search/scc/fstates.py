@@ -23,8 +23,8 @@ NOTED = -2
 
 @inlined
 def note(registers, arrays, state):
-    """Put an unknown state on the list."""
-    if arrays.numbers[state] == 0:
+    """Put an unknown state on the list; a later pass meets all states without."""
+    if arrays.numbers[state] == 0 and registers[Reg.IS_LATER] == 0:
         arrays.numbers[state] = NOTED
         arrays.fstates[registers[Reg.N_FSTATES]] = state
         registers[Reg.N_FSTATES] += 1

@@ -22,16 +22,18 @@ Differences from the source:
 
 The pairs of a problem without a condition are one, all marks and no Fin.
 
-The states are stored once: a pair that ended without a cycle has stored all that can
-be reached, so the next one finds every state in the store and makes only new numbers.
+The states are stored once: when the first pair has ended without a cycle, all states
+that can be reached are stored.  The other pairs need no Fstates then: they start from
+every stored state that they have not met; and they leave out the states whose property
+state lies on no cycle of the property automaton that satisfies the pair.
 `Reg.VISITED` counts the states that the first pair has entered, which are all, and
 `Reg.REENTERED` those that the others enter once more.
 
 Invariants, asserted by `assert_consistent`: those of couvreur99; states that have been
 noted are on the list.
 
-Cost: as couvreur99, and four bytes per state on Fstates; per pair one look at every
-transition.
+Cost: as couvreur99, and four bytes per state on Fstates; per pair at most one look at
+every transition.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import Couvreur99, is_live_in, leave, merge
-from ltlpipe.search.scc.fstates import NOTED, note, pick
+from ltlpipe.search.scc.fstates import NOTED, note
+from ltlpipe.search.scc.later import begin_later, next_start, useful_states
 
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
@@ -152,10 +155,10 @@ def rabin_step(expand, product, store, registers, arrays, budget):
         ):
             return Status.GROW  # before any write: the call can be repeated
         if top == 0:
-            state = pick(registers, arrays)
+            state = next_start(registers, arrays)
             if state < 0:
                 return Status.EMPTY
-            arrays.stack[0] = state  # reached again by no transition that counts
+            arrays.stack[0] = state
             write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], 0, np.uint32(0))
             registers[Reg.TOP] = 1
             continue
@@ -242,15 +245,16 @@ class Rabin(Couvreur99):
         self.registers[Reg.MARK_BITS] = self._mark_bits()
         if self._rounds:
             self._begin_round()
+            self.arrays.stack[0] = 0
+            self.registers[Reg.TOP] = 1
 
-    def _begin_round(self) -> None:
-        """Begin the search for the next pairs, which have the same Fin marks."""
+    def _begin_round(self) -> tuple[int, list[int]]:
+        """Begin the search for the next pairs; return their Fin and Inf marks."""
         fin, infs = self._rounds.pop(0)
         self.arrays.fin[0] = fin
         clauses = np.array(infs, dtype=np.uint32)
         self.arrays = self.arrays._replace(clauses=clauses)
-        self.arrays.stack[0] = 0
-        self.registers[Reg.TOP] = 1
+        return fin, infs
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states."""
@@ -258,9 +262,13 @@ class Rabin(Couvreur99):
         if status == Status.EMPTY and self._rounds:
             for register in _OF_ONE_PAIR:
                 self.registers[register] = 0
-            self.registers[Reg.IS_LATER] = 1
-            self.arrays.numbers[: self.n_stored] = 0
-            self._begin_round()
+            fin, infs = self._begin_round()
+            useful = useful_states(
+                self.problem.product,
+                fin,
+                lambda marks: any(inf & ~marks == 0 for inf in infs),
+            )
+            begin_later(self, useful)
             return Status.RUNNING
         return status
 
@@ -269,8 +277,10 @@ class Rabin(Couvreur99):
         return {**super()._stacks(), "fstates": (needed, 4)}
 
     def visited(self) -> np.ndarray:
-        """Return bool[n_stored]: the states that the last pair has expanded."""
+        """Return bool[n_stored]: the states that have been expanded."""
         numbers = self.arrays.numbers[: self.n_stored]
+        if self.registers[Reg.IS_LATER]:
+            return np.ones(self.n_stored, dtype=np.bool_)
         return np.asarray((numbers != 0) & (numbers != NOTED))
 
     def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:

@@ -23,6 +23,12 @@ Differences from the source:
 - Marks that every accepting run avoids are avoided from the beginning, and the states
   behind such transitions are searched later, as Bloemen et al. (STTT 2019, Algorithm
   3) do it: for one generalised Rabin pair this is `ltlpipe.search.scc.rabin`.
+- Where a condition does not hold of all its marks together, two alternatives of it are
+  searched first, each in a pass of its own, as if they were Rabin pairs.  So a
+  cycle that avoids some marks is found before the SCC around it is complete, which
+  can be the whole product.  With n pairs there are at most n + 1 passes then, if n > 3,
+  and n otherwise; and what rabin finds in its k-th pair is found in pass k, if k < 3,
+  or pass k + 1 (where both take the pairs in the same order).
 - Partial SCCs are judged, too, which finds cycles before an SCC is complete.
 - How a condition is split: see `ltlpipe.search.acceptance`.
 
@@ -52,10 +58,10 @@ from ltlpipe._jit import inlined, njit
 from ltlpipe.automata.conditions import Op, generalised_buchi
 from ltlpipe.search.acceptance import (
     Formula,
-    forced,
     holds,
     implied_clause,
     judge,
+    passes_of,
     split,
     tabulate,
 )
@@ -64,19 +70,20 @@ from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import MAX_MARKS, at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.fstates import NOTED, note, pick
+from ltlpipe.search.scc.couvreur99 import REMOVED
+from ltlpipe.search.scc.fstates import NOTED, note
+from ltlpipe.search.scc.later import begin_later, next_start, useful_states
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.conditions import Condition
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.paths import ProductLasso
-
-REMOVED = -1
-"""The number of a state that lies on no accepting cycle of its level."""
 
 WAITING = -2
 """On level l, ``WAITING - l`` is the number of a state that has not been entered."""
 
 _FIRST_ROWS = 8
+_BLIND = 2  # alternatives that are searched before SCCs say whether it is needed
 
 
 class Level(IntEnum):
@@ -104,7 +111,8 @@ class Arrays(NamedTuple):
     fstates: np.ndarray  # int32[f], a stack
     levels: np.ndarray  # int64[MAX_MARKS + 2, len(Level)]
     rows: np.ndarray  # uint8[a, m], alternatives: the nodes struck out of the formula
-    formula: Formula  # of m nodes
+    formula: Formula  # of m nodes, the condition of this pass
+    goal: Formula  # the whole condition
 
 
 @inlined
@@ -120,7 +128,7 @@ def merge(registers, arrays, number, marks):
     registers[Reg.N_ROOTS] = top + 1
     # Marks that have been judged are not judged again.
     if (marks != before or (marks == 0 and registers[Reg.EMPTY_ACCEPTS] != 0)) and (
-        holds(arrays.formula, marks)
+        holds(arrays.goal, marks)
     ):
         return Status.FOUND
     return Status.RUNNING
@@ -154,8 +162,9 @@ def put_in_current(registers, arrays, state, marks):
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter a state over a transition with `marks`."""
     level = registers[Reg.LEVEL]
-    registers[Reg.VISITED] += level == 0
-    registers[Reg.REENTERED] += level > 0
+    again = level > 0 or registers[Reg.IS_LATER] != 0
+    registers[Reg.VISITED] += not again
+    registers[Reg.REENTERED] += again
     put_in_current(registers, arrays, state, marks)
     n = visit_successors(expand, product, store, registers, state, arrays.numbers, 0)
     avoided = np.uint32(arrays.levels[level, Level.AVOIDED])
@@ -265,7 +274,7 @@ def next_state(registers, arrays):
     """Return a state to enter when all is done that the last one led to, or -1."""
     level = registers[Reg.LEVEL]
     if level == 0:
-        return pick(registers, arrays)
+        return next_start(registers, arrays)
     fields = arrays.levels[level]
     numbers, current = arrays.numbers, arrays.current
     at = fields[Level.CURSOR]
@@ -341,7 +350,12 @@ def tela_step(expand, product, store, registers, arrays, budget):
         number = np.int64(arrays.numbers[entry])
         unknown = is_unknown(number, level)
         status = Status.RUNNING
-        if unknown and level == 0 and at_limit(registers):
+        if (
+            unknown
+            and level == 0
+            and registers[Reg.IS_LATER] == 0
+            and at_limit(registers)
+        ):
             return Status.LIMIT
         registers[Reg.TOP] = top - 1
         if unknown:
@@ -371,8 +385,10 @@ class Tela(Search):
         given = self.problem.condition
         if given is None:
             given = generalised_buchi(self.problem.n_marks)
-        self._avoided, self._condition = forced(given)
-        formula = tabulate(self._condition)
+        self._condition = given
+        self._passes = passes_of(given, _BLIND)
+        self.n_passes = len(self._passes)
+        formula = tabulate(given)
         n_noted = self.problem.product.ids.shape[0] + FIRST_ENTRIES
         return Arrays(
             numbers=np.zeros(n_states, dtype=np.int32),
@@ -386,17 +402,41 @@ class Tela(Search):
             levels=np.zeros((MAX_MARKS + 2, len(Level)), dtype=np.int64),
             rows=np.zeros((_FIRST_ROWS, len(formula.ops)), dtype=np.uint8),
             formula=formula,
+            goal=formula,
         )
 
     def _begin(self) -> None:
         registers = self.registers
         registers[Reg.MARK_BITS] = self._mark_bits()
         registers[Reg.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
-        registers[Reg.N_ROWS] = 1
-        self.arrays.levels[0, Level.AVOIDED] = self._avoided
-        if self._condition.op != Op.FALSE:
+        if self._passes:
+            self._begin_pass()
             self.arrays.stack[0] = 0
             registers[Reg.TOP] = 1
+
+    def _begin_pass(self) -> tuple[int, Condition]:
+        """Begin the next pass: the marks that it avoids, and its condition."""
+        avoided, condition = self._passes.pop(0)
+        formula = tabulate(condition)
+        rows = np.zeros((_FIRST_ROWS, len(formula.ops)), dtype=np.uint8)
+        self.arrays = self.arrays._replace(formula=formula, rows=rows)
+        self.arrays.levels[0, Level.AVOIDED] = avoided
+        self.registers[Reg.N_ROWS] = 1
+        return avoided, condition
+
+    def step(self, budget: int) -> Status:
+        """Expand at most `budget` states."""
+        status = super().step(budget)
+        if status == Status.EMPTY and self._passes:
+            avoided, condition = self._begin_pass()
+            useful = useful_states(
+                self.problem.product,
+                avoided,
+                lambda marks: condition.within(marks).op != Op.FALSE,
+            )
+            begin_later(self, useful)
+            return Status.RUNNING
+        return status
 
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
@@ -428,6 +468,8 @@ class Tela(Search):
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
         numbers = self.arrays.numbers[: self.n_stored]
+        if self.registers[Reg.IS_LATER]:
+            return np.ones(self.n_stored, dtype=np.bool_)
         return np.asarray((numbers != 0) & (numbers != NOTED))
 
     def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
@@ -446,6 +488,7 @@ class Tela(Search):
             "max_roots": int(registers[Reg.MAX_ROOTS]),
             "max_current": int(registers[Reg.MAX_CURRENT]),
             "max_level": int(registers[Reg.MAX_LEVEL]),
+            "passes": self.n_passes - len(self._passes),
             "splits": int(registers[Reg.N_SPLITS]),
             "reentered": int(registers[Reg.REENTERED]),
         }
