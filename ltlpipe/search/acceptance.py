@@ -120,7 +120,7 @@ def passes_of(condition: Condition, blind: int) -> list[tuple[int, Condition]]:
     list of (int, Condition)
         Of each search the marks to avoid, as bits, and the condition that is left.
     """
-    passes = []
+    passes: list[tuple[int, Condition]] = []
     while len(passes) < blind and not needed_fins(condition):
         parted = _parted(condition, condition.marks)
         if parted is None:
@@ -141,8 +141,10 @@ def _parted(condition: Condition, marks: int) -> tuple[Condition, Condition] | N
             found = _parted(part, marks)
             if found is not None:
                 others = parts[:i] + parts[i + 1 :]
-                first, second = found
-                return conjunction([*others, first]), conjunction([*others, second])
+                return (
+                    conjunction([*others, found[0]]),
+                    conjunction([*others, found[1]]),
+                )
         return None
     needs = [needed_fins(part) for part in parts]
     first = next((need for need in needs if need), 0)
