@@ -80,8 +80,8 @@ class Arrays(NamedTuple):
     dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
     dead_last: np.ndarray  # int32[d]
     path: None
-    clauses: np.ndarray  # uint32[c], the Inf marks of the pairs that are searched
-    fin: np.ndarray  # uint32[1], their Fin marks
+    clauses: np.ndarray | None  # uint32[c], Inf marks of the pairs that are searched
+    pair: np.ndarray  # uint32[2], their Fin marks, and the Inf marks if it is one pair
     fstates: np.ndarray  # int32[f], a stack
 
 
@@ -94,7 +94,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
     registers[Reg.COUNT] += 1
     arrays.numbers[state] = registers[Reg.COUNT]
     n = visit_successors(expand, product, store, registers, state, arrays.numbers, 0)
-    fin = arrays.fin[0]
+    fin, inf = arrays.pair[0], arrays.pair[1]
     root = registers[Reg.N_ROOTS]
     arrays.roots[root] = registers[Reg.COUNT]
     arrays.root_marks[root] = 0
@@ -115,7 +115,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
             write_marks(arrays.stack_marks, bits, top, product.marks[i])
             top += 1
         elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, product.marks[i], fin)
+            status = merge(registers, arrays, number, product.marks[i], inf)
             if status == Status.FOUND:
                 break
     registers[Reg.TOP] = top
@@ -145,7 +145,7 @@ def rabin_step(expand, product, store, registers, arrays, budget):
     carry every Inf mark of a pair.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
-    fin = arrays.fin[0]
+    inf = arrays.pair[1]
     while budget > 0:
         top = registers[Reg.TOP]
         if (
@@ -177,7 +177,7 @@ def rabin_step(expand, product, store, registers, arrays, budget):
             status = enter(expand, product, store, registers, arrays, entry, marks)
             budget -= 1
         elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, marks, fin)
+            status = merge(registers, arrays, number, marks, inf)
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
@@ -225,10 +225,9 @@ class Rabin(Couvreur99):
         common = super()._new_arrays(n_states)._asdict()
         room = self.problem.product.ids.shape[0] + FIRST_ENTRIES
         common["path"] = None
-        common["clauses"] = np.zeros(0, dtype=np.uint32)
         return Arrays(
             **common,
-            fin=np.zeros(1, dtype=np.uint32),
+            pair=np.zeros(2, dtype=np.uint32),
             fstates=np.zeros(room, dtype=np.int32),
         )
 
@@ -242,6 +241,7 @@ class Rabin(Couvreur99):
             (fin, [pair.inf for pair in pairs if pair.fin == fin]) for fin in fins
         ]
         self.n_rounds = len(self._rounds)
+        self._is_single = len(pairs) == self.n_rounds  # one pair at a time
         self.registers[Reg.MARK_BITS] = self._mark_bits()
         if self._rounds:
             self._begin_round()
@@ -251,9 +251,10 @@ class Rabin(Couvreur99):
     def _begin_round(self) -> tuple[int, list[int]]:
         """Begin the search for the next pairs; return their Fin and Inf marks."""
         fin, infs = self._rounds.pop(0)
-        self.arrays.fin[0] = fin
-        clauses = np.array(infs, dtype=np.uint32)
-        self.arrays = self.arrays._replace(clauses=clauses)
+        self.arrays.pair[:] = fin, infs[0]
+        if not self._is_single:
+            clauses = np.array(infs, dtype=np.uint32)
+            self.arrays = self.arrays._replace(clauses=clauses)
         return fin, infs
 
     def step(self, budget: int) -> Status:
@@ -286,8 +287,11 @@ class Rabin(Couvreur99):
     def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
         """Return a short accepting run; the search must have answered FOUND."""
         marks = int(self.arrays.root_marks[self.registers[Reg.N_ROOTS] - 1])
-        infs = [int(inf) for inf in self.arrays.clauses if marks & inf == inf]
-        clause = Clause(int(self.arrays.fin[0]), min(infs, key=int.bit_count))
+        fin, inf = self.arrays.pair.tolist()
+        clauses = self.arrays.clauses
+        infs = [inf] if clauses is None else clauses.tolist()
+        seen = [inf for inf in infs if marks & inf == inf]
+        clause = Clause(fin, min(seen, key=int.bit_count))
         return PathFinder(self, interrupt).lasso_in(self.accepting_scc(), clause)
 
     def statistics(self) -> dict[str, int]:
