@@ -24,6 +24,7 @@ _PLACES = {
     "reach-terminal": ("nested.dfs_weak", "ReachTerminal"),
     "tauriainen03": ("nested.tauriainen03", "Tauriainen03"),
     "rabin": ("scc.rabin", "Rabin"),
+    "rabin-parallel": ("scc.rabin_parallel", "RabinParallel"),
     "tela": ("scc.tela", "Tela"),
 }
 

@@ -11,7 +11,7 @@ from tests.search.machinery import NAMES, automata, run
 NESTED = ["cvwy92", "hpy96", "gmz04", "se05", "tauriainen03"]
 EARLY = ["couvreur99", "couvreur99-fig5", "gv04"]
 WEAK = ["se05", "dfs-weak", *EARLY]
-WITH_FIN = ["rabin", "tela"]
+WITH_FIN = ["rabin", "rabin-parallel", "tela"]
 
 BUCHI = automata(max_states=12, state_based=True)
 
