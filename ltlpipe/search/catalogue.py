@@ -23,6 +23,9 @@ _PLACES = {
     "dfs-weak": ("nested.dfs_weak", "DFSWeak"),
     "reach-terminal": ("nested.dfs_weak", "ReachTerminal"),
     "tauriainen03": ("nested.tauriainen03", "Tauriainen03"),
+    "rabin": ("scc.rabin", "Rabin"),
+    "rabin-parallel": ("scc.rabin_parallel", "RabinParallel"),
+    "tela": ("scc.tela", "Tela"),
 }
 
 

@@ -91,6 +91,8 @@ class Search(ABC):
 
     name: ClassVar[str]
     generalised: ClassVar[bool]  # takes any number of marks, on transitions
+    fin_less: ClassVar[bool] = False  # takes conditions without Fin, too
+    emerson_lei: ClassVar[bool] = False  # takes every condition
     bytes_per_state: float  # beside the state's row and slot
 
     kernel: ClassVar[Callable[..., int]]  # advances the search, returns a Status
@@ -104,6 +106,7 @@ class Search(ABC):
                 f"{self.name} takes one acceptance mark on states: "
                 "use --emptiness couvreur99"
             )
+        self._refuse_condition(problem)
         self.problem = problem
         if problem.ample is not None:
             self.bytes_per_state += self._ample_bytes()
@@ -119,6 +122,18 @@ class Search(ABC):
                 self.registers[register] = known.registers[register]
             self.arrays = self._new_arrays(self.store.rows.shape[0])
         self._begin()
+
+    def _refuse_condition(self, problem: Problem) -> None:
+        """Raise UnsupportedError where the condition is beyond the algorithm."""
+        condition = problem.condition
+        if condition is None or self.emerson_lei:
+            return
+        if self.fin_less and not condition.fin_marks:
+            return
+        taken = "conditions without Fin" if self.fin_less else "generalised Büchi"
+        raise UnsupportedError(
+            f"{self.name} takes {taken}, not {condition}: use --emptiness tela"
+        )
 
     def _new_store(self) -> None:
         """Make all arrays, and store the initial state."""

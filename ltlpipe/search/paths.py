@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe._jit import inlined, njit
+from ltlpipe.automata.conditions import Clause
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.product import successors, visit_known
 from ltlpipe.search.registers import Status
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.emptiness import Search
 
 _BUDGET = 1 << 15
+_ALL = 0xFFFFFFFF  # every mark
 
 
 class Flag(IntEnum):
@@ -48,11 +50,12 @@ class Breadth(NamedTuple):
 
 
 @njit
-def breadth_step(expand, product, store, registers, breadth, missing, budget):
+def breadth_step(expand, product, store, registers, breadth, missing, avoid, budget):
     """Look for the nearest transition that carries one of the marks `missing`.
 
     With `missing` 0: the nearest transition into a GOAL state.  At least one
-    transition is taken, and only INSIDE states are entered.  Returns a Status.
+    transition is taken, none with a mark of `avoid`, and only INSIDE states are
+    entered.  Returns a Status.
     """
     flags, parent = breadth.flags, breadth.parent
     queue, ends = breadth.queue, breadth.ends
@@ -66,7 +69,11 @@ def breadth_step(expand, product, store, registers, breadth, missing, budget):
         n = visit_known(expand, product, store, registers, src, flags, 0)
         for i in range(n):
             dst = product.ids[i]
-            if dst < 0 or flags[dst] & Flag.INSIDE == 0:
+            if (
+                dst < 0
+                or flags[dst] & Flag.INSIDE == 0
+                or product.marks[i] & avoid != 0
+            ):
                 continue
             if missing == 0:
                 found = flags[dst] & Flag.GOAL != 0
@@ -94,12 +101,12 @@ def popcount(marks):
 
 
 @njit
-def label_path(expand, product, store, path, seen, actions):
+def label_path(expand, product, store, path, seen, wanted, avoid, actions):
     """Choose an action for every step of a path, and return the marks seen.
 
     path int32[k + 1], actions int32[k].  Of several transitions between two
-    states the one with most marks that are not yet `seen` is taken.  Returns
-    also whether every step exists.
+    states, none of which has a mark of `avoid`, the one with most marks that are
+    `wanted` and not yet `seen` is taken.  Returns also whether every step exists.
     """
     rows, marks = product.rows, product.marks
     for step in range(actions.shape[0]):
@@ -107,13 +114,14 @@ def label_path(expand, product, store, path, seen, actions):
         n = successors(expand, product, store.rows[path[step]])
         best = -1
         for i in range(n):
-            same = True
+            same = marks[i] & avoid == 0
             for w in range(rows.shape[1]):
                 if rows[i, w] != store.rows[dst, w]:
                     same = False
                     break
+            news = wanted & ~seen
             if same and (
-                best < 0 or popcount(marks[i] & ~seen) > popcount(marks[best] & ~seen)
+                best < 0 or popcount(marks[i] & news) > popcount(marks[best] & news)
             ):
                 best = i
         if best < 0:
@@ -162,7 +170,12 @@ class PathFinder:
         self._registers = search.registers.copy()  # statistics stay the search's
 
     def path(
-        self, start: int, inside: np.ndarray, goal: np.ndarray, missing: int = 0
+        self,
+        start: int,
+        inside: np.ndarray,
+        goal: np.ndarray,
+        missing: int = 0,
+        avoid: int = 0,
     ) -> np.ndarray:
         """Return a shortest path of at least one step.
 
@@ -176,6 +189,8 @@ class PathFinder:
             The states it may end in; without meaning if `missing` is not 0.
         missing : int
             If not 0, the last step shall carry one of these marks.
+        avoid : int
+            No step may carry one of these marks.
 
         Returns
         -------
@@ -206,6 +221,7 @@ class PathFinder:
                 self._registers,
                 breadth,
                 np.uint32(missing),
+                np.uint32(avoid),
                 _BUDGET,
             )
             if self.interrupt is not None and self.interrupt.pressed:
@@ -215,7 +231,9 @@ class PathFinder:
             if status == Status.EMPTY:
                 raise RuntimeError("the search reported a run that is not there")
 
-    def label(self, path: np.ndarray, seen: int = 0) -> tuple[np.ndarray, int]:
+    def label(
+        self, path: np.ndarray, seen: int = 0, wanted: int = _ALL, avoid: int = 0
+    ) -> tuple[np.ndarray, int]:
         """Return the actions, int32[k], of a path int32[k + 1], and all marks seen."""
         actions = np.empty(len(path) - 1, dtype=np.int32)
         problem = self.search.problem
@@ -225,6 +243,8 @@ class PathFinder:
             self.search.store,
             path,
             np.uint32(seen),
+            np.uint32(wanted),
+            np.uint32(avoid),
             actions,
         )
         if not complete:
@@ -244,25 +264,30 @@ class PathFinder:
         return chosen
 
     def cycle_through(
-        self, start: int, inside: np.ndarray
+        self, start: int, inside: np.ndarray, clause: Clause | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a cycle from `start` in the SCC `inside` that sees all marks.
 
-        Returns its states, int32[c + 1], and its actions, int32[c].
+        With a clause it sees those that the clause wants, and takes no transition
+        with one that the clause forbids.  Returns its states, int32[c + 1], and its
+        actions, int32[c].
         """
-        full = (1 << self.search.problem.n_marks) - 1
+        problem = self.search.problem
+        avoid, full = clause or Clause(0, (1 << problem.n_marks) - 1)
         nowhere = np.zeros(self.search.n_stored, dtype=np.bool_)
         home = self._only(start)
         states = np.array([start], dtype=np.int32)
         actions = np.zeros(0, dtype=np.int32)
         seen = 0
-        while seen != full or states[-1] != start or len(actions) == 0:
+        while full & ~seen or states[-1] != start or len(actions) == 0:
             missing = full & ~seen
             goal = nowhere if missing else home
-            piece = self.path(int(states[-1]), inside, goal, missing)
-            labels, seen = self.label(piece, seen)
+            piece = self.path(int(states[-1]), inside, goal, missing, avoid)
+            labels, seen = self.label(piece, seen, full, avoid)
             states = np.concatenate([states, piece[1:]])
             actions = np.concatenate([actions, labels])
+        if problem.condition is not None and not problem.condition.satisfied_by(seen):
+            raise RuntimeError("the search reported a cycle that is not accepting")
         return states, actions
 
     def prefix_to(self, goal: np.ndarray) -> np.ndarray:
@@ -284,13 +309,24 @@ class PathFinder:
         goal[cycle] = True
         return self.lasso(self.prefix_to(goal), cycle, actions)
 
-    def lasso_in(self, inside: np.ndarray) -> ProductLasso:
+    def lasso_in(
+        self, inside: np.ndarray, clause: Clause | None = None
+    ) -> ProductLasso:
         """Return a run that stays in an accepting SCC, bool[n_stored], in the end.
 
-        It enters the SCC by a shortest way and collects the marks from there.
+        It enters the SCC by a shortest way and collects the marks from there.  With
+        a clause these are its marks, and `inside` is strongly connected by
+        transitions without those that it forbids.
+
+        Raises
+        ------
+        RuntimeError
+            The cycle does not satisfy the problem's condition, which is evaluated on
+            the marks that it has been seen to carry: a bug of the search.
         """
         prefix = self.prefix_to(inside)
-        return self.lasso(prefix, *self.cycle_through(int(prefix[-1]), inside))
+        cycle = self.cycle_through(int(prefix[-1]), inside, clause)
+        return self.lasso(prefix, *cycle)
 
     def lasso(
         self, prefix: np.ndarray, cycle: np.ndarray, cycle_actions: np.ndarray

@@ -15,12 +15,14 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe._jit import expand_pointer, inlined, specialised
+from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.search.ample import AmpleTables, Inner, meets, new_tables
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.store import intern, lookup
 from ltlpipe.systems.packing_kernels import Select
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.ample import Relation
     from ltlpipe.systems.packing import PackedNetwork
@@ -39,7 +41,7 @@ class Setting(IntEnum):
     STUTTER = 4  # whether a state without successors repeats itself
     SYSTEM_SHIFT = 5  # the property's marks; the system's follow
     SYSTEM_MARKS = 6  # number of the system's marks among the product's
-    FULL = 7  # the marks that an accepting cycle must have seen
+    FULL = 7  # all marks; without a condition an accepting cycle sees each of them
     LETTER_SHIFT = 8  # number of the system's marks that letters tell
 
 
@@ -260,6 +262,9 @@ class Problem:
         If given, states are expanded by ample sets.
     inner : Inner
         How red searches find the ample sets again.
+    condition : Condition, optional
+        Which sets of marks, seen infinitely often, are accepting; None where all
+        marks together are (generalised Büchi).
     """
 
     expand: Any
@@ -271,6 +276,7 @@ class Problem:
     terminal: bool = False
     ample: AmpleTables | None = None
     inner: Inner = Inner.FULL
+    condition: Condition | None = None
 
 
 def buffer_bytes(system: PackedNetwork, automaton: PropertyAutomaton) -> int:
@@ -289,6 +295,8 @@ def make_problem(
     relation: Relation | None = None,
     visible: np.ndarray | None = None,
     inner: Inner = Inner.FULL,
+    condition: Condition | None = None,
+    system_condition: Condition | None = None,
 ) -> Problem:
     """Compose a packed system and a property automaton.
 
@@ -307,6 +315,10 @@ def make_problem(
         The actions that the property tells apart; needed with `relation`.
     inner : Inner
         How red searches find the ample sets again.
+    condition, system_condition : Condition, optional
+        Acceptance of the property, over its marks, and of the system, over the
+        system's.  The product's is their conjunction.  Either is generalised Büchi
+        where it is not given.
 
     Raises
     ------
@@ -320,6 +332,11 @@ def make_problem(
         raise UnsupportedError(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
             "use --acceptance ba"
+        )
+    joint = None
+    if condition is not None or system_condition is not None:
+        joint = product_condition(
+            condition, system_condition, automaton.n_marks, own_marks
         )
     branching = automaton.branching
     n_words = system.initial.shape[0]
@@ -373,4 +390,43 @@ def make_problem(
         terminal=automaton.terminal and own_marks == 0,
         ample=ample,
         inner=inner,
+        condition=joint,
     )
+
+
+def product_condition(
+    condition: Condition | None,
+    system_condition: Condition | None,
+    n_marks: int,
+    system_marks: int,
+) -> Condition | None:
+    """Return the conjunction of two conditions, the second's marks behind the first's.
+
+    Parameters
+    ----------
+    condition, system_condition : Condition or None
+        Over marks 0 to ``n_marks - 1``, and 0 to ``system_marks - 1``; None is
+        generalised Büchi.
+    n_marks, system_marks : int
+        Marks of the property and of the system.
+
+    Returns
+    -------
+    Condition or None
+        None if it is generalised Büchi over all marks.
+
+    Raises
+    ------
+    ValueError
+        A condition has marks that there are not.
+    """
+    first = generalised_buchi(n_marks) if condition is None else condition
+    second = system_condition
+    if second is None:
+        second = generalised_buchi(system_marks)
+    if first.n_marks > n_marks or second.n_marks > system_marks:
+        raise ValueError(f"{first} and {second}: more marks than there are")
+    joint = first & second.renumbered(lambda mark: mark + n_marks)
+    usual = generalised_buchi(n_marks + system_marks)
+    same = joint.op == usual.op and set(joint.parts) == set(usual.parts)
+    return None if same and joint.mark == usual.mark else joint

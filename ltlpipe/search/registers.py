@@ -68,5 +68,17 @@ class Reg(IntEnum):
     STACK_TEST = 35  # whether inner states are compared with the stack
     EXACT = 36  # decoupled-scc: whether the second pass has begun
 
+    # Searches for acceptance with Fin
+    N_FSTATES = 36  # entries of the list of states behind Fin transitions
+    REENTERED = 37  # states entered once more, by a later pair or inside an SCC
+    IS_LATER = 38  # whether the product has been searched to its end before
+    CURSOR = 39  # in a later pass: no state before this one is left
+    LEVEL = 40  # tela: SCCs that are being taken apart, each inside the one before
+    MAX_LEVEL = 41  # its largest value
+    IS_CHOOSING = 42  # tela: whether the next step chooses what to avoid
+    N_ROWS = 43  # tela: alternatives that are left
+    EMPTY_ACCEPTS = 44  # tela: whether a cycle without marks is accepting
+    N_SPLITS = 45  # tela: searches inside an SCC so far
+
 
 N_REGISTERS = len(Reg)

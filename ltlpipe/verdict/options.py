@@ -23,6 +23,8 @@ EMPTINESS_NAMES = [
     "reach-terminal",
     "tauriainen03",
     "rabin",
+    "rabin-parallel",
+    "tela",
     "decoupled-scc",
     "decoupled-ndfs",
     "iec",

@@ -274,7 +274,7 @@ def test_warnings_come_once():
         ({"emptiness": "nonsense"}, UnsupportedError, "nonsense: expected all, or"),
         ({"emptiness": "se05,"}, UnsupportedError, "out of .*se05, .*couvreur99"),
         ({"emptiness": ["auto"]}, UnsupportedError, "auto: expected all, or"),
-        ({"emptiness": "rabin"}, UnsupportedError, "rabin: expected all, or"),
+        ({"emptiness": "aec"}, UnsupportedError, "aec: expected all, or"),
         ({"acceptance": "ba,tela"}, UnsupportedError, "tela is not in this version"),
         ({"acceptance": "nonsense"}, UnsupportedError, "expected one of auto, ba"),
         ({"acceptance": ""}, UnsupportedError, "expected one of auto, ba"),

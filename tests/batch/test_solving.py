@@ -191,7 +191,7 @@ def test_options_reach_every_task():
     ("options", "error", "message"),
     [
         ({"emptiness": "nonsense"}, UnsupportedError, "expected one of auto"),
-        ({"emptiness": "rabin"}, UnsupportedError, "not in this version"),
+        ({"emptiness": "aec"}, UnsupportedError, "not in this version"),
         ({"acceptance": "tela"}, UnsupportedError, "not in this version"),
         ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
         ({"semantics": "state"}, UnsupportedError, "use action"),

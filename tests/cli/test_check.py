@@ -27,7 +27,7 @@ KEYS = [
 ]  # of the contract, in its order
 
 UNREADY = [
-    (["--emptiness", "rabin"], "--emptiness rabin is not in this version"),
+    (["--emptiness", "aec"], "--emptiness aec is not in this version"),
     (["--acceptance", "tela"], "--acceptance tela is not in this version"),
     (["--reduce", "ample,symmetry"], "--reduce symmetry is not in this version"),
     (["--semantics", "state"], "use action"),

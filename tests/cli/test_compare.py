@@ -308,7 +308,7 @@ def test_where_no_algorithm_suits(run, ring):
         (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read"),
         (["-f", "a", "--emptiness", "nonsense"], "nonsense: expected all, or names"),
         (["-f", "a", "--emptiness", "se05,auto"], "--emptiness auto: expected all, or"),
-        (["-f", "a", "--emptiness", "rabin"], "--emptiness rabin: expected all, or"),
+        (["-f", "a", "--emptiness", "aec"], "--emptiness aec: expected all, or"),
         (["-f", "a", "--emptiness", "x"], ", ".join(SEARCHES)),
         (["-f", "a", "--acceptance", "ba,x"], "--acceptance x: expected one of auto"),
         (

@@ -97,7 +97,7 @@ def test_input_errors(run, problems, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        (["--emptiness", "rabin"], "--emptiness rabin is not in this version"),
+        (["--emptiness", "aec"], "--emptiness aec is not in this version"),
         (["--emptiness", "nonsense"], "expected one of auto, cvwy92"),
         (["--reduce", "symmetry"], "--reduce symmetry is not in this version"),
     ],

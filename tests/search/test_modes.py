@@ -57,6 +57,36 @@ print(sccs(ring(3)).to_csv())
 """
 
 
+CONDITIONS = """
+import random, warnings
+warnings.filterwarnings("ignore", message="overflow encountered")
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import Limits, drive
+from tests.search.machinery import run
+from tests.search.test_emerson_lei import (
+    ONE_BY_ONE, random_automaton, suits, system_problem
+)
+rng = random.Random(3)
+for _ in range(60):
+    automaton = random_automaton(rng, max_states=8, max_marks=6)
+    for name in ("couvreur99", "couvreur99-fig5", *ONE_BY_ONE):
+        if suits(name, automaton):
+            print(name, run(name, automaton))
+            search = SEARCHES[name]()(system_problem(automaton))
+            print(drive(search, Limits()), search.statistics())
+"""
+
+
+def test_interpreted_conditions_are_the_same():
+    """Any condition, and the passes and levels that it takes."""
+    assert output(CONDITIONS, **INTERPRETED) == output(CONDITIONS)
+
+
+def test_no_condition_leaves_its_arrays(tmp_path):
+    """With checked bounds, and code compiled anew, nothing is different."""
+    assert output(CONDITIONS, **checked(tmp_path)) == output(CONDITIONS)
+
+
 def test_interpreted_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1` is the copy of the kernels for debuggers."""
     assert output(PROGRAM, **INTERPRETED) == output(PROGRAM)

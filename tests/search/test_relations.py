@@ -11,6 +11,7 @@ from tests.search.machinery import NAMES, automata, run
 NESTED = ["cvwy92", "hpy96", "gmz04", "se05", "tauriainen03"]
 EARLY = ["couvreur99", "couvreur99-fig5", "gv04"]
 WEAK = ["se05", "dfs-weak", *EARLY]
+WITH_FIN = ["rabin", "rabin-parallel", "tela"]
 
 BUCHI = automata(max_states=12, state_based=True)
 
@@ -92,6 +93,23 @@ def test_generalised_searches(automaton):
     )
 
 
+@given(automata(max_states=10, max_marks=5))
+@settings(max_examples=300)
+def test_without_fin_all_are_one_search(automaton):
+    """rabin and tela look at what couvreur99 looks at, in the same order."""
+    early = run("couvreur99", automaton)
+    for name in WITH_FIN:
+        other = run(name, automaton)
+        assert (other.status, other.states, other.transitions, other.max_depth) == (
+            early.status,
+            early.states,
+            early.transitions,
+            early.max_depth,
+        )
+        assert (other.prefix, other.cycle) == (early.prefix, early.cycle)
+
+
 def test_every_search_is_compared():
     """A new one has to say where it belongs."""
-    assert {*NESTED, *EARLY, *WEAK, "tarjan72", "reach-terminal"} == set(NAMES)
+    others = {"tarjan72", "reach-terminal", *WITH_FIN}
+    assert {*NESTED, *EARLY, *WEAK, *others} == set(NAMES)

@@ -153,7 +153,7 @@ def test_what_the_simple_searches_take(name, formula, kind):
     ("options", "message"),
     [
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
-        ({"emptiness": "rabin"}, "not in this version; use cvwy92, hpy96"),
+        ({"emptiness": "aec"}, "not in this version; use cvwy92, hpy96"),
         ({"acceptance": "tela"}, "not in this version; use ba or tgba"),
         ({"reduce": "symmetry"}, "use alphabet, components, ample, decoupled or none"),
         ({"reduce": "ample", "emptiness": "gv04"}, "gv04 takes all steps"),

@@ -2,12 +2,15 @@
 
 Decides whether a product with marks on transitions has a reachable cycle that
 sees every mark; it stops as soon as the transitions of such a cycle have been
-generated.
+generated.  With a condition without Fin, a disjunction of such sets of marks, the
+cycle sees every mark of one of them (the TFLA check of Bloemen et al. 2019).
 
 Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
 Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Fig. 5, and Sec. 5.2 for more
 than one mark; they follow J.-M. Couvreur, "On-the-fly Verification of Linear
-Temporal Logic", FM 1999, LNCS 1708, pp. 253-271.
+Temporal Logic", FM 1999, LNCS 1708, pp. 253-271.  For several sets V. Bloemen, A.
+Duret-Lutz and J. van de Pol, "Model checking with generalized Rabin and Fin-less
+automata", STTT 21 (2019), pp. 307-324, Sec. 2, after Prop. 1.
 
 Differences from the source:
 
@@ -41,6 +44,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe._jit import inlined, njit, specialised
+from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.ample import Reduction
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search, total_bytes
 from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
@@ -83,12 +87,24 @@ class Arrays(NamedTuple):
     dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
     dead_last: np.ndarray  # int32[d]
     path: Path | None  # for ample sets
+    clauses: np.ndarray | None  # uint32[c], the marks of each; None if there is one
 
 
 @inlined
 def is_live_in(registers, arrays, number):
     """Whether a DFS number belongs to a state of an SCC that is not complete."""
     return is_live(arrays.dead_first, arrays.dead_last, registers[Reg.N_DEAD], number)
+
+
+@specialised
+def covers(clauses, marks, full):
+    """Whether `marks` hold all of one clause; without clauses, all of `full`."""
+    if clauses is None:
+        return marks & full == full
+    for i in range(clauses.shape[0]):  # noqa: SIM110 (a kernel has no `any`)
+        if marks & clauses[i] == clauses[i]:
+            return True
+    return False
 
 
 @inlined
@@ -100,7 +116,7 @@ def merge(registers, arrays, number, marks, full):
         top -= 1
     arrays.root_marks[top] |= marks
     registers[Reg.N_ROOTS] = top + 1
-    if arrays.root_marks[top] & full == full:
+    if covers(arrays.clauses, arrays.root_marks[top], full):
         return Status.FOUND
     return Status.RUNNING
 
@@ -224,6 +240,7 @@ class Couvreur99(Search):
 
     name = "couvreur99"
     generalised = True
+    fin_less = True
     bytes_per_state = 4.0
     kernel = staticmethod(couvreur99_step)
 
@@ -262,7 +279,15 @@ class Couvreur99(Search):
             dead_first=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             dead_last=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             path=self._new_path(n_states),
+            clauses=self._clauses(),
         )
+
+    def _clauses(self) -> np.ndarray | None:
+        """Return uint32[c], the marks of each clause; None for all marks at once."""
+        condition = self.problem.condition
+        if condition is None:
+            return None
+        return np.array([clause.inf for clause in condition.clauses()], dtype=np.uint32)
 
     def _new_path(self, n_states: int) -> Path | None:
         """Return what ample sets need, if the problem asks for them."""
@@ -324,7 +349,9 @@ class Couvreur99(Search):
 
     def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
         """Return a short accepting run; the search must have answered FOUND."""
-        return PathFinder(self, interrupt).lasso_in(self.accepting_scc())
+        root = self.registers[Reg.N_ROOTS] - 1
+        clause = implied_clause(self.problem, int(self.arrays.root_marks[root]))
+        return PathFinder(self, interrupt).lasso_in(self.accepting_scc(), clause)
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -1,0 +1,133 @@
+"""Searching a product again, after a search that has stored all of it.
+
+A search with several passes is at its first one until that ends without a cycle;
+then the store holds every state that can be reached.  A later pass starts from
+each stored state that it has not met, in the order of their ids, and leaves out all
+states whose property state lies on no cycle of the property automaton that is of
+use: their numbers are REMOVED from the beginning.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._jit import inlined
+from ltlpipe.search.product import Product, Setting
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.scc.couvreur99 import REMOVED
+from ltlpipe.search.scc.fstates import pick
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.search.emptiness import Search
+
+_CHUNK = 1 << 18  # states whose numbers are set at a time
+
+
+@inlined
+def next_start(registers, arrays):
+    """Return a state from which the search of this pass goes on; -1 if none is left."""
+    if registers[Reg.IS_LATER] == 0:
+        return pick(registers, arrays)
+    numbers = arrays.numbers
+    state = registers[Reg.CURSOR]
+    while state < registers[Reg.STORED] and numbers[state] != 0:
+        state += 1
+    registers[Reg.CURSOR] = state
+    return state if state < registers[Reg.STORED] else np.int64(-1)
+
+
+def begin_later(search: Search, of_use: np.ndarray) -> None:
+    """Prepare `search`, whose pass has ended, for the next one.
+
+    Parameters
+    ----------
+    search : Search
+        Its arrays have `numbers`; they are set, and CURSOR and IS_LATER are.
+    of_use : bool[n_property_states]
+        The property states that the pass is about.
+    """
+    settings = search.problem.product.settings
+    shift = np.uint64(settings[Setting.SHIFT])
+    mask = np.uint64(settings[Setting.MASK])
+    words = search.store.rows[: search.n_stored, settings[Setting.WORD]]
+    numbers = search.arrays.numbers
+    of_state = np.where(of_use, 0, REMOVED).astype(np.int32)
+    for begin in range(0, search.n_stored, _CHUNK):
+        part = words[begin : begin + _CHUNK]
+        states = ((part >> shift) & mask).astype(np.int64)
+        numbers[begin : begin + len(part)] = of_state[states]
+    search.registers[Reg.CURSOR] = 0
+    search.registers[Reg.IS_LATER] = 1
+
+
+def useful_states(
+    product: Product, avoided: int, may_accept: Callable[[int], bool]
+) -> np.ndarray:
+    """Return bool[n_property_states]: the states on cycles that may be accepting.
+
+    Parameters
+    ----------
+    product : Product
+        Its property automaton is looked at.
+    avoided : int
+        Marks that an accepting cycle avoids, as bits.
+    may_accept : callable
+        Whether a cycle in an SCC with these marks may be accepting.
+    """
+    settings = product.settings
+    n_letters = int(settings[Setting.N_LETTERS])
+    n_states = (len(product.first_edge) - 1) // n_letters
+    counts = np.diff(product.first_edge)
+    src = np.repeat(np.arange(n_states).repeat(n_letters), counts)
+    keep = product.edge_marks & np.uint32(avoided) == 0
+    src, dst = src[keep], product.edge_dst[keep].astype(np.int64)
+    scc = _sccs(n_states, np.unique(src * n_states + dst))
+    inside = scc[src] == scc[dst]
+    marks = np.zeros(n_states, dtype=np.uint32)
+    np.bitwise_or.at(marks, scc[src[inside]], product.edge_marks[keep][inside])
+    system = (1 << int(settings[Setting.SYSTEM_MARKS])) - 1
+    others = (system << int(settings[Setting.SYSTEM_SHIFT])) & ~avoided
+    useful = np.zeros(n_states, dtype=np.bool_)
+    for number in np.unique(scc[src[inside]]).tolist():
+        useful[number] = may_accept(int(marks[number]) | others)
+    return np.asarray(useful[scc])
+
+
+def _sccs(n_states: int, pairs: np.ndarray) -> np.ndarray:
+    """Return int64[n_states], the SCC of each state; Tarjan's algorithm, in Python.
+
+    pairs is int64[m], ascending: ``src * n_states + dst`` of each transition.
+    """
+    first = np.searchsorted(pairs // n_states, np.arange(n_states + 1)).tolist()
+    dst = (pairs % n_states).tolist()
+    lowlink = [-1] * n_states  # -1 unknown; n_states: its SCC is complete
+    cursor = first[:-1]
+    scc = np.zeros(n_states, dtype=np.int64)
+    current: list[int] = []
+    place = [0] * n_states
+    for start in range(n_states):
+        path = [start] if lowlink[start] < 0 else []
+        while path:
+            state = path[-1]
+            if lowlink[state] < 0:
+                lowlink[state] = place[state] = len(current)
+                current.append(state)
+            if cursor[state] < first[state + 1]:
+                follower = dst[cursor[state]]
+                if lowlink[follower] < 0:
+                    path.append(follower)  # and the transition is looked at again
+                    continue
+                lowlink[state] = min(lowlink[state], lowlink[follower])
+                cursor[state] += 1
+                continue
+            path.pop()
+            if lowlink[state] == place[state]:
+                for member in current[place[state] :]:
+                    scc[member] = state
+                    lowlink[member] = n_states
+                del current[place[state] :]
+    return scc
