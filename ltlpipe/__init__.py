@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
-    from ltlpipe.verdict.checking import check
+    from ltlpipe.verdict.checking import check, livelock
     from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
 
 _PLACES = {
@@ -51,6 +51,7 @@ _PLACES = {
     "compare": "ltlpipe.batch.comparing",
     "intrpt": "ltlpipe.logic.interruptible",
     "is_interruptible": "ltlpipe.logic.interruptible",
+    "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.components",
@@ -76,6 +77,7 @@ __all__ = [
     "compare",
     "intrpt",
     "is_interruptible",
+    "livelock",
     "load",
     "save",
     "sccs",

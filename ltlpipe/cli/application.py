@@ -12,6 +12,7 @@ from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.generate import generate
+from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.solve import solve
 from ltlpipe.cli.translate import translate
@@ -48,6 +49,7 @@ def _options(
 
 app.command()(check)
 app.command()(solve)
+app.command()(livelock)
 app.command()(compare)
 app.command()(analyze)
 app.command()(translate)

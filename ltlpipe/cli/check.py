@@ -66,6 +66,10 @@ def check(
     cap_states: shared.CapStates = CAP_STATES,
     accepting: shared.Accepting = "together",
     stack_test: shared.StackTest = False,
+    deterministic: shared.Deterministic = False,
+    translator: shared.Translator = None,
+    fairness: shared.Fairness = None,
+    fair_sets: shared.FairSets = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -101,6 +105,10 @@ def check(
         cap_states=cap_states,
         accepting=accepting,
         stack_test=stack_test,
+        deterministic=deterministic,
+        translator=translator,
+        fairness=fairness,
+        fair_sets=tuple(fair_sets or ()),
         visible=visible,
         seed=seed,
         strict=strict,
@@ -118,7 +126,7 @@ def check(
             verdict = check_one(network, progress=progress, **question, **chosen)
             progress.hide()
             plans.show(verdict.plan)
-            _report(verdict, as_json=as_json)
+            report(verdict, as_json=as_json)
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
@@ -170,7 +178,7 @@ def _label(question: dict[str, Any]) -> str:
     return "accepting run" if formula is None else str(formula.text)[:60]
 
 
-def _report(verdict: Verdict, *, as_json: bool) -> None:
+def report(verdict: Verdict, *, as_json: bool) -> None:
     """Print one verdict to standard output."""
     if as_json:
         print(json_line(verdict.to_dict()), flush=True)

@@ -14,7 +14,36 @@ Emptiness = Annotated[
     ),
 ]
 Acceptance = Annotated[
-    str, typer.Option(metavar="KIND", help="Property automaton: auto, ba, tgba.")
+    str,
+    typer.Option(
+        metavar="KIND", help="Property automaton: auto, ba, tgba, tgra, tfla, tela."
+    ),
+]
+Deterministic = Annotated[
+    bool,
+    typer.Option(
+        "--deterministic", help="A deterministic one (with tgra, tfla or tela)."
+    ),
+]
+Translator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CMD", help="Translates instead of Spot: prints HOA for %f in CMD."
+    ),
+]
+Fairness = Annotated[
+    str | None,
+    typer.Option(
+        metavar="weak|strong", help="Only runs count that are fair to each component."
+    ),
+]
+FairSets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--progress",
+        metavar="A,B",
+        help="Actions to which --fairness holds, instead of the components'.",
+    ),
 ]
 Reduce = Annotated[
     str, typer.Option(metavar="LIST", help="Reductions: auto, none, or a list.")

@@ -50,6 +50,10 @@ def solve(
     cap_states: shared.CapStates = CAP_STATES,
     accepting: shared.Accepting = "together",
     stack_test: shared.StackTest = False,
+    deterministic: shared.Deterministic = False,
+    translator: shared.Translator = None,
+    fairness: shared.Fairness = None,
+    fair_sets: shared.FairSets = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     jobs: Annotated[
@@ -109,6 +113,10 @@ def solve(
         cap_states=cap_states,
         accepting=accepting,
         stack_test=stack_test,
+        deterministic=deterministic,
+        translator=translator,
+        fairness=fairness,
+        fair_sets=tuple(fair_sets or ()),
         seed=seed,
         strict=strict,
     )

@@ -7,13 +7,15 @@ from typing import Annotated
 import typer
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads it)
 
 
 def translate(
     formula: Annotated[str, typer.Argument(metavar="FORMULA", help="LTL formula.")],
     acceptance: Annotated[
-        str, typer.Option(metavar="KIND", help="Acceptance: ba or tgba.")
+        str, typer.Option(metavar="KIND", help="ba, tgba, tgra, tfla or tela.")
     ] = "ba",
+    deterministic: shared.Deterministic = False,
     negate: Annotated[
         bool,
         typer.Option("--negate", help="Of the violations, for check --automaton."),
@@ -32,7 +34,9 @@ def translate(
     parsed = parse(formula)
 
     def hoa() -> str:
-        automaton = translate_formula(parsed, acceptance, negate=negate)
+        automaton = translate_formula(
+            parsed, acceptance, negate=negate, deterministic=deterministic
+        )
         return str(automaton.to_str("hoa"))
 
     try:  # in a process of its own, so that Ctrl-C ends it

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.ample import Relation
+    from ltlpipe.search.fairness import Fairness
     from ltlpipe.systems.packing import PackedNetwork
 
 MAX_MARKS = 32
@@ -43,6 +44,8 @@ class Setting(IntEnum):
     SYSTEM_MARKS = 6  # number of the system's marks among the product's
     FULL = 7  # all marks; without a condition an accepting cycle sees each of them
     LETTER_SHIFT = 8  # number of the system's marks that letters tell
+    FAIR_SHIFT = 9  # the system's own marks; those of fairness follow
+    FAIR_ENABLED = 10  # marks of a state in which nothing fair is enabled
 
 
 class Product(NamedTuple):
@@ -63,6 +66,8 @@ class Product(NamedTuple):
     row_actions: np.ndarray  # int32[p]
     ids: np.ndarray  # int32[p]
     hashes: np.ndarray  # uint64[p]
+    fair_enabled: np.ndarray  # uint32[n_actions], marks that change if it is enabled
+    fair_taken: np.ndarray  # uint32[n_actions], marks that come if it is taken
 
 
 @inlined
@@ -99,7 +104,28 @@ def system_steps(expand, product, row):
     )
     if n_steps == 0 and product.settings[Setting.STUTTER] != 0:
         n_steps = stutter(expand, product, row)
+    if product.fair_taken.shape[0] > 0:
+        add_fair_marks(product, n_steps)
     return n_steps
+
+
+@inlined
+def add_fair_marks(product, n_steps):
+    """Mark the steps of one state by what is enabled in it, and what each takes."""
+    marks = np.uint32(product.settings[Setting.FAIR_ENABLED])
+    shift = np.uint32(product.settings[Setting.FAIR_SHIFT])
+    enabled = np.uint32(0)
+    for step in range(n_steps):
+        action = product.actions[step]
+        if action >= 0:
+            enabled |= product.fair_enabled[action]
+    marks ^= enabled
+    for step in range(n_steps):
+        action = product.actions[step]
+        taken = np.uint32(0)
+        if action >= 0:
+            taken = product.fair_taken[action]
+        product.system_marks[step] |= (marks | taken) << shift
 
 
 @specialised
@@ -296,7 +322,7 @@ def make_problem(
     visible: np.ndarray | None = None,
     inner: Inner = Inner.FULL,
     condition: Condition | None = None,
-    system_condition: Condition | None = None,
+    fairness: Fairness | None = None,
 ) -> Problem:
     """Compose a packed system and a property automaton.
 
@@ -315,10 +341,12 @@ def make_problem(
         The actions that the property tells apart; needed with `relation`.
     inner : Inner
         How red searches find the ample sets again.
-    condition, system_condition : Condition, optional
-        Acceptance of the property, over its marks, and of the system, over the
-        system's.  The product's is their conjunction.  Either is generalised Büchi
-        where it is not given.
+    condition : Condition, optional
+        Acceptance of the property, over its marks; generalised Büchi where it is not
+        given.  The product's is its conjunction with that of the system and with
+        fairness.
+    fairness : Fairness, optional
+        Which steps of the system are fair.
 
     Raises
     ------
@@ -327,11 +355,19 @@ def make_problem(
     """
     # Marks that the letters tell are the property's to see to.
     own_marks = 0 if automaton.system_marks else system.n_marks
+    system_condition = None
+    if fairness is not None:
+        if automaton.system_marks:
+            raise ValueError("letters tell marks of the system, but not of fairness")
+        system_condition = generalised_buchi(own_marks) & fairness.condition.renumbered(
+            lambda mark: mark + system.n_marks
+        )
+        own_marks += fairness.n_marks
     n_marks = automaton.n_marks + own_marks
     if n_marks > MAX_MARKS:
         raise UnsupportedError(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
-            "use --acceptance ba"
+            + ("fairness needs fewer sets" if fairness else "use --acceptance ba")
         )
     joint = None
     if condition is not None or system_condition is not None:
@@ -351,6 +387,8 @@ def make_problem(
     settings[Setting.SYSTEM_MARKS] = own_marks
     settings[Setting.LETTER_SHIFT] = automaton.system_marks
     settings[Setting.FULL] = (1 << n_marks) - 1
+    settings[Setting.FAIR_SHIFT] = system.n_marks
+    settings[Setting.FAIR_ENABLED] = 0 if fairness is None else fairness.idle
     rows = np.zeros((p, n_words), dtype=np.uint64)
     actions = np.zeros(p, dtype=np.int32)
     marks = np.zeros(p, dtype=np.uint32)
@@ -382,16 +420,22 @@ def make_problem(
             row_actions=actions,
             ids=np.zeros(p, dtype=np.int32),
             hashes=np.zeros(p, dtype=np.uint64),
+            fair_enabled=_none() if fairness is None else fairness.enabled,
+            fair_taken=_none() if fairness is None else fairness.taken,
         ),
         initial=initial,
         n_marks=n_marks,
-        state_based=automaton.state_based,
+        state_based=automaton.state_based and fairness is None,
         weak=automaton.weak and own_marks == 0,
         terminal=automaton.terminal and own_marks == 0,
         ample=ample,
         inner=inner,
         condition=joint,
     )
+
+
+def _none() -> np.ndarray:
+    return np.zeros(0, dtype=np.uint32)
 
 
 def product_condition(

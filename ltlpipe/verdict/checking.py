@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.logic.generating import quoted
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.search.memory import default_memory_mib
@@ -17,6 +18,8 @@ from ltlpipe.verdict.property import Property
 from ltlpipe.verdict.task import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.search.driver import Progress
     from ltlpipe.systems.lts import Network
     from ltlpipe.verdict.verdict import Verdict
@@ -45,6 +48,10 @@ def check(
     cap_states: int = CAP_STATES,
     accepting: str = TOGETHER,
     stack_test: bool = False,
+    deterministic: bool = False,
+    translator: str | None = None,
+    fairness: str | None = None,
+    fair_sets: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -102,6 +109,18 @@ def check(
         Whether decoupled-ndfs compares its inner states with those on the stack, too
         (Gnad et al. 2021, Lemma 1): violations may be found earlier, at a price that
         grows with the stack.
+    deterministic : bool
+        Whether the property automaton is to be deterministic (for `acceptance` "tgra",
+        "tfla" and "tela").
+    translator : str, optional
+        A command that prints an automaton in HOA for the formula that stands for
+        ``%f`` in it; by default Spot translates.
+    fairness : str, optional
+        "weak" or "strong": only runs count that are fair to every component, or to
+        each of `fair_sets`.  What is enabled again and again (strong), or all the time
+        from some point on (weak), must be taken again and again.
+    fair_sets : sequence of str
+        Sets of actions, each with commas between.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -143,6 +162,10 @@ def check(
         cap_states=cap_states,
         accepting=accepting,
         stack_test=stack_test,
+        deterministic=deterministic,
+        translator=translator,
+        fairness=fairness,
+        fair_sets=tuple(fair_sets),
     )
     task = Task(system, Property(formula, violations), chosen)
     if memory is None:
@@ -150,6 +173,53 @@ def check(
     limits = Limits.within(timeout, memory, max_states)
     with interruptible() as interrupt:
         return task.run(limits, interrupt, progress)
+
+
+def livelock(
+    system: Network,
+    progress_actions: Sequence[str],
+    *,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Verdict:
+    """Decide whether every infinite run makes progress again and again.
+
+    Parameters
+    ----------
+    system : Network
+        What `ltlpipe.load` returned; it is not changed.
+    progress_actions : sequence of str
+        The actions that are progress.
+    progress : callable, optional
+        As for `check`.
+    **options
+        The others of `check`, such as `fairness`.
+
+    Returns
+    -------
+    Verdict
+        "violated" if there is a livelock: an infinite run, fair as `fairness` says,
+        with finitely many of these actions.
+
+    Raises
+    ------
+    UnsupportedError
+        An action does not exist, or the options ask for what cannot be done.
+
+    References
+    ----------
+    .. [1] V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
+       Rabin and Fin-less automata", STTT 21 (2019), Sec. 4.3.
+    """
+    for name in progress_actions:
+        if name not in system.action_index:
+            raise UnsupportedError(
+                f"no action of the system is called {name!r}, which shall be progress"
+            )
+    if not progress_actions:
+        raise UnsupportedError("no actions are progress: name some")
+    formula = f"GF({' | '.join(map(quoted, progress_actions))})"
+    return check(system, formula, progress=progress, **options)
 
 
 def product_size(

@@ -52,7 +52,7 @@ _READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE, DECOUPLING)
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
 """The emptiness checks that can expand states by ample sets."""
 
-_READY_ACCEPTANCES = ("ba", "tgba")
+FAIRNESS_NAMES = ["weak", "strong"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,15 @@ class Options:
         in the same state, infinitely often, or each for itself.
     stack_test : bool
         Whether decoupled-ndfs also compares with the states on its stack.
+    deterministic : bool
+        Whether the property automaton is to be deterministic.
+    translator : str or None
+        A command that translates formulas to HOA; None is Spot.
+    fairness : str or None
+        "weak" or "strong": only runs count that are fair to each component, or to each
+        of `fair_sets`; None counts all.
+    fair_sets : tuple of str
+        Sets of actions, each with commas between.
     """
 
     emptiness: str = AUTO
@@ -108,6 +117,10 @@ class Options:
     cap_states: int = CAP_STATES
     accepting: str = TOGETHER
     stack_test: bool = False
+    deterministic: bool = False
+    translator: str | None = None
+    fairness: str | None = None
+    fair_sets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
@@ -127,6 +140,9 @@ class Options:
             raise UnsupportedError(
                 f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
             )
+        _one_of("fairness", self.fairness, (None, *FAIRNESS_NAMES))
+        if self.fair_sets and self.fairness is None:
+            raise UnsupportedError("--progress goes with --fairness weak or strong")
         if self.stack_test and self.emptiness != NESTED_DECOUPLED:
             raise UnsupportedError(
                 f"--stack-test is for --emptiness {NESTED_DECOUPLED}, not for "
@@ -185,10 +201,6 @@ def validate(options: Options) -> None:
         ready = ", ".join((*SEARCHES, *DECOUPLED))
         raise UnsupportedError(
             f"--emptiness {options.emptiness} is not in this version; use {ready}"
-        )
-    if options.acceptance not in (AUTO, *_READY_ACCEPTANCES):
-        raise UnsupportedError(
-            f"--acceptance {options.acceptance} is not in this version; use ba or tgba"
         )
     known = (AUTO, "none", *_READY_REDUCTIONS)
     unready = [name for name in options.reduce.split(",") if name not in known]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import tree
-from ltlpipe.search.catalogue import takes_any_marks
+from ltlpipe.search.catalogue import DECOUPLED, SEARCHES, takes_any_marks
 from ltlpipe.verdict.options import (
     ALPHABET,
     AMPLE,
@@ -23,12 +23,16 @@ from ltlpipe.verdict.verdict import Plan
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.components.groups import Reduced
+    from ltlpipe.search.fairness import Fairness
     from ltlpipe.verdict.interruptible import Decision
 
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
+_TAKES_FIN = {"rabin": "tgra", "rabin-parallel": "tgra", "tela": "tela"}
+"""What a search that takes Fin is given, if nothing else is asked for."""
 
-def make_plan(options: Options, *, has_property: bool) -> Plan:
+
+def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) -> Plan:
     """Choose the kind of automaton, and the search if the user names it.
 
     What is left open is chosen by `settle`, which knows the automaton.
@@ -40,6 +44,8 @@ def make_plan(options: Options, *, has_property: bool) -> Plan:
     has_property : bool
         Whether there is a formula or an automaton; else only the system's own
         acceptance is searched for.
+    has_fin : bool
+        Whether it is an automaton whose acceptance has Fin, or may turn out to be.
 
     Raises
     ------
@@ -60,8 +66,19 @@ def make_plan(options: Options, *, has_property: bool) -> Plan:
     else:
         reasons.append(f"{name}, because --emptiness asks for it")
     acceptance = options.acceptance
+    if options.fairness is not None and name is not None and not takes_any_marks(name):
+        raise UnsupportedError(
+            f"--fairness {options.fairness} needs several marks, but {name} takes one "
+            "on states: use --emptiness tela"
+        )
     if acceptance != AUTO:
         reasons.append(f"{acceptance.upper()}, because --acceptance asks for it")
+    elif name in _TAKES_FIN:
+        acceptance = _TAKES_FIN[name]
+        reasons.append(f"{acceptance.upper()}, because {name} takes it")
+    elif has_fin and (name is None or takes_any_marks(name)):
+        acceptance = "tela" if name is None else "tfla"
+        reasons.append(f"{acceptance.upper()}, because the automaton has Fin")
     elif name is None or takes_any_marks(name):
         acceptance = "tgba"
     else:
@@ -203,6 +220,7 @@ def settle(
     automaton: PropertyAutomaton,
     system_marks: int,
     reductions: tuple[str, ...] = (),
+    fairness: Fairness | None = None,
 ) -> Plan:
     """Complete a plan once the automaton is known.
 
@@ -218,6 +236,8 @@ def settle(
         Marks that the system brings.
     reductions : tuple of str
         Those that have made something smaller.
+    fairness : Fairness, optional
+        What runs have to be fair to.
 
     Raises
     ------
@@ -225,18 +245,30 @@ def settle(
         The automaton does not suit the search that the user names.
     """
     system_marks -= automaton.system_marks
+    conditions = [automaton.condition]
+    if fairness is not None:
+        system_marks += fairness.n_marks
+        conditions.append(fairness.condition)
+    has_fin = any(c is not None and c.fin_marks for c in conditions)
     weak = automaton.weak and system_marks == 0
     terminal = automaton.terminal and system_marks == 0
     name, reasons = plan.emptiness, list(plan.reasons)
     if name is None:
-        name, why = _choose(automaton, system_marks, weak=weak, terminal=terminal)
-        reasons.insert(0, f"{name}, because {why} {_SECTION}")
+        if has_fin:
+            name, why = _choose_for_fin(automaton, fairness, options.acceptance)
+        else:
+            name, why = _choose(automaton, system_marks, weak=weak, terminal=terminal)
+            why += f" {_SECTION}"
+        reasons.insert(0, f"{name}, because {why}")
     else:
         _refuse_unfit(name, automaton, system_marks, weak=weak, terminal=terminal)
+        _refuse_condition(name, has_fin=has_fin, any_=automaton.condition is not None)
     kind = plan.automaton
     if kind is not None and options.acceptance == AUTO:
-        single = automaton.state_based and automaton.n_marks <= 1
-        kind = "BA" if single else "TGBA"
+        if automaton.is_buchi:
+            kind = "BA"
+        elif automaton.condition is None:
+            kind = "TGBA"
         if plan.emptiness is None or takes_any_marks(plan.emptiness):
             reasons.insert(1, f"{kind}, because {_why_kind(kind, name)}")
     if automaton.system_marks:
@@ -244,7 +276,10 @@ def settle(
             "one mark for the property and the acceptance of the system together, "
             f"because {name} takes no more (degeneralised by Spot)"
         )
-    reasons.append(_why_reduced(options, reductions))
+    if fairness is not None:
+        reasons.append(_why_fair(options, fairness))
+    else:
+        reasons.append(_why_reduced(options, reductions))
     return replace(
         plan,
         automaton=kind,
@@ -252,6 +287,35 @@ def settle(
         reductions=reductions,
         reasons=tuple(reasons),
         weak=weak,
+    )
+
+
+def _choose_for_fin(
+    automaton: PropertyAutomaton, fairness: Fairness | None, acceptance: str
+) -> tuple[str, str]:
+    """Return the search for acceptance with Fin, and the reason."""
+    if acceptance == "tgra" and fairness is None:
+        return "rabin", (
+            "generalised Rabin pairs are searched one after another, each without its "
+            "Fin transitions (Bloemen et al. 2019, Algorithms 1-3)"
+        )
+    if fairness is not None and fairness.condition.fin_marks:
+        what = "strong fairness is a Streett condition"
+    else:
+        assert automaton.condition is not None
+        what = f"{automaton.acceptance} is a {automaton.condition.shape()} condition"
+    return "tela", (
+        f"{what}: SCCs are searched with it as it is, and taken apart only where it "
+        "needs that (Baier et al. 2019)"
+    )
+
+
+def _why_fair(options: Options, fairness: Fairness) -> str:
+    n_sets = fairness.n_marks // (2 if options.fairness == "strong" else 1)
+    return (
+        f"only runs that are {options.fairness}ly fair to {n_sets} sets of actions "
+        f"count ({fairness.n_marks} marks), and no reductions, because they change "
+        "what is enabled"
     )
 
 
@@ -297,6 +361,18 @@ def _why_kind(kind: str, name: str) -> str:
     if kind == "BA":
         return "one mark on states is all that the automaton needs"
     return f"{name} takes it"
+
+
+def _refuse_condition(name: str, *, has_fin: bool, any_: bool) -> None:
+    """Refuse a search that does not take the condition."""
+    if not (has_fin or any_):
+        return
+    if name not in DECOUPLED:
+        search = SEARCHES[name]()
+        if search.emerson_lei or (search.fin_less and not has_fin):
+            return
+    what = "acceptance with Fin" if has_fin else "a disjunction"
+    raise UnsupportedError(f"{name} does not take {what}: use --emptiness tela")
 
 
 def _refuse_unfit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
 from ltlpipe.reduction.decoupling import estimate
 from ltlpipe.search.catalogue import DECOUPLED
 from ltlpipe.verdict.decoupled import NDFS, SCC, Asked
+from ltlpipe.verdict.fairness import fairness_of
 from ltlpipe.verdict.interruptible import (
     NOT_SIMPLE,
     Decision,
@@ -25,6 +27,7 @@ from ltlpipe.verdict.options import (
     ALPHABET,
     AMPLE,
     AMPLE_SEARCHES,
+    AUTO,
     COMPONENTS,
     DECOUPLING,
     EACH,
@@ -50,6 +53,9 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.systems.lts import Network
     from ltlpipe.verdict.property import Property
+
+
+_UNFAIR = "fairness depends on what is enabled"
 
 
 class Attempt(NamedTuple):
@@ -110,7 +116,18 @@ class Preparation:
         self.system = system
         self.property = asked
         self.options = options
-        self._given = make_plan(options, has_property=not asked.is_trivial)
+        generic = asked.has_fin or options.translator is not None
+        self._given = make_plan(
+            options, has_property=not asked.is_trivial, has_fin=generic
+        )
+        self._generic = generic
+        self._translated: Property | None = None  # by another translator
+        self.fairness = fairness_of(system, options)
+        if self.fairness is not None and options.reduce not in (AUTO, "none"):
+            raise UnsupportedError(
+                f"--reduce {options.reduce} changes what is enabled, on which "
+                "--fairness depends: use none"
+            )
         self._decision: Decision | None = None  # of the formula
         self.system_marks = int(system.has_acceptance)
         self.stats = Statistics()
@@ -155,7 +172,8 @@ class Preparation:
         if components is None and decision is not None:
             self._reduce_components(decision, actions, attempt, interrupt)
         unreduced = self.plan
-        if decision is None or (ample is None and decision.allowed):
+        simple = decision is None or (ample is None and decision.allowed)
+        if simple and not self._generic:
             self.plan = prefer_one_mark(unreduced, self.options)
         trimmed, reductions = self.trimmed(actions, limits, interrupt)
         if decision is None:
@@ -186,7 +204,12 @@ class Preparation:
             trimmed, reductions = self.trimmed(actions, limits, interrupt)
         self._note_automaton(trimmed.table)
         plan = settle(
-            self.plan, self.options, trimmed.table, self.system_marks, reductions
+            self.plan,
+            self.options,
+            trimmed.table,
+            self.system_marks,
+            reductions,
+            self.fairness,
         )
         if self.options.reduces(COMPONENTS):
             plan = note_components(
@@ -256,6 +279,8 @@ class Preparation:
             reason = f"{named} looks at one state at a time"
         elif named is None and not options.reduces(DECOUPLING):
             reason = "--reduce does not ask for it"
+        elif self.fairness is not None:
+            reason = _UNFAIR
         elif options.stutters:
             reason = "sets of states do not tell which of them are deadlocks"
         elif named == SCC and self.system.has_acceptance:
@@ -289,6 +314,8 @@ class Preparation:
         named = self.plan.emptiness
         if not self.options.reduces(AMPLE):
             return "--reduce does not ask for them"
+        if self.fairness is not None:
+            return _UNFAIR
         if self.options.bitstate is not None:
             return "--bitstate takes all steps"
         if named is not None and named not in AMPLE_SEARCHES:
@@ -301,6 +328,8 @@ class Preparation:
         """Return why components stay as they are, if it is not the property."""
         if not self.options.reduces(COMPONENTS):
             return "--reduce does not ask for it"
+        if self.fairness is not None:
+            return _UNFAIR
         if self.options.bitstate is not None:
             return "--bitstate is for systems as they are"
         if self.property.is_trivial or self.system.has_acceptance:
@@ -372,7 +401,7 @@ class Preparation:
         before = self.system if self.components is None else self.components.network
         # Invisible actions of an automaton may be hidden: then they are as any other.
         actions = [name for name in actions if name in before.action_index]
-        if not self.options.reduces(ALPHABET):
+        if not self.options.reduces(ALPHABET) or self.fairness is not None:
             table = self._translate(actions, limits, interrupt)
             return Trimmed(before, table, actions), ()
         network, known = trim_alone(before, actions)
@@ -389,11 +418,17 @@ class Preparation:
     ) -> PropertyAutomaton:
         acceptance = (self.plan.automaton or "").lower()
         told = tells_marks(self.plan, self.system_marks)
-        if self.property.is_trivial:
-            automaton, seconds = self.property.automaton(acceptance, actions, told)
+        asked = self._asked_of_spot(limits, interrupt)
+        if asked.is_trivial:
+            automaton, seconds = asked.automaton(acceptance, actions, told)
         else:
             automaton, seconds = call_bounded(
-                lambda: self.property.automaton(acceptance, actions, told),
+                lambda: asked.automaton(
+                    acceptance,
+                    actions,
+                    told,
+                    deterministic=self.options.deterministic,
+                ),
                 deadline=limits.deadline,
                 stopped=lambda: interrupt.pressed,
             )
@@ -401,6 +436,28 @@ class Preparation:
         self.stats = replace(self.stats, translation_seconds=seconds)
         self._note_automaton(automaton)
         return automaton
+
+    def _asked_of_spot(self, limits: Limits, interrupt: Interrupt) -> Property:
+        """Return the property, as an automaton if another program translates it."""
+        formula, command = self.property.formula, self.options.translator
+        if formula is None or command is None:
+            return self.property
+        if self._translated is None:
+            from ltlpipe.automata.external import translate_externally
+
+            began = time.monotonic()
+            violations = translate_externally(
+                formula,
+                command,
+                deadline=limits.deadline,
+                stopped=lambda: interrupt.pressed,
+            )
+            self._translated = replace(
+                self.property, formula=None, violations=violations
+            )
+            seconds = time.monotonic() - began
+            self.stats = replace(self.stats, translation_seconds=seconds)
+        return self._translated
 
     def _note_automaton(self, automaton: PropertyAutomaton) -> None:
         self.stats = replace(

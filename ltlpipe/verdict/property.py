@@ -46,8 +46,20 @@ class Property:
         """Whether every run that the system accepts is wanted (``--empty``)."""
         return self.formula is None and self.violations is None
 
+    @property
+    def has_fin(self) -> bool:
+        """Whether it is an automaton whose acceptance has Fin."""
+        if self.violations is None:
+            return False
+        return bool(self.violations.acc().uses_fin_acceptance())
+
     def automaton(
-        self, acceptance: str, actions: list[str], system_marks: int
+        self,
+        acceptance: str,
+        actions: list[str],
+        system_marks: int,
+        *,
+        deterministic: bool = False,
     ) -> tuple[PropertyAutomaton, float]:
         """Return the property automaton, and the seconds that it took.
 
@@ -60,11 +72,19 @@ class Property:
 
         if self.formula is not None:
             table = from_formula(
-                self.formula, acceptance, actions, system_marks=system_marks
+                self.formula,
+                acceptance,
+                actions,
+                system_marks=system_marks,
+                deterministic=deterministic,
             )
         else:
             table = from_automaton(
-                self.violations, acceptance, actions, system_marks=system_marks
+                self.violations,
+                acceptance,
+                actions,
+                system_marks=system_marks,
+                deterministic=deterministic,
             )
         return table, time.monotonic() - started
 

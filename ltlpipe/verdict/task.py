@@ -21,6 +21,7 @@ from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.decoupled import DecoupledRun
+from ltlpipe.verdict.fairness import check_fairness
 from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.lifting import Lifter
@@ -167,7 +168,8 @@ class Task:
             trimmed, _ = self.prepared.trimmed(actions, limits, interrupt)
             packed = self._pack(trimmed)
             stutters = self.options.stutters
-            search = Components(make_problem(packed, trimmed.table, stutter=stutters))
+            problem = make_problem(packed, trimmed.table, stutter=stutters)
+            search = Components(problem)
             outcome = drive(search, limits, interrupt=interrupt)
         except (StoppedError, MemoryError):
             return None
@@ -235,7 +237,13 @@ class Task:
     def _problem(self, packed: PackedNetwork, trimmed: Trimmed) -> Problem:
         stutters = self.options.stutters
         if self.prepared.visible is None:
-            return make_problem(packed, trimmed.table, stutter=stutters)
+            return make_problem(
+                packed,
+                trimmed.table,
+                stutter=stutters,
+                condition=trimmed.table.condition,
+                fairness=self.prepared.fairness,
+            )
         letters = letters_of(trimmed.network, trimmed.actions)
         return make_problem(
             packed,
@@ -309,6 +317,7 @@ class Task:
             stutters=self.options.stutters,
             together=not self.prepared.accepts_apart,
         )
+        check_fairness(self.system, lasso, self.options)
         if self.property.formula is not None:
             replay_formula(self.property.formula, lasso, self.system)
         elif self.property.violations is not None:

@@ -72,10 +72,11 @@ def test_who_visits_how_much_by_the_thousand(automaton):
 def test_weak_automata_need_no_second_search(automaton):
     """Sec. 5.1: the simple DFS and all early searches visit the same states."""
     seen = runs(automaton, WEAK)
-    assert len({(o.status, o.states, o.max_depth) for o in seen.values()}) == 1 or (
-        seen["se05"].status == Status.EMPTY  # then its red searches go deeper
-        and len({(o.status, o.states) for o in seen.values()}) == 1
-    )
+    assert len({(o.status, o.states) for o in seen.values()}) == 1
+    # The red searches of se05 may go deeper, also those before the one that finds.
+    early = {o.max_depth for name, o in seen.items() if name != "se05"}
+    assert len(early) == 1
+    assert {seen["se05"].max_depth} >= early or seen["se05"].max_depth > max(early)
     assert seen["dfs-weak"].transitions == seen["couvreur99"].transitions
 
 

@@ -1,0 +1,71 @@
+"""``ltlpipe livelock``: can a system run for ever without progress?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ltlpipe.cli import options as shared
+from ltlpipe.cli.check import exit_code, report
+from ltlpipe.cli.plans import PlanPrinter
+from ltlpipe.cli.progress import search_progress
+
+
+def livelock(
+    system: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SYSTEM", help="Files (.dot .aut .hoa, .gz) of one network."
+        ),
+    ],
+    progress: Annotated[
+        str, typer.Option(metavar="A,B", help="The actions that are progress.")
+    ],
+    fairness: shared.Fairness = None,
+    emptiness: shared.Emptiness = "auto",
+    acceptance: shared.Acceptance = "auto",
+    reduce: shared.Reduce = "auto",
+    deadlock: shared.Deadlock = None,
+    timeout: shared.Timeout = None,
+    memory: shared.Memory = None,
+    max_states: shared.MaxStates = None,
+    seed: shared.Seed = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One object on one line.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the plan and its reasons.")
+    ] = False,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Look for an infinite run with finitely many of the actions that are progress.
+
+    With --fairness only runs count that are fair to each component.  Exit code: 0
+    there is none, 1 there is one (printed as the run that violates "again and again
+    progress"), 2 bad input or usage, 3 unknown.
+    """
+    from ltlpipe.systems.reading import load
+    from ltlpipe.verdict.checking import livelock as look_for_one
+
+    chosen = shared.given(
+        fairness=fairness,
+        emptiness=emptiness,
+        acceptance=acceptance,
+        reduce=reduce,
+        deadlock=deadlock,
+        timeout=timeout,
+        memory=memory,
+        max_states=max_states,
+        seed=seed,
+    )
+    network = load(system)
+    names = [name.strip() for name in progress.split(",")]
+    plans = PlanPrinter(wanted=explain, as_json=as_json)
+    with search_progress(quiet=quiet) as bar:
+        bar.begin("livelock")
+        verdict = look_for_one(network, names, progress=bar, **chosen)
+        bar.hide()
+        plans.show(verdict.plan)
+        report(verdict, as_json=as_json)
+    raise typer.Exit(exit_code([verdict.verdict]))
