@@ -76,8 +76,9 @@ def fairness_to(
     >>> str(fairness_to([{0}, {1}], 2, strong=True).condition)
     '(Fin(0)|Inf(1))&(Fin(2)|Inf(3))'
     """
-    enabled = np.zeros(n_actions, dtype=np.uint32)
-    taken = np.zeros(n_actions, dtype=np.uint32)
+    # Never empty: that says that there is no fairness.
+    enabled = np.zeros(max(n_actions, 1), dtype=np.uint32)
+    taken = np.zeros(max(n_actions, 1), dtype=np.uint32)
     n_marks = 2 * len(sets) if strong else len(sets)
     for k, actions in enumerate(sets):
         marks = (1 << 2 * k, 1 << 2 * k + 1) if strong else (1 << k, 1 << k)
