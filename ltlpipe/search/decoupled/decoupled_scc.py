@@ -194,10 +194,13 @@ def find_stand_in(visited, known, registers, parts, rows):
         known[Reg.DUPLICATES] += 1
         if parts.number[same] == DEAD:
             return same
+    any_ = same
+    if same < 0 and registers[Reg.EXACT] == 0:
+        any_ = find_including(visited, known, rows, 0, parts.number, _ANY)
+        if any_ < 0 or parts.number[any_] == DEAD:
+            return any_
     dead = find_including(visited, known, rows, 0, parts.number, DEAD)
-    if dead >= 0 or same >= 0 or registers[Reg.EXACT] != 0:
-        return dead if dead >= 0 else same
-    return find_including(visited, known, rows, 0, parts.number, _ANY)
+    return dead if dead >= 0 else any_
 
 
 @inlined
