@@ -129,7 +129,8 @@ class Task:
             why = obstacle or "a decoupled search is asked for"
             yield Attempt(limits, Decision(False, why), coupled=coupled)
         elif self.prepared.must_decouple:
-            yield Attempt(limits, None, cap, coupled)
+            why_not = None if obstacle is None else Decision(False, obstacle)
+            yield Attempt(limits, why_not, cap, coupled)
         elif obstacle is not None:
             as_they_are = Decision(False, obstacle)
             if coupled is None and self.prepared.may_decouple():

@@ -182,6 +182,8 @@ def test_properties_that_exclude_decoupled_search():
         check(alternating((0, 1)), empty=True, accepting="each", emptiness="se05")
     with pytest.raises(UnsupportedError, match=r"each needs it, but .* interruptible"):
         check(alternating((0, 1)), "!X g", accepting="each")
+    with pytest.raises(UnsupportedError, match="components cannot be used: acceptance"):
+        check(ring(5), empty=True, reduce="components,decoupled")
     with pytest.raises(UnsupportedError, match="--stack-test is for"):
         check(ring(5), empty=True, stack_test=True)
     with pytest.raises(UnsupportedError, match="expected one of together, each"):
