@@ -94,8 +94,8 @@ class DecoupledRun:
             "details": self.search.statistics(),
         }
 
-    def lasso(self, interrupt: Interrupt) -> NetworkLasso:
-        """Return the run that was found.
+    def lasso(self, interrupt: Interrupt, memory_bytes: float) -> NetworkLasso:
+        """Return the run that was found, which may take so much memory.
 
         Raises
         ------
@@ -103,7 +103,9 @@ class DecoupledRun:
             `interrupt` was pressed, or the run is too long to be written down.
         """
         search = self.search
-        return lasso(self.network, search.trace(), search.network, interrupt)
+        return lasso(
+            self.network, search.trace(), search.network, interrupt, memory_bytes
+        )
 
 
 def _monitor(asked: Asked) -> Monitor:

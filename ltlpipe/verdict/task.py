@@ -227,7 +227,7 @@ class Task:
             return self._verdict(VIOLATED)
         began = time.monotonic()
         try:
-            found = run.lasso(interrupt)
+            found = run.lasso(interrupt, limits.memory_bytes)
             lasso = self._lifted(found.actions, found.states, found.length, interrupt)
         except Interrupted as stopped:
             return self._verdict(UNKNOWN, stopped.reason)

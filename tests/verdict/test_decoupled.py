@@ -238,6 +238,10 @@ def test_lassos_that_are_too_long(monkeypatch):
     )
     verdict = check(network, "FG !g", reduce="decoupled")
     assert len(verdict.lasso.cycle) == 210
+    monkeypatch.setattr(lassos, "FEW_STEPS", 20)
+    for memory, reason in ((0.15, "memory"), (0.5, None)):
+        verdict = check(network, "FG !g", reduce="decoupled", memory=memory)
+        assert (verdict.stats.states, verdict.reason) == (210, reason)
     monkeypatch.setattr(lassos, "MAX_STEPS", 200)
     verdict = check(network, "FG !g", reduce="decoupled")
     assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
