@@ -215,7 +215,15 @@ class Task:
         if table_bytes(asked.trimmed.network) > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
         assert self.prepared.plan.emptiness is not None  # since `settle`
-        run = DecoupledRun(asked, self.prepared.plan.emptiness, self.options)
+
+        def stop_in_time() -> None:
+            if interrupt.pressed:
+                raise StoppedError("interrupted")
+            if limits.expired:
+                raise StoppedError("timeout")
+
+        name = self.prepared.plan.emptiness
+        run = DecoupledRun(asked, name, self.options, stop_in_time)
         began = time.monotonic()
         outcome = run.drive(limits, interrupt, progress)
         self._note(**run.statistics(), search_seconds=time.monotonic() - began)

@@ -6,6 +6,7 @@ import itertools
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
@@ -226,6 +227,20 @@ def test_limits():
             ("violated", None),
         }
         assert verdict.reason is None or time.monotonic() - began < 5
+
+
+def test_large_tables_take_no_longer_than_the_time_limit():
+    """Closures of thousands of internal states are not waited for."""
+    rng = np.random.default_rng(0)
+    n = 6000
+    steps = [(s, "i", int(d)) for s in range(n) for d in rng.integers(n, size=3)]
+    large = LTS.from_transitions([*steps, (0, "g", 0)])
+    network = Network([large, LTS.from_transitions([(0, "g", 0)])])
+    ask = {"formula": "GF g", "emptiness": "decoupled-scc"}
+    check(PLAIN, "GF l0", emptiness="decoupled-scc")  # compiled and loaded
+    began = time.monotonic()
+    assert check(network, timeout=1, **ask).reason == "timeout"
+    assert time.monotonic() - began < 4
 
 
 def test_lassos_that_are_too_long(monkeypatch):
