@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.reduction.alphabet import letters_of
@@ -15,6 +16,8 @@ from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.search.decoupled.lassos import NetworkLasso
     from ltlpipe.search.decoupled.monitors import Monitor
@@ -56,6 +59,8 @@ class DecoupledRun:
         One of `ltlpipe.search.catalogue.DECOUPLED`.
     options : Options
         The seed that shuffles labels, and whether the stack is looked at.
+    stop_in_time : callable
+        Ends the computation of the tables by an exception.
 
     Attributes
     ----------
@@ -63,18 +68,25 @@ class DecoupledRun:
         Advanced by `drive`.
     """
 
-    def __init__(self, asked: Asked, name: str, options: Options) -> None:
-        seed, stack_test = options.seed, options.stack_test
+    def __init__(
+        self,
+        asked: Asked,
+        name: str,
+        options: Options,
+        stop_in_time: Callable[[], None],
+    ) -> None:
+        stack_test = options.stack_test
         self.network = asked.trimmed.network
+        tables_of = partial(
+            decouple, self.network, seed=options.seed, stop_in_time=stop_in_time
+        )
         self.search: DecoupledSCC | DecoupledNDFS
         if name == SCC:
-            tables = decouple(self.network, _monitor(asked), seed=seed)
-            self.search = DecoupledSCC(tables)
+            self.search = DecoupledSCC(tables_of(_monitor(asked)))
         elif asked.trivial and asked.together:
-            tables = decouple(self.network, seed=seed)
-            self.search = DecoupledNDFS(tables, stack_test=stack_test)
+            self.search = DecoupledNDFS(tables_of(), stack_test=stack_test)
         else:
-            tables = decouple(self.network, counted(_monitor(asked)), seed=seed)
+            tables = tables_of(counted(_monitor(asked)))
             self.search = DecoupledNDFS(tables, stack_test=stack_test)
 
     def drive(
@@ -94,8 +106,8 @@ class DecoupledRun:
             "details": self.search.statistics(),
         }
 
-    def lasso(self, interrupt: Interrupt) -> NetworkLasso:
-        """Return the run that was found.
+    def lasso(self, interrupt: Interrupt, memory_bytes: float) -> NetworkLasso:
+        """Return the run that was found, which may take so much memory.
 
         Raises
         ------
@@ -103,7 +115,9 @@ class DecoupledRun:
             `interrupt` was pressed, or the run is too long to be written down.
         """
         search = self.search
-        return lasso(self.network, search.trace(), search.network, interrupt)
+        return lasso(
+            self.network, search.trace(), search.network, interrupt, memory_bytes
+        )
 
 
 def _monitor(asked: Asked) -> Monitor:

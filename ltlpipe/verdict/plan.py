@@ -172,16 +172,11 @@ def choose_decoupled(plan: Plan, name: str) -> Plan:
     return replace(plan, emptiness=name, reasons=reasons)
 
 
-def note_decoupled(plan: Plan, options: Options, *, used: bool, reason: str) -> Plan:
+def note_decoupled(plan: Plan, *, used: bool, reason: str) -> Plan:
     """Say in a settled plan whether the search is a decoupled one, and why or why not.
 
-    Raises
-    ------
-    UnsupportedError
-        It is not, although the user names it.
+    The reason why not is refused before, if it has to be one.
     """
-    if not used and options.wants_decoupling:
-        raise UnsupportedError(f"decoupled search cannot be used: {reason}")
     if used:
         reductions = (*plan.reductions, DECOUPLING)
         said = f"{DECOUPLING}, because {reason}"

@@ -215,9 +215,7 @@ class Preparation:
             plan = note_components(
                 plan, self.options, self.components, components or decision
             )
-        plan = note_decoupled(
-            plan, self.options, used=decoupled.allowed, reason=decoupled.reason
-        )
+        plan = note_decoupled(plan, used=decoupled.allowed, reason=decoupled.reason)
         self.plan = note_ample(
             plan, self.options, used=decided.allowed, reason=decided.reason
         )
@@ -230,6 +228,7 @@ class Preparation:
         if attempt.coupled is not None:
             return Decision(False, attempt.coupled)
         if not decision.allowed:
+            self._refuse_if_needed(decision.reason)
             return decision
         if trimmed.table.condition is not None:
             return Decision(False, "its automaton is no generalised Büchi one")
@@ -285,10 +284,15 @@ class Preparation:
             reason = "sets of states do not tell which of them are deadlocks"
         elif named == SCC and self.system.has_acceptance:
             reason = f"{SCC} takes no components that accept: use {NDFS}"
-        if reason is not None and self.must_decouple:
+        if reason is not None:
+            self._refuse_if_needed(reason)
+        return reason
+
+    def _refuse_if_needed(self, reason: str) -> None:
+        """Refuse to do without decoupled search if it has to be one."""
+        if self.must_decouple:
             who = "--accepting each needs it, but " if self.accepts_apart else ""
             raise UnsupportedError(f"{who}decoupled search cannot be used: {reason}")
-        return reason
 
     def _visible_letters(self, trimmed: Trimmed) -> list[int]:
         return visible_letters(trimmed.actions, self.options.visible_actions)

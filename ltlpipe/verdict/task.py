@@ -130,7 +130,8 @@ class Task:
             why = obstacle or "a decoupled search is asked for"
             yield Attempt(limits, Decision(False, why), coupled=coupled)
         elif self.prepared.must_decouple:
-            yield Attempt(limits, None, cap, coupled)
+            why_not = None if obstacle is None else Decision(False, obstacle)
+            yield Attempt(limits, why_not, cap, coupled)
         elif obstacle is not None:
             as_they_are = Decision(False, obstacle)
             if coupled is None and self.prepared.may_decouple():
@@ -216,7 +217,15 @@ class Task:
         if table_bytes(asked.trimmed.network) > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
         assert self.prepared.plan.emptiness is not None  # since `settle`
-        run = DecoupledRun(asked, self.prepared.plan.emptiness, self.options)
+
+        def stop_in_time() -> None:
+            if interrupt.pressed:
+                raise StoppedError("interrupted")
+            if limits.expired:
+                raise StoppedError("timeout")
+
+        name = self.prepared.plan.emptiness
+        run = DecoupledRun(asked, name, self.options, stop_in_time)
         began = time.monotonic()
         outcome = run.drive(limits, interrupt, progress)
         self._note(**run.statistics(), search_seconds=time.monotonic() - began)
@@ -228,7 +237,7 @@ class Task:
             return self._verdict(VIOLATED)
         began = time.monotonic()
         try:
-            found = run.lasso(interrupt)
+            found = run.lasso(interrupt, limits.memory_bytes)
             lasso = self._lifted(found.actions, found.states, found.length, interrupt)
         except Interrupted as stopped:
             return self._verdict(UNKNOWN, stopped.reason)

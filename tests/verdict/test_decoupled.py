@@ -6,6 +6,7 @@ import itertools
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
@@ -180,6 +181,10 @@ def test_properties_that_exclude_decoupled_search():
         check(ring(5), "GF l0", emptiness="decoupled-scc")
     with pytest.raises(UnsupportedError, match="each needs it, but"):
         check(alternating((0, 1)), empty=True, accepting="each", emptiness="se05")
+    with pytest.raises(UnsupportedError, match=r"each needs it, but .* interruptible"):
+        check(alternating((0, 1)), "!X g", accepting="each")
+    with pytest.raises(UnsupportedError, match="components cannot be used: acceptance"):
+        check(ring(5), empty=True, reduce="components,decoupled")
     with pytest.raises(UnsupportedError, match="--stack-test is for"):
         check(ring(5), empty=True, stack_test=True)
     with pytest.raises(UnsupportedError, match="expected one of together, each"):
@@ -224,6 +229,20 @@ def test_limits():
         assert verdict.reason is None or time.monotonic() - began < 5
 
 
+def test_large_tables_take_no_longer_than_the_time_limit():
+    """Closures of thousands of internal states are not waited for."""
+    rng = np.random.default_rng(0)
+    n = 6000
+    steps = [(s, "i", int(d)) for s in range(n) for d in rng.integers(n, size=3)]
+    large = LTS.from_transitions([*steps, (0, "g", 0)])
+    network = Network([large, LTS.from_transitions([(0, "g", 0)])])
+    ask = {"formula": "GF g", "emptiness": "decoupled-scc"}
+    check(PLAIN, "GF l0", emptiness="decoupled-scc")  # compiled and loaded
+    began = time.monotonic()
+    assert check(network, timeout=1, **ask).reason == "timeout"
+    assert time.monotonic() - began < 4
+
+
 def test_lassos_that_are_too_long(monkeypatch):
     """Rings of 2, 3, 5 and 7 states are back together after 210 turns."""
     network = Network(
@@ -234,6 +253,10 @@ def test_lassos_that_are_too_long(monkeypatch):
     )
     verdict = check(network, "FG !g", reduce="decoupled")
     assert len(verdict.lasso.cycle) == 210
+    monkeypatch.setattr(lassos, "FEW_STEPS", 20)
+    for memory, reason in ((0.15, "memory"), (0.5, None)):
+        verdict = check(network, "FG !g", reduce="decoupled", memory=memory)
+        assert (verdict.stats.states, verdict.reason) == (210, reason)
     monkeypatch.setattr(lassos, "MAX_STEPS", 200)
     verdict = check(network, "FG !g", reduce="decoupled")
     assert (verdict.verdict, verdict.reason) == ("unknown", "memory")

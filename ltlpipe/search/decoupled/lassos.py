@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 MAX_STEPS = 10_000_000
 """Steps of the longest lasso that is written down."""
 
+FEW_STEPS = 10_000
+"""Steps that a lasso may have whatever the limit of memory."""
+
+STEP_BYTES = 256
+"""What a step of a lasso takes per component until it has been replayed."""
+
 
 class GlobalTrace(NamedTuple):
     """What a decoupled search has found.
@@ -93,11 +99,19 @@ class _Steps:
         Actions that are global labels.
     held : frozenset of int
         The acceptors, as negative numbers, that ask for this component to accept.
+    interrupt : Interrupt, optional
+        Ends the work when pressed.
     """
 
     def __init__(
-        self, network: Network, i: int, shared: frozenset[int], held: frozenset[int]
+        self,
+        network: Network,
+        i: int,
+        shared: frozenset[int],
+        held: frozenset[int],
+        interrupt: Interrupt | None,
     ) -> None:
+        self._interrupt = interrupt
         component = network.components[i]
         index = {
             a.name: k for k, a in enumerate(network.actions) if i in a.participants
@@ -129,8 +143,14 @@ class _Steps:
             return [state] if state in self.accepting else []
         return self._targets.get((state, action), [])
 
+    def stop_in_time(self) -> None:
+        """Raise `Interrupted` if Ctrl-C was pressed."""
+        if self._interrupt is not None and self._interrupt.pressed:
+            raise Interrupted
+
     def reached(self, states: Iterable[int], trace: Sequence[int]) -> frozenset[int]:
         """Return the local states reached along global labels."""
+        self.stop_in_time()
         current = self._closed(states)
         for action in trace:
             if action not in self.alphabet:
@@ -171,6 +191,7 @@ class _Steps:
         own = [k for k, action in enumerate(trace) if action in self.alphabet]
         arrivals = [{src: src}]  # by own label: where it leads to, and where from
         for k in own:
+            self.stop_in_time()
             before = sorted(self._closed(arrivals[-1]), reverse=True)
             arrivals.append(
                 {after: s for s in before for after in self.after(s, trace[k])}
@@ -181,6 +202,7 @@ class _Steps:
         arrived, left = next(segments)
         for action in trace:
             if action in self.alphabet:
+                self.stop_in_time()
                 steps = self._internal_way(arrived, left)
                 arrived, left = next(segments)
                 parts.append([*steps, (action, arrived)])
@@ -302,30 +324,31 @@ class _Run:
         network: Network,
         steps: Sequence[_Steps],
         interrupt: Interrupt | None,
+        most: float,
     ) -> None:
+        self.most = most  # steps
         self.steps = steps
         self.states = [[c.initial for c in network.components]]
         self.actions: list[int] = []
         self.interrupt = interrupt
 
-    def stop_in_time(self) -> None:
-        """Raise `Interrupted` if Ctrl-C was pressed."""
-        if self.interrupt is not None and self.interrupt.pressed:
-            raise Interrupted
-
     def move(self, action: int, moved: dict[int, int]) -> None:
         """Take one step, which moves some components."""
-        if len(self.actions) == MAX_STEPS:
-            raise Interrupted("memory")
+        self.make_sure_of(1)
         state = list(self.states[-1])
         for i, local in moved.items():
             state[i] = local
         self.states.append(state)
         self.actions.append(action)
 
+    def make_sure_of(self, n_steps: int) -> None:
+        """Raise `Interrupted` if the run may not have so many steps more."""
+        if len(self.actions) + n_steps > self.most:
+            raise Interrupted("memory")
+
     def follow(self, goal: Sequence[int], trace: Sequence[int]) -> None:
         """Lead every component to its goal along the same global labels."""
-        self.stop_in_time()
+        self.make_sure_of(sum(action >= 0 for action in trace))
         parts = [
             steps.along(src, dst, trace)
             for steps, src, dst in zip(self.steps, self.states[-1], goal, strict=True)
@@ -355,6 +378,7 @@ def lasso(
     trace: GlobalTrace,
     decoupled: DecoupledNetwork,
     interrupt: Interrupt | None = None,
+    memory_bytes: float = math.inf,
 ) -> NetworkLasso:
     """Return an accepting run with a global trace, or a shorter one.
 
@@ -368,11 +392,14 @@ def lasso(
         Its tables.
     interrupt : Interrupt, optional
         Ends the work when pressed.
+    memory_bytes : float
+        What the run may take.
 
     Raises
     ------
     Interrupted
-        `interrupt` was pressed, or the run is longer than `MAX_STEPS`.
+        `interrupt` was pressed, or the run is longer than `MAX_STEPS` or than memory
+        allows, `FEW_STEPS` aside.
     RuntimeError
         There is no such run: a bug.
     """
@@ -384,10 +411,12 @@ def lasso(
             i,
             decoupled.shared,
             frozenset(-1 - j for j, group in groups if i in group),
+            interrupt,
         )
         for i in range(n)
     ]
-    run = _Run(network, steps, interrupt)
+    most = min(MAX_STEPS, max(FEW_STEPS, memory_bytes / (STEP_BYTES * n)))
+    run = _Run(network, steps, interrupt, most)
     reached = decoupled.unpack(trace.middle)
     watching = [min(states) for states in reached[n:]]  # of the monitor
     if not trace.cycle:
@@ -399,7 +428,6 @@ def lasso(
         return run.lasso(length)
     orbits = []  # without a monitor components accept where it begins
     for own, states in zip(steps, reached, strict=False):
-        run.stop_in_time()
         orbits.append(own.orbit(states, trace.cycle, accepting=n == len(reached)))
     before = max(len(orbit.way) for orbit in orbits)
     turns = math.lcm(*(len(orbit.round) for orbit in orbits))
@@ -414,8 +442,7 @@ def lasso(
         if cycle is not None:
             run.follow(goal, cycle)
             return run.lasso(length)
-    if turns * max(sum(action >= 0 for action in trace.cycle), 1) > MAX_STEPS:
-        raise Interrupted("memory")
+    run.make_sure_of(turns * max(sum(action >= 0 for action in trace.cycle), 1))
     for turn in range(before, before + turns):
         run.follow([orbit.at(turn + 1) for orbit in orbits], trace.cycle)
     return run.lasso(length)

@@ -27,7 +27,7 @@ import numpy as np
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ltlpipe.search.decoupled.monitors import Monitor, Move
     from ltlpipe.systems.lts import LTS, Network
@@ -156,7 +156,11 @@ class _Component:
     """
 
     def __init__(
-        self, lts: LTS, states: np.ndarray, global_labels: frozenset[str]
+        self,
+        lts: LTS,
+        states: np.ndarray,
+        global_labels: frozenset[str],
+        stop_in_time: Callable[[], None],
     ) -> None:
         index = {s: k for k, s in enumerate(states.tolist())}
         self.size = len(states)
@@ -171,7 +175,7 @@ class _Component:
                 targets.setdefault(index[src], []).append(index[dst])
             else:
                 internal[index[src]].append(index[dst])
-        self.closure = _closures(internal)
+        self.closure = _closures(internal, stop_in_time)
         self.images = {
             label: {src: self._closed(dsts) for src, dsts in targets.items()}
             for label, targets in steps.items()
@@ -204,8 +208,16 @@ class _Watching:
         self.references = _bits(monitor.accepting)
 
 
+def _go_on() -> None:
+    """Let nothing stop the work."""
+
+
 def decouple(
-    network: Network, monitor: Monitor | None = None, *, seed: int | None = None
+    network: Network,
+    monitor: Monitor | None = None,
+    *,
+    seed: int | None = None,
+    stop_in_time: Callable[[], None] = _go_on,
 ) -> DecoupledNetwork:
     """Compute the tables of a network's decoupled composition.
 
@@ -217,6 +229,8 @@ def decouple(
         What accepts instead; `counted`, if the tables are for a nested search.
     seed : int, optional
         Shuffles the order of the labels.
+    stop_in_time : callable
+        Raises an exception to end the work; called now and then.
     """
     actions = network.actions
     seen = {i: None for i, a in enumerate(actions) if len(a.participants) > 1}
@@ -226,7 +240,7 @@ def decouple(
     names = frozenset(actions[i].name for i in labels)
     local = [reachable_states(c) for c in network.components]
     components = [
-        _Component(c, states, names - c.internal)
+        _Component(c, states, names - c.internal, stop_in_time)
         for c, states in zip(network.components, local, strict=True)
     ]
     everyone: list[_Component | _Watching] = [*components]
@@ -427,7 +441,7 @@ def place_sets(sizes: Sequence[int]) -> Places:
     return places
 
 
-def _closures(steps: list[list[int]]) -> list[int]:
+def _closures(steps: list[list[int]], stop_in_time: Callable[[], None]) -> list[int]:
     """Return, per state, the bits of the states reached by any number of steps."""
     sources: list[list[int]] = [[] for _ in steps]
     for src, targets in enumerate(steps):
@@ -436,6 +450,7 @@ def _closures(steps: list[list[int]]) -> list[int]:
     closure = [1 << k for k in range(len(steps))]
     changed = list(range(len(steps)))
     while changed:
+        stop_in_time()
         dst = changed.pop()
         for src in sources[dst]:
             union = closure[src] | closure[dst]

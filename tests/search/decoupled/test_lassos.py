@@ -11,6 +11,7 @@ from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
 from ltlpipe.search.decoupled.lassos import lasso
 from ltlpipe.search.decoupled.tables import decouple
 from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.verdict.replay import replay_run
@@ -108,3 +109,33 @@ def test_rounds_of_lemma_1(periods, rounds):
     found, closing = replayed(network, stack=True)
     assert len(found.cycle) == rounds
     assert closing == (Closing.STACK if rounds > 1 else Closing.REFERENCES)
+
+
+class Soon:
+    """Is pressed when it has been asked often enough."""
+
+    def __init__(self, patience):
+        self.patience = patience
+
+    @property
+    def pressed(self):
+        self.patience -= 1
+        return self.patience < 0
+
+
+def test_one_long_turn_is_interrupted():
+    """Ctrl-C is noticed on the way along a trace, not only between turns."""
+    rings = [
+        LTS.from_transitions(
+            [(s, "g", (s + 1) % p) for s in range(p)], accepting=[0] if p < 7 else None
+        )
+        for p in (2, 3, 5, 7)
+    ]
+    network = Network(rings)
+    search = DecoupledNDFS(decouple(network))
+    assert drive(search, Limits()).status == Status.FOUND
+    for patience in (0, 1, 10, 100):
+        with pytest.raises(Interrupted, match="interrupted"):
+            lasso(network, search.trace(), search.network, Soon(patience))
+    found = lasso(network, search.trace(), search.network, Soon(10**5))
+    assert len(found.actions) == found.length + 210
