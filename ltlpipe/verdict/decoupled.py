@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.search.catalogue import DECOUPLED
+from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
 from ltlpipe.search.decoupled.lassos import lasso
 from ltlpipe.search.decoupled.monitors import counted, monitor_of
-from ltlpipe.search.decoupled.tables import decouple
 from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.registers import Reg
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ltlpipe.search.decoupled import breadth
 from ltlpipe.search.decoupled.breadth import shortest_trace
-from ltlpipe.search.decoupled.tables import decouple
+from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.systems.random_networks import random_network
 from tests.oracles import compose
 from tests.strategies import networks

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe._jit import njit
+from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.composition import Exploration, lowest_bit
 from ltlpipe.search.decoupled.dominance import (
     VisitedSets,
@@ -17,7 +18,6 @@ from ltlpipe.search.decoupled.dominance import (
     find_dominating,
     has_room,
 )
-from ltlpipe.search.decoupled.tables import decouple
 from ltlpipe.search.driver import Limits, Outcome, drive
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.random_networks import random_network

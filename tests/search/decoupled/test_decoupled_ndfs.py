@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
+from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
-from ltlpipe.search.decoupled.tables import decouple
 from ltlpipe.search.driver import Limits, Outcome, drive
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.random_networks import random_network

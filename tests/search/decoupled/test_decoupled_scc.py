@@ -12,11 +12,12 @@ from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
-from ltlpipe.search.decoupled.decoupled_scc import DEAD, DecoupledSCC
+from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
 from ltlpipe.search.decoupled.lassos import lasso
 from ltlpipe.search.decoupled.monitors import counted, monitor_of
-from ltlpipe.search.decoupled.tables import decouple
+from ltlpipe.search.decoupled.scc_steps import DEAD
 from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.random_networks import random_network

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
+from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
 from ltlpipe.search.decoupled.lassos import lasso
-from ltlpipe.search.decoupled.tables import decouple
 from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.registers import Reg, Status

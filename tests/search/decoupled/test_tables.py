@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from ltlpipe import LTS, Network
-from ltlpipe.search.decoupled.tables import WORD_BITS, decouple
+from ltlpipe.search.decoupled.building import decouple
+from ltlpipe.search.decoupled.tables import WORD_BITS
 from tests.search.decoupled.examples import figure_8
 from tests.search.decoupled.reference import Composition
 from tests.strategies import networks
