@@ -40,6 +40,8 @@ from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
     from ltlpipe.search.driver import Limits
 
@@ -113,6 +115,24 @@ class Path(NamedTuple):
     states: np.ndarray  # int32[d], the visited states on the path
     cursor: np.ndarray  # int32[d], the next label of each
     fresh: np.ndarray  # uint64[1, n_words], the successor that is looked at
+
+
+def lengthen(stacks: Sequence[np.ndarray], depth: int, free_bytes: float) -> None:
+    """Make stacks of equal length longer by half if `depth` entries fill them.
+
+    Raises
+    ------
+    OutOfMemoryError
+        That takes more than `free_bytes`.
+    """
+    length = stacks[0].shape[0]
+    if depth < length:
+        return
+    added = length // 2
+    if added * sum(array.itemsize for array in stacks) > free_bytes:
+        raise OutOfMemoryError
+    for array in stacks:
+        array.resize(length + added, refcheck=False)
 
 
 @njit
@@ -223,14 +243,9 @@ class Exploration:
             The arrays would need more than `limit_bytes`, or the system refuses
             to give more.
         """
-        states, cursor, _ = self.path
         try:
-            length = states.shape[0]
-            if self.registers[Reg.DEPTH] == length:
-                if self.memory_bytes + 4 * length > limit_bytes:
-                    raise OutOfMemoryError
-                for array in (states, cursor):
-                    array.resize(length + length // 2, refcheck=False)
+            depth = self.registers[Reg.DEPTH]
+            lengthen(self.path[:2], depth, limit_bytes - self.memory_bytes)
             self.visited.grow(limit_bytes - self.memory_bytes)
         except MemoryError as error:
             raise OutOfMemoryError from error

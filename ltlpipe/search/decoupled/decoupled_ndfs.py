@@ -28,7 +28,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe._jit import inlined, njit
-from ltlpipe.search.decoupled.composition import Path, is_enabled, write_successor
+from ltlpipe.search.decoupled.composition import (
+    Path,
+    is_enabled,
+    lengthen,
+    write_successor,
+)
 from ltlpipe.search.decoupled.dominance import (
     VisitedSets,
     add_row,
@@ -332,12 +337,8 @@ class DecoupledNDFS:
                 (self.path, Reg.DEPTH),
                 (self.inner, Reg.INNER_DEPTH),
             ):
-                length = path.states.shape[0]
-                if self.registers[register] == length:
-                    if self.memory_bytes + 4 * length > limit_bytes:
-                        raise OutOfMemoryError
-                    for array in (path.states, path.cursor):
-                        array.resize(length + length // 2, refcheck=False)
+                depth = self.registers[register]
+                lengthen(path[:2], depth, limit_bytes - self.memory_bytes)
             for rows in (self.visited, self.seen):
                 rows.grow(limit_bytes - self.memory_bytes)
         except MemoryError as error:

@@ -43,12 +43,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.search.decoupled.composition import (
-    Path,
-)
-from ltlpipe.search.decoupled.dominance import (
-    VisitedSets,
-)
+from ltlpipe.search.decoupled.composition import Path, lengthen
+from ltlpipe.search.decoupled.dominance import VisitedSets
 from ltlpipe.search.decoupled.lassos import GlobalTrace
 from ltlpipe.search.decoupled.scc_cycles import accepting_cycle
 from ltlpipe.search.decoupled.scc_steps import (
@@ -225,12 +221,8 @@ class DecoupledSCC:
         parts = self.parts
         stacks = (self.path.states, self.path.cursor, *parts[3:])
         try:
-            length = stacks[0].shape[0]
-            if self.registers[Reg.DEPTH] == length:
-                if self.memory_bytes + 11 * length > limit_bytes:
-                    raise OutOfMemoryError
-                for array in stacks:
-                    array.resize(length + length // 2, refcheck=False)
+            depth = self.registers[Reg.DEPTH]
+            lengthen(stacks, depth, limit_bytes - self.memory_bytes)
             self.visited.grow(limit_bytes - self.memory_bytes)
             n_rows = self.visited.arrays.store.rows.shape[0]
             if 12 * (n_rows - len(parts.live)) + self.memory_bytes > limit_bytes:
