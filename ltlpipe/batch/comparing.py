@@ -1,7 +1,7 @@
 """The same questions under several emptiness checks or acceptances, side by side.
 
-By default every check searches the product of the same automaton with the successors of a
-state in the same order, as in the experiments of S. Schwoon and J. Esparza, "A
+By default every check searches the product of the same automaton with the successors
+of a state in the same order, as in the experiments of S. Schwoon and J. Esparza, "A
 Note on On-The-Fly Verification Algorithms", TACAS 2005, Sec. 7: what differs
 between two rows of one formula is the algorithm.  That is why the acceptance is
 `ba` for all unless something else is asked for.

@@ -342,7 +342,8 @@ def _columns(rows: list[Row]) -> dict[str, str]:
     return {
         column: title
         for column, title in _SHOWN_OF_KINDS.items()
-        if column not in _WHERE_KNOWN or any(row.get(column) is not None for row in rows)
+        if column not in _WHERE_KNOWN
+        or any(row.get(column) is not None for row in rows)
     }
 
 
@@ -350,7 +351,7 @@ def _cell(value: float | None) -> str:
     """Return a number for people; what is no integer is a share."""
     if value is None:
         return "-"
-    return f"{value:.0%}" if isinstance(value, float) else f"{value:,}"
+    return f"{value:.1%}" if isinstance(value, float) else f"{value:,}"
 
 
 def _summarise(n_rows: int, left: int, seconds: float, out: str | None) -> None:

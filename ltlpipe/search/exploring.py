@@ -103,7 +103,7 @@ class Exploration(Search):
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
-        return np.arange(self.n_stored) < self.registers[Reg.VISITED]
+        return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
 
     def lasso(
         self,
