@@ -38,7 +38,7 @@ from ltlpipe.automata.conditions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 Random = np.random.Generator
 
@@ -96,12 +96,14 @@ FAMILIES: dict[str, Callable[[Random], Condition]] = {
 FORMULAS = "formulas, generic"
 
 
-def random_automaton(random: Random, condition: Condition, n_states: int) -> Any:
-    """Return a deterministic Spot automaton over a and b."""
+def random_automaton(
+    random: Random, condition: Condition, n_states: int, names: Sequence[str] = "ab"
+) -> Any:
+    """Return a deterministic Spot automaton over two propositions."""
     import buddy  # which Spot makes importable
 
     automaton = spot.make_twa_graph(spot.make_bdd_dict())
-    a, b = (buddy.bdd_ithvar(automaton.register_ap(name)) for name in "ab")
+    a, b = (buddy.bdd_ithvar(automaton.register_ap(name)) for name in names)
     automaton.set_acceptance(condition.n_marks, spot.acc_code(str(condition)))
     automaton.new_states(n_states)
     for src in range(n_states):
