@@ -4,7 +4,9 @@ Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with genera
 Rabin and Fin-less automata", STTT 21 (2019), Sec. 5.  Each question is asked with the
 automaton of every acceptance and the emptiness check that suits it; as in the source
 only questions count whose generalised Rabin automaton has Fin (otherwise the product
-and the search are those of the TGBA).  Questions:
+and the search are those of the TGBA), and for which the search of the TGBA is no matter
+of a moment (there a second, here 5,000 states, or 500 before a violation is found).
+Questions:
 
 ``philosophers``, ``leader election``, ``rers``
     networks with formulas: random ones about what happens again and again or from some
@@ -14,8 +16,8 @@ and the search are those of the TGBA).  Questions:
     Rabin, Streett, random Emerson-Lei conditions.
 
 As many questions that hold as are violated, as far as they are found among so many
-that are drawn.  Automata are translated with a limit, products explored once for their
-sizes, and all ways of a question take turns.  Tables:
+that are drawn.  Every family has an equal share of ``--budget``.  Products are explored
+once for their sizes, and all ways of a question take turns.  Tables:
 
 - ``acceptance.csv``: a row per question and way, medians of several runs;
 - ``acceptance_summary.csv``: geometric means as the source's Tables 4 to 7, over the
@@ -38,8 +40,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from functools import partial
-from itertools import cycle
+from itertools import cycle, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,12 +58,14 @@ from ltlpipe.systems.leader_election import leader_election
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.rers_networks import rers_network
 from ltlpipe.verdict.checking import product_size
+from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe import Network
     from ltlpipe.automata.conditions import Condition
+    from ltlpipe.verdict.verdict import Verdict
 
 FORMULAS = Path(__file__).parents[1] / "formulas" / "leader-election.ltl"
 KINDS = ("ba", "tgba", "tgra", "tfla", "tela")
@@ -83,8 +86,10 @@ CONDITIONS: dict[str, Callable[[fin_removal.Random], Condition]] = {
     )
 }
 AUTOMATON_STATES = 6
+EDGES = 0.9  # the chance of an edge from a state on a letter: most products are large
 SHORT = 2.0  # seconds in which a question must be decided that is to be asked
 TRIES = 30  # questions that are drawn for each that is asked
+SEARCHING = 0.3  # of a family's time, at most, to find its questions
 SLOW = 1.0  # seconds of a way that is not repeated
 COLUMNS = [
     "verdict",
@@ -173,11 +178,11 @@ def drawn(
 
 def of_networks(quick: bool) -> Iterator[tuple[str, Iterator[Question]]]:
     """Yield families and their questions, endless."""
-    tables = [por.plain(philosophers(n)) for n in ((3,) if quick else (6, 7))]
+    tables = [por.plain(philosophers(n)) for n in ((3,) if quick else (7, 8))]
     yield "philosophers", _in_turn("philosophers", tables)
     elections = [leader_election(variant=v) for v in ((1,) if quick else (1, 2))]
     yield "leader election", _leader_election(elections)
-    sizes = (6,) if quick else (5, 7, 8)
+    sizes = (6,) if quick else (7, 8)
     problems = [rers_network(n, style="2019", seed=n).network for n in sizes]
     yield "rers", _in_turn("rers", problems)
 
@@ -226,7 +231,7 @@ def _random_automata(
         names = [action.name for action in network.actions]
         two = [names[i] for i in random.choice(len(names), size=2, replace=False)]
         violations = fin_removal.random_automaton(
-            random, make(random), AUTOMATON_STATES, two
+            random, make(random), AUTOMATON_STATES, two, EDGES
         )
         yield Question(
             family, network, f"automaton {seed} of {', '.join(two)}", violations
@@ -234,44 +239,66 @@ def _random_automata(
 
 
 def chosen_of(
-    questions: Iterator[Question], count: int, limits: Limits
+    questions: Iterator[Question], count: int, least: int, limits: Limits, until: float
 ) -> list[Question]:
     """Return `count` questions with Fin that hold, and as many that are violated.
 
-    Fewer if so many are not found among `TRIES` times as many.
+    Fewer if so many are not found among `TRIES` times as many, or in time.  They take
+    turns, so that what is not asked in the end is balanced.
     """
     found: dict[str, list[Question]] = {"holds": [], "violated": []}
     seen = set()
     for _, question in zip(range(2 * count * TRIES), questions, strict=False):
         if all(len(some) == count for some in found.values()):
             break
+        if time.monotonic() > until:
+            break
         key = (question.network.name, question.text)
         if key in seen:
             continue
         seen.add(key)
-        verdict = tried(question, limits)
+        verdict = tried(question, least, limits)
         if verdict is not None and len(found[verdict]) < count:
             found[verdict].append(question)
-    return [*found["holds"], *found["violated"]]
+    turns = zip_longest(found["holds"], found["violated"])
+    return [question for turn in turns for question in turn if question is not None]
 
 
-def tried(question: Question, limits: Limits) -> str | None:
-    """Return the verdict, if it comes soon and the automaton has Fin."""
+def tried(question: Question, least: int, limits: Limits) -> str | None:
+    """Return the verdict, if it comes soon, but not at once, and the TGRA has Fin.
+
+    The search of the TGBA has to meet `least` states, a tenth of them if it finds a
+    violation.
+    """
+    short = limits._replace(timeout=min(SHORT, limits.timeout))
     try:
-        known = check(
-            question.network,
-            **question.asked,
-            acceptance="tgra",
-            reduce="none",
-            timeout=min(SHORT, limits.timeout),
-            max_states=limits.max_states,
-            memory=limits.memory_mib,
-            lasso=False,
-        )
+        acceptance = _check(question, {"acceptance": "tgra"}, short, 1).stats.acceptance
+        if "Fin" not in (acceptance or ""):
+            return None
+        known = _check(question, WAYS["TGBA"], short)
     except UnsupportedError:
         return None
-    has_fin = "Fin" in (known.stats.acceptance or "")
-    return known.verdict if has_fin and known.reason is None else None
+    if known.reason is not None:
+        return None
+    enough = least // 10 if known.verdict == VIOLATED else least
+    return known.verdict if (known.stats.states or 0) >= enough else None
+
+
+def _check(
+    question: Question,
+    options: dict[str, Any],
+    limits: Limits,
+    max_states: int | None = None,
+) -> Verdict:
+    return check(
+        question.network,
+        **question.asked,
+        **options,
+        reduce="none",
+        timeout=limits.timeout,
+        max_states=max_states or limits.max_states,
+        memory=limits.memory_mib,
+    )
 
 
 def measured(
@@ -305,15 +332,7 @@ def _asked(
     question: Question, options: dict[str, Any], limits: Limits
 ) -> dict[str, Any]:
     try:
-        verdict = check(
-            question.network,
-            **question.asked,
-            **options,
-            reduce="none",
-            timeout=limits.timeout,
-            max_states=limits.max_states,
-            memory=limits.memory_mib,
-        )
+        verdict = _check(question, options, limits)
     except UnsupportedError as error:
         return {"verdict": "unknown", "reason": str(error).splitlines()[0]}
     known = row_of(verdict) | comparison_columns(verdict)
@@ -456,16 +475,18 @@ def draw(rows: list[dict[str, Any]], out: Path) -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=8, help="of a verdict, per family")
+    parser.add_argument("--count", type=int, default=6, help="of a verdict, per family")
+    parser.add_argument("--least", type=int, default=5000, help="states of the TGBA")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds per check")
     parser.add_argument("--memory", type=int, default=2048, help="MiB per check")
     parser.add_argument("--max-states", type=int, default=5_000_000)
+    parser.add_argument("--budget", type=float, default=780.0, help="seconds in all")
     parser.add_argument("--quick", action="store_true", help="smallest systems only")
     parser.add_argument("--out", type=Path, default=record.RESULTS)
     chosen = parser.parse_args()
     if chosen.quick:
-        chosen.count, chosen.runs = 1, 1
+        chosen.count, chosen.runs, chosen.least = 1, 1, 0
     return chosen
 
 
@@ -478,18 +499,27 @@ def main() -> None:
         *((f, q, everything) for f, q in of_networks(chosen.quick)),
         *((f, q, WAYS) for f, q in of_products(chosen.quick)),
     ]
-    for family, questions, ways in families:
+    end = time.monotonic() + chosen.budget
+    for left, (family, questions, ways) in zip(
+        range(len(families), 0, -1), families, strict=True
+    ):
         began = time.monotonic()
-        asked = chosen_of(questions, chosen.count, limits)
+        share = max(end - began, 1.0) / left
+        asked = chosen_of(
+            questions, chosen.count, chosen.least, limits, began + SEARCHING * share
+        )
         searched = time.monotonic() - began
         for question in asked[:1]:  # compile what is not to be measured
             measured(question, ways, limits, 1)
-        measure = partial(measured, ways=ways, limits=limits, runs=chosen.runs)
+        n_asked = 0
         for question in asked:
-            rows += measure(question)
+            if n_asked and time.monotonic() > began + share:
+                break
+            rows += measured(question, ways, limits, chosen.runs)
+            n_asked += 1
         print(
-            f"{family}: {len(asked)} questions, found in {searched:.0f} s, "
-            f"{time.monotonic() - began:.0f} s in all",
+            f"{family}: {n_asked} of {len(asked)} questions, found in {searched:.0f} s,"
+            f" {time.monotonic() - began:.0f} s in all",
             flush=True,
         )
     table = summary(rows)

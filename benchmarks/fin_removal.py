@@ -97,7 +97,11 @@ FORMULAS = "formulas, generic"
 
 
 def random_automaton(
-    random: Random, condition: Condition, n_states: int, names: Sequence[str] = "ab"
+    random: Random,
+    condition: Condition,
+    n_states: int,
+    names: Sequence[str] = "ab",
+    edges: float = EDGES,
 ) -> Any:
     """Return a deterministic Spot automaton over two propositions."""
     import buddy  # which Spot makes importable
@@ -108,7 +112,7 @@ def random_automaton(
     automaton.new_states(n_states)
     for src in range(n_states):
         for label in (a & b, a & -b, -a & b, -a & -b):
-            if random.random() < EDGES:
+            if random.random() < edges:
                 marks = np.flatnonzero(random.random(condition.n_marks) < MARKS)
                 dst = int(random.integers(n_states))
                 automaton.new_edge(src, dst, label, [int(mark) for mark in marks])
