@@ -92,7 +92,7 @@ def test_every_emptiness_check_stands_beside_spots(tmp_path):
 
 
 def test_acceptances_side_by_side(tmp_path):
-    """Every way of a question has a row and agrees; summary, aims, figures are there."""
+    """Every way of a question has a row and agrees; the other tables are there."""
     rows = rows_of("benchmarks.acceptance", ["--quick"], tmp_path / "acceptance.csv")
     kinds = {"BA", "TGBA", "TGRA", "TFLA", "TELA"}
     families = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.check import exit_code, formulas_of, json_line
 from ltlpipe.cli.progress import RunWatcher, search_progress
@@ -203,13 +203,14 @@ def compare(
         _print_rows(rows)
     if not quiet and not as_json:
         _summarise(len(rows), left, time.monotonic() - started, out)
-    if plot is not None:
-        _draw(rows, plot)
     found = disagreements(rows)
     for disagreement in found:
         command = _command(system, disagreement, chosen)
         print(f"error: {disagreement}\n  {command}", file=sys.stderr)
-    raise typer.Exit(_exit_code(rows, left, found))
+    code = _exit_code(rows, left, found)
+    if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, _BUG):
+        code = _BAD_INPUT
+    raise typer.Exit(code)
 
 
 def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula | None]:
@@ -289,12 +290,17 @@ def _print_table1(rows: list[Row]) -> None:
     print(table1(to_frame(rows, COMPARISON_DTYPES)), flush=True)
 
 
-def _draw(rows: list[Row], path: str) -> None:
-    """Plot one acceptance against another."""
+def _draw(rows: list[Row], path: str) -> bool:
+    """Plot one acceptance against another; say why if that cannot be done."""
     from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
     from ltlpipe.report.scatter import draw_scatter
 
-    draw_scatter(to_frame(rows, COMPARISON_DTYPES), path)
+    try:
+        draw_scatter(to_frame(rows, COMPARISON_DTYPES), path)
+    except LtlpipeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def _print_rows(rows: list[Row]) -> None:

@@ -46,6 +46,19 @@ def liar(monkeypatch):
     monkeypatch.setattr(comparing, "check", lying)
 
 
+@pytest.fixture
+def liar_of_rabin(monkeypatch):
+    """`check`, but whatever `rabin` searches holds."""
+
+    def lying(*args, **options):
+        verdict = check(*args, **options)
+        if verdict.plan.emptiness == "rabin":
+            return replace(verdict, verdict="holds", lasso=None)
+        return verdict
+
+    monkeypatch.setattr(comparing, "check", lying)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_table_of_all_algorithms(suffix, run, ring, tmp_path):
     """One row per formula and algorithm in the file, and the same on the terminal."""
@@ -167,6 +180,22 @@ def test_a_plot(run, ring, tmp_path):
     assert (outcome.code, outcome.err) == (1, "")
 
 
+def test_a_plot_that_fails(run, ring, tmp_path, liar_of_rabin):
+    """Bad usage; but a verdict that is wrong is worse."""
+    path = tmp_path / "p.svg"
+    path.mkdir()
+    flags = ["--acceptance", "tgra,tela", "--plot", path, "--quiet"]
+    outcome = run("compare", ring, "-f", "G a", *flags)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: {path}: cannot be written")
+
+    outcome = run("compare", ring, "-f", FIN, *flags)
+    assert outcome.code == 4
+    assert "cannot be written" in outcome.err
+    outcome = run("compare", ring, "--empty", *flags)
+    assert (outcome.code, "nothing to plot" in outcome.err) == (2, True)
+
+
 def test_deterministic(run, ring):
     """A flag of the command that shows a disagreement, too."""
     flags = ["--acceptance", "tgba,tgra", "--deterministic", "--json"]
@@ -174,16 +203,8 @@ def test_deterministic(run, ring):
     assert [r["deterministic"] for r in outcome.records] == [False, True]
 
 
-def test_acceptances_that_disagree(run, ring, monkeypatch):
+def test_acceptances_that_disagree(run, ring, liar_of_rabin):
     """Exit code 4, and a command with the searches that were chosen."""
-
-    def lying(*args, **options):
-        verdict = check(*args, **options)
-        if options.get("acceptance") == "tgra":
-            return replace(verdict, verdict="holds", lasso=None)
-        return verdict
-
-    monkeypatch.setattr(comparing, "check", lying)
     flags = ["--acceptance", "tgra,tela", "--deterministic", "--quiet"]
     outcome = run("compare", ring, "-f", FIN, *flags)
 
