@@ -38,7 +38,7 @@ from ltlpipe.automata.conditions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 Random = np.random.Generator
 
@@ -96,17 +96,23 @@ FAMILIES: dict[str, Callable[[Random], Condition]] = {
 FORMULAS = "formulas, generic"
 
 
-def random_automaton(random: Random, condition: Condition, n_states: int) -> Any:
-    """Return a deterministic Spot automaton over a and b."""
+def random_automaton(
+    random: Random,
+    condition: Condition,
+    n_states: int,
+    names: Sequence[str] = "ab",
+    edges: float = EDGES,
+) -> Any:
+    """Return a deterministic Spot automaton over two propositions."""
     import buddy  # which Spot makes importable
 
     automaton = spot.make_twa_graph(spot.make_bdd_dict())
-    a, b = (buddy.bdd_ithvar(automaton.register_ap(name)) for name in "ab")
+    a, b = (buddy.bdd_ithvar(automaton.register_ap(name)) for name in names)
     automaton.set_acceptance(condition.n_marks, spot.acc_code(str(condition)))
     automaton.new_states(n_states)
     for src in range(n_states):
         for label in (a & b, a & -b, -a & b, -a & -b):
-            if random.random() < EDGES:
+            if random.random() < edges:
                 marks = np.flatnonzero(random.random(condition.n_marks) < MARKS)
                 dst = int(random.integers(n_states))
                 automaton.new_edge(src, dst, label, [int(mark) for mark in marks])

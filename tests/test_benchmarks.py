@@ -91,6 +91,35 @@ def test_every_emptiness_check_stands_beside_spots(tmp_path):
             assert row["times_is_empty"]
 
 
+def test_acceptances_side_by_side(tmp_path):
+    """Every way of a question has a row and agrees; the other tables are there."""
+    rows = rows_of("benchmarks.acceptance", ["--quick"], tmp_path / "acceptance.csv")
+    kinds = {"BA", "TGBA", "TGRA", "TFLA", "TELA"}
+    families = {}
+    for row in rows:
+        families.setdefault(row["family"], set()).add(row["automaton"])
+    for name in ("philosophers", "leader election", "rers"):
+        assert kinds | {"TGRA det", "TFLA det", "TELA det"} == families.pop(name)
+    assert all(ways == kinds for ways in families.values())
+    assert len(families) > 3
+    answered = [row for row in rows if row["verdict"] != "unknown"]
+    assert len(answered) > len(rows) / 2
+    # A search of a holding formula sees the whole product; rabin as often as it must.
+    whole = [r for r in answered if r["verdict"] == "holds" and r["product_states"]]
+    assert whole
+    assert all(int(r["states"]) <= int(r["product_states"]) for r in answered)
+    assert all(r["states"] == r["product_states"] for r in whole)
+    with (tmp_path / "acceptance_summary.csv").open(encoding="utf-8") as stream:
+        summary = list(csv.DictReader(stream))
+    assert {row["verdict"] for row in summary} == {"all", "holds", "violated"}
+    assert {row["automaton"] for row in summary} >= kinds
+    with (tmp_path / "acceptance_aims.csv").open(encoding="utf-8") as stream:
+        aims = list(csv.DictReader(stream))
+    assert all(float(row["ratio"]) > 0 and row["aim"] for row in aims)
+    for name in ("tgba", "pairs", "tfla"):
+        assert (tmp_path / f"acceptance_{name}.svg").exists()
+
+
 def test_an_interrupted_comparison_goes_on(tmp_path):
     """What is missing is measured, a torn line anew, and what is there stays."""
     table = tmp_path / "decoupled_random.csv"

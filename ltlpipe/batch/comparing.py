@@ -1,10 +1,14 @@
-"""The same questions under several emptiness checks, side by side.
+"""The same questions under several emptiness checks or acceptances, side by side.
 
-Every check searches the product of the same automaton with the successors of a
-state in the same order, as in the experiments of S. Schwoon and J. Esparza, "A
+By default every check searches the product of the same automaton with the successors
+of a state in the same order, as in the experiments of S. Schwoon and J. Esparza, "A
 Note on On-The-Fly Verification Algorithms", TACAS 2005, Sec. 7: what differs
 between two rows of one formula is the algorithm.  That is why the acceptance is
 `ba` for all unless something else is asked for.
+
+Acceptances are compared as by V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model
+checking with generalized Rabin and Fin-less automata", STTT 21 (2019), Sec. 5: each
+automaton with the emptiness check that suits it, which `check` chooses ("auto").
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check, product_size
-from ltlpipe.verdict.options import AUTO, Options, validate
+from ltlpipe.verdict.options import ACCEPTANCE_NAMES, AUTO, Options, validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,11 +45,14 @@ if TYPE_CHECKING:
 
 ALL = "all"
 
+GENERIC = ("tgra", "tfla", "tela")
+"""Acceptances that not every emptiness check takes, and that can be deterministic."""
+
 
 class Configuration(NamedTuple):
     """One way to answer a question."""
 
-    emptiness: str  # an emptiness check of this version
+    emptiness: str  # an emptiness check of this version, or "auto"
     acceptance: str | None  # of the property automaton; None where there is none
 
     def __str__(self) -> str:
@@ -85,35 +92,40 @@ class Watcher(Protocol):
 
 
 def configurations(
-    emptiness: str | Sequence[str] = ALL, acceptance: str | Sequence[str] = "ba"
+    emptiness: str | Sequence[str] | None = None,
+    acceptance: str | Sequence[str] = "ba",
 ) -> list[Configuration]:
     """Return all pairs of an acceptance and an emptiness check, each once.
 
     Parameters
     ----------
-    emptiness : str or sequence of str
+    emptiness : str or sequence of str, optional
         Names of emptiness checks, or one text with commas between; "all" is
-        every check of this version that looks at one state at a time.
+        every check of this version that looks at one state at a time, "auto" is
+        what `check` chooses for the automaton.  If not given it is "auto" where an
+        acceptance is out of `GENERIC`, else "all".
     acceptance : str or sequence of str
-        Kinds of property automata, or one text with commas between; "auto" is
-        the kind that `check` chooses for each emptiness check.
+        Kinds of property automata, or one text with commas between; "all" is every
+        kind, and "auto" the one that `check` chooses for each emptiness check.
 
     Raises
     ------
     UnsupportedError
         Something is not in this version; the message lists what is.
     """
-    names = list(SEARCHES) if emptiness == ALL else _listed(emptiness)
-    for name in names:
-        if name not in (*SEARCHES, *DECOUPLED):
-            ready = ", ".join((*SEARCHES, *DECOUPLED))
-            raise UnsupportedError(
-                f"--emptiness {name}: expected all, or names out of {ready}"
-            )
-    kinds = _listed(acceptance)
+    kinds = list(ACCEPTANCE_NAMES) if acceptance == ALL else _listed(acceptance)
     for kind in kinds:
         chosen = Options(acceptance=kind)
         validate(chosen)
+    if emptiness is None:
+        emptiness = ALL if set(kinds).isdisjoint(GENERIC) else AUTO
+    names = list(SEARCHES) if emptiness == ALL else _listed(emptiness)
+    for name in names:
+        if name not in (AUTO, *SEARCHES, *DECOUPLED):
+            ready = ", ".join((*SEARCHES, *DECOUPLED))
+            raise UnsupportedError(
+                f"--emptiness {name}: expected all, auto, or names out of {ready}"
+            )
     return [Configuration(name, kind) for kind in kinds for name in names]
 
 
@@ -143,13 +155,13 @@ def compare(
     system: Network | StrPath | Sequence[StrPath],
     formulas: Iterable[str | Formula] = (),
     *,
-    emptiness: str | Sequence[str] = ALL,
+    emptiness: str | Sequence[str] | None = None,
     acceptance: str | Sequence[str] = "ba",
     empty: bool = False,
     sizes: bool = False,
     **options: Any,
 ) -> pd.DataFrame:
-    """Check formulas with several emptiness checks and return one row for each.
+    """Check formulas in several ways and return one row for each.
 
     Parameters
     ----------
@@ -159,15 +171,19 @@ def compare(
         What is asked of it.
     emptiness, acceptance : str or sequence of str
         As for `configurations`: every algorithm on `ba` by default, so that all
-        search the same product in the same order.
+        search the same product in the same order.  With "all" kinds of acceptance,
+        each has the search that suits it.
     empty : bool
         Ask, too, whether the system has no accepting run at all.
     sizes : bool
-        Explore every product completely, too, for the columns `product_states`
-        and `product_transitions`; what the limits do not allow is missing.
+        Explore every product completely, too, for the columns `product_states`,
+        `product_transitions` and `fin_share`; what the limits do not allow is
+        missing.
     **options
         The others of `check`; `reduce` is "none" unless it is given, since not
-        every algorithm takes every reduction.
+        every algorithm takes every reduction.  `deterministic` asks for
+        deterministic automata of the kinds that have them: "ba" and "tgba" are
+        what the others are compared with.
 
     Returns
     -------
@@ -230,7 +246,7 @@ def _rows(
     measure: _Measure | None,
 ) -> Iterator[Row]:
     common = host_columns() | {"seed": options.get("seed")}
-    warm: set[str] = set()
+    warm: set[Configuration] = set()
     suited = False  # whether some algorithm so far takes the formula's automaton
     for number, run in enumerate(runs, start=1):
         if number == 1 or runs[number - 2].formula is not run.formula:
@@ -238,9 +254,9 @@ def _rows(
         last = number == len(runs) or runs[number].formula is not run.formula
         if watcher is not None:
             watcher.begin(run, number, len(runs))
-        if run.configuration.emptiness not in warm:
-            _warm_up(run.configuration.emptiness)
-            warm.add(run.configuration.emptiness)
+        if run.configuration not in warm:
+            _warm_up(run.configuration)
+            warm.add(run.configuration)
         started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
         try:
             row = _answered(network, run, watcher, options, said=suited)
@@ -291,23 +307,50 @@ class _Measure:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LtlpipeWarning)
             size = product_size(
-                self._network, run.formula, acceptance=acceptance, **self._options
+                self._network,
+                run.formula,
+                **_suited(self._options, run) | {"acceptance": acceptance},
             )
         if size is None:
             return {}
-        return {"product_states": size[0], "product_transitions": size[1]}
+        return {
+            "product_states": size.states,
+            "product_transitions": size.transitions,
+            "fin_share": size.fin_share,
+        }
 
 
-def _warm_up(emptiness: str) -> None:
-    """Have the kernels of an emptiness check loaded, or compiled on first use.
+def _warm_up(configuration: Configuration) -> None:
+    """Have the kernels of a configuration loaded, or compiled on first use.
 
     Otherwise the first formula would pay for it and the seconds would say
     nothing about the algorithms.
     """
-    loop = Network([LTS.from_transitions([(0, "a", 0)])])
-    with suppress(Exception):  # if something is wrong, the run itself will say so
-        if check(loop, empty=True, emptiness=emptiness).reason == "interrupted":
-            raise KeyboardInterrupt
+    emptiness, acceptance = configuration
+    steps = [(0, action, 0) for action in "abc"]
+    loop = Network([LTS.from_transitions(steps)])
+    asked: list[dict[str, Any]] = [{"empty": True, "emptiness": emptiness}]
+    if emptiness == AUTO:  # what is chosen depends on the automaton
+        asked += [{"formula": text, "acceptance": acceptance} for text in _EACH_SEARCH]
+    for question in asked:
+        with suppress(Exception):  # if something is wrong, the run itself will say so
+            if check(loop, **question, reduce="none").reason == "interrupted":
+                raise KeyboardInterrupt
+
+
+_EACH_SEARCH = ("F a", "!(GF a & GF b)", "(GF a -> GF b) & (GF b -> GF c)")
+"""Formulas whose violations are weak, have marks alone, and pairs with Fin."""
+
+
+def _suited(options: dict[str, Any], run: Run) -> dict[str, Any]:
+    """Return the options of `check` for a run.
+
+    Not every property has a deterministic automaton of every kind.
+    """
+    acceptance = run.configuration.acceptance
+    if options.get("deterministic") and acceptance not in (*GENERIC, AUTO):
+        return options | {"deterministic": False}
+    return options
 
 
 def _answered(
@@ -329,9 +372,16 @@ def _answered(
             emptiness=run.configuration.emptiness,
             acceptance=run.configuration.acceptance or AUTO,
             progress=None if watcher is None else watcher.progress,
-            **options,
+            **_suited(options, run),
         )
-    return row_of(verdict) | comparison_columns(verdict)
+    return row_of(verdict) | comparison_columns(verdict) | _asked(run, options)
+
+
+def _asked(run: Run, options: dict[str, Any]) -> Row:
+    """Return the columns that say what was asked for."""
+    if run.formula is None:
+        return {}
+    return {"deterministic": bool(_suited(options, run).get("deterministic"))}
 
 
 def _unanswered(network: Network, run: Run, error: Exception) -> Row:

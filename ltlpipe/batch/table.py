@@ -57,16 +57,23 @@ DTYPES = {
 
 COMPARISON_DTYPES = DTYPES | {
     "weak": "boolean",
+    "deterministic": "boolean",
+    "pairs": "Int64",
     "product_states": "Int64",
     "product_transitions": "Int64",
+    "fin_share": "Float64",
     "max_roots": "Int64",
     "max_current": "Int64",
     "lasso_length": "Int64",
     "bytes_per_state": "Float64",
     "search_seconds": "Float64",
 }
-"""The columns of a comparison: the statistics of Schwoon & Esparza 2005, Table 1,
-that the result table does not have.
+"""The columns of a comparison: what the result table does not have of the statistics
+of Schwoon & Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
+
+`pairs` are the clauses of the acceptance condition in disjunctive normal form,
+generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
+`fin_share` is the share of the product's transitions that carry a Fin mark.
 """
 
 Row = dict[str, Any]
@@ -115,12 +122,29 @@ def comparison_columns(verdict: Verdict) -> Row:
     stats, lasso = verdict.stats, verdict.lasso
     return {
         "weak": verdict.plan.weak,
+        "pairs": _n_pairs(stats.acceptance),
         "max_roots": stats.details.get("max_roots"),
         "max_current": stats.details.get("max_current"),
         "lasso_length": None if lasso is None else len(lasso.prefix + lasso.cycle),
         "bytes_per_state": stats.bytes_per_state,
         "search_seconds": stats.search_seconds,
     }
+
+
+def _n_pairs(acceptance: str | None) -> int | None:
+    """Return how many clauses a condition has; None where that says nothing."""
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.shapes import Shape, has_shape
+
+    if acceptance is None:
+        return None
+    condition = Condition.parse(acceptance)
+    if acceptance == "f" or has_shape(condition, Shape.GENERALISED_BUCHI):
+        return None
+    try:
+        return len(condition.clauses())
+    except UnsupportedError:  # there are too many
+        return None
 
 
 def _listed(actions: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""``ltlpipe compare``: one system, several emptiness checks, one table."""
+"""``ltlpipe compare``: one system, several checks or acceptances, one table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.check import exit_code, formulas_of, json_line
 from ltlpipe.cli.progress import RunWatcher, search_progress
@@ -41,6 +41,20 @@ _SHOWN = {
 }
 """Columns with numbers that people see, and what they are called there."""
 
+_SHOWN_OF_KINDS = {
+    "automaton_states": "size",
+    "pairs": "pairs",
+    "states": "states",
+    "transitions": "transitions",
+    "max_depth": "depth",
+    "product_states": "product",
+    "fin_share": "Fin",
+}
+"""The same where automata of several kinds are compared."""
+
+_WHERE_KNOWN = ("product_states", "fin_share")
+"""Those that are shown if some row has them."""
+
 
 def compare(
     system: Annotated[
@@ -62,17 +76,40 @@ def compare(
         typer.Option("--empty", help="Ask whether the network has no accepting run."),
     ] = False,
     emptiness: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="LIST", help="Emptiness checks with commas between, or all."
+            metavar="LIST",
+            help="Emptiness checks with commas between, all, or auto: what suits "
+            "each automaton. By default auto with tgra, tfla, tela; else all.",
         ),
-    ] = "all",
+    ] = None,
     acceptance: Annotated[
         str,
         typer.Option(
-            metavar="LIST", help="Property automata with commas between: ba, tgba."
+            metavar="LIST",
+            help="Property automata with commas between: ba, tgba, tgra, tfla, tela; "
+            "or all.",
         ),
     ] = "ba",
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic", help="Those of tgra, tfla and tela deterministic."
+        ),
+    ] = False,
+    sizes: Annotated[
+        bool,
+        typer.Option(
+            "--sizes", help="Explore whole products: their states, and shares of Fin."
+        ),
+    ] = False,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Seconds of one acceptance against another, .svg, .pdf or .png.",
+        ),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Table of all runs, .csv or .parquet."),
@@ -100,9 +137,10 @@ def compare(
 
     All of them search the same product in the same order.  An algorithm that
     does not suit a formula's automaton is "unknown" for the reason
-    "unsupported".
+    "unsupported".  With --acceptance all the automata differ instead, and each is
+    searched by what suits it.
 
-    Exit code: 4 two algorithms disagree, which is a bug of ltlpipe; otherwise 70
+    Exit code: 4 two rows disagree, which is a bug of ltlpipe; otherwise 70
     after another bug, 2 bad input or usage, 1 some formula is violated, 3 some
     verdict is unknown (unsupported ones count only where no algorithm suits),
     0 every formula holds.
@@ -118,6 +156,13 @@ def compare(
 
     if table1 and as_json:
         raise typer.BadParameter("--table1 and --json both want standard output")
+    configured = configurations(emptiness, acceptance)
+    if plot is not None:
+        from ltlpipe.report.scatter import plottable
+
+        if len({c.acceptance for c in configured}) < 2:
+            raise typer.BadParameter("--plot needs several kinds of --acceptance")
+        plottable(plot)
     chosen = shared.given(
         reduce=reduce,
         semantics=semantics,
@@ -127,15 +172,16 @@ def compare(
         max_states=max_states,
         seed=seed,
         strict=strict,
+        deterministic=deterministic,
     )
-    configured = configurations(emptiness, acceptance)
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
     network = load(system)
+    wanted = sizes or table1 or plot is not None
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
         watched = comparison_rows(
-            network, runs, watcher=_Watcher(progress), sizes=table1, **chosen
+            network, runs, watcher=_Watcher(progress), sizes=wanted, **chosen
         )
         table = (
             None
@@ -161,7 +207,10 @@ def compare(
     for disagreement in found:
         command = _command(system, disagreement, chosen)
         print(f"error: {disagreement}\n  {command}", file=sys.stderr)
-    raise typer.Exit(_exit_code(rows, left, found))
+    code = _exit_code(rows, left, found)
+    if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, _BUG):
+        code = _BAD_INPUT
+    raise typer.Exit(code)
 
 
 def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula | None]:
@@ -241,6 +290,19 @@ def _print_table1(rows: list[Row]) -> None:
     print(table1(to_frame(rows, COMPARISON_DTYPES)), flush=True)
 
 
+def _draw(rows: list[Row], path: str) -> bool:
+    """Plot one acceptance against another; say why if that cannot be done."""
+    from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
+    from ltlpipe.report.scatter import draw_scatter
+
+    try:
+        draw_scatter(to_frame(rows, COMPARISON_DTYPES), path)
+    except LtlpipeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return False
+    return True
+
+
 def _print_rows(rows: list[Row]) -> None:
     """Print what people compare, one line per run."""
     from rich.console import Console
@@ -256,13 +318,14 @@ def _table_of(rows: list[Row]) -> Table:
     from rich.text import Text
 
     several = len({row["automaton"] for row in rows}) > 1
+    shown = _columns(rows) if several else _SHOWN
     table = Table()
     table.add_column("formula", overflow="ellipsis", no_wrap=True, max_width=40)
     table.add_column("algorithm", no_wrap=True)
     if several:
         table.add_column("automaton")
     table.add_column("verdict", no_wrap=True)
-    for title in (*_SHOWN.values(), "seconds"):
+    for title in (*shown.values(), "seconds"):
         table.add_column(title, justify="right", no_wrap=True)
     previous = None
     for row in rows:
@@ -272,14 +335,29 @@ def _table_of(rows: list[Row]) -> Table:
         cells = ["" if asked == previous else asked, row["emptiness"]]
         cells += [row["automaton"] or "-"] if several else []
         cells.append(row["verdict"] + (f" ({row['reason']})" if row["reason"] else ""))
-        for column in _SHOWN:
-            value = row.get(column)
-            cells.append("-" if value is None else f"{value:,}")
+        cells += [_cell(row.get(column)) for column in shown]
         seconds = row.get("seconds")
         cells.append("-" if seconds is None else f"{seconds:.2f}")
         table.add_row(*map(Text, cells))  # a formula may look like markup: []a
         previous = asked
     return table
+
+
+def _columns(rows: list[Row]) -> dict[str, str]:
+    """Return the columns that people see of several kinds of automata."""
+    return {
+        column: title
+        for column, title in _SHOWN_OF_KINDS.items()
+        if column not in _WHERE_KNOWN
+        or any(row.get(column) is not None for row in rows)
+    }
+
+
+def _cell(value: float | None) -> str:
+    """Return a number for people; what is no integer is a share."""
+    if value is None:
+        return "-"
+    return f"{value:.1%}" if isinstance(value, float) else f"{value:,}"
 
 
 def _summarise(n_rows: int, left: int, seconds: float, out: str | None) -> None:

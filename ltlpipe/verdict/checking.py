@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.search.driver import Progress
     from ltlpipe.systems.lts import Network
+    from ltlpipe.verdict.task import ProductSize
     from ltlpipe.verdict.verdict import Verdict
 
 
@@ -226,18 +227,19 @@ def product_size(
     system: Network,
     formula: Formula | None,
     *,
+    violations: Any = None,
     acceptance: str,
     timeout: float | None = None,
     memory: float | None = None,
     max_states: int | None = None,
     **options: Any,
-) -> tuple[int, int] | None:
+) -> ProductSize | None:
     """Return the reachable states and transitions of a product.
 
     Parameters
     ----------
-    system, formula, acceptance
-        As for `check`; without a formula the product is the system itself.
+    system, formula, violations, acceptance
+        As for `check`; without a property the product is the system itself.
     timeout, memory, max_states : optional
         Limits, as for `check`.
     **options
@@ -245,8 +247,8 @@ def product_size(
 
     Returns
     -------
-    (int, int) or None
-        None if a limit was hit.
+    ProductSize or None
+        Also how many of the transitions carry Fin marks.  None if a limit was hit.
 
     Raises
     ------
@@ -254,7 +256,7 @@ def product_size(
         The options ask for what cannot be done.
     """
     chosen = Options(acceptance=acceptance, **options)
-    task = Task(system, Property(formula), chosen)
+    task = Task(system, Property(formula, violations), chosen)
     if memory is None:
         memory = default_memory_mib()
     limits = Limits.within(timeout, memory, max_states)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,30 @@ BITSTATE_REASON = "bitstate"
 
 STUTTER_NAME = "<stutter>"
 """Stands in a lasso for the step in which a deadlocked state repeats itself."""
+
+
+class ProductSize(NamedTuple):
+    """How large a product is, as far as it can be reached.
+
+    Parameters
+    ----------
+    states, transitions : int
+        All of them.
+    fin_transitions : int or None
+        Transitions that carry a mark of which the acceptance condition has a Fin
+        term; None if it has none.
+    """
+
+    states: int
+    transitions: int
+    fin_transitions: int | None
+
+    @property
+    def fin_share(self) -> float | None:
+        """The share of transitions with Fin marks; None without Fin or transitions."""
+        if self.fin_transitions is None or not self.transitions:
+            return None
+        return self.fin_transitions / self.transitions
 
 
 class Task:
@@ -160,24 +184,34 @@ class Task:
             return self._search_decoupled(asked, attempt.limits, interrupt, progress)
         return self._search(trimmed, attempt.limits, interrupt, progress)
 
-    def explore(self, limits: Limits, interrupt: Interrupt) -> tuple[int, int] | None:
-        """Return the states and transitions of the whole product, if in time."""
-        from ltlpipe.search.scc.components import Components
+    def explore(self, limits: Limits, interrupt: Interrupt) -> ProductSize | None:
+        """Return the size of the whole product, if it was explored in time."""
+        from ltlpipe.search.exploring import Exploration
 
         actions = known_actions(self.system, self.property, self.options)
         try:
             trimmed, _ = self.prepared.trimmed(actions, limits, interrupt)
-            packed = self._pack(trimmed)
-            stutters = self.options.stutters
-            problem = make_problem(packed, trimmed.table, stutter=stutters)
-            search = Components(problem)
+            search = Exploration(
+                make_problem(
+                    self._pack(trimmed),
+                    trimmed.table,
+                    stutter=self.options.stutters,
+                    condition=trimmed.table.condition,
+                    fairness=self.prepared.fairness,
+                )
+            )
             outcome = drive(search, limits, interrupt=interrupt)
         except (StoppedError, MemoryError):
             return None
         if outcome.reason is not None:
             return None
-        registers = search.registers
-        return int(registers[Reg.VISITED]), int(registers[Reg.TRANSITIONS])
+        condition = search.problem.condition
+        has_fin = condition is not None and condition.fin_marks != 0
+        return ProductSize(
+            states=int(search.registers[Reg.VISITED]),
+            transitions=int(search.registers[Reg.TRANSITIONS]),
+            fin_transitions=search.fin_transitions if has_fin else None,
+        )
 
     def _search(
         self,

@@ -46,6 +46,19 @@ def liar(monkeypatch):
     monkeypatch.setattr(comparing, "check", lying)
 
 
+@pytest.fixture
+def liar_of_rabin(monkeypatch):
+    """`check`, but whatever `rabin` searches holds."""
+
+    def lying(*args, **options):
+        verdict = check(*args, **options)
+        if verdict.plan.emptiness == "rabin":
+            return replace(verdict, verdict="holds", lasso=None)
+        return verdict
+
+    monkeypatch.setattr(comparing, "check", lying)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_table_of_all_algorithms(suffix, run, ring, tmp_path):
     """One row per formula and algorithm in the file, and the same on the terminal."""
@@ -106,6 +119,102 @@ def test_several_acceptances(run, ring):
         ["couvreur99", "TGBA", "holds"],
     ]
     assert (outcome.code, outcome.err) == (0, "")
+
+
+FIN = "GF a -> GF(b & X b)"
+"""Its violations have a pair with Fin."""
+
+
+def test_all_acceptances(run, ring, tmp_path):
+    """Sizes, pairs and shares of Fin for people; a dash where there is none."""
+    out = tmp_path / "r.csv"
+    flags = ["--acceptance", "all", "--sizes", "--out", out]
+    outcome = run("compare", ring, "-f", FIN, *flags)
+
+    title = next(line for line in outcome.out.splitlines() if "formula" in line)
+    counted = "size pairs states transitions depth product Fin seconds"
+    titles = " ".join(title.replace("┃", " ").split())
+    assert titles == f"formula algorithm automaton verdict {counted}"
+    lines = [cells(line) for line in outcome.out.splitlines() if line[0] == "│"]
+    assert [line[1:4] for line in lines] == [
+        ["couvreur99", "BA", "violated"],
+        ["couvreur99", "TGBA", "violated"],
+        ["rabin", "TGRA", "violated"],
+        ["couvreur99", "TFLA", "violated"],
+        ["tela", "TELA", "violated"],
+    ]
+    rows = from_frame(read(out))
+    for line, found in zip(lines, rows, strict=True):
+        share = found["fin_share"]
+        assert line[4] == str(found["automaton_states"])
+        assert line[5] == ("-" if found["pairs"] is None else str(found["pairs"]))
+        assert line[9] == str(found["product_states"])
+        assert line[10] == ("-" if share is None else f"{share:.1%}")
+    assert [found["fin_share"] is None for found in rows] == [
+        *2 * [True],
+        False,
+        True,
+        False,
+    ]
+    assert (outcome.code, outcome.err) == (1, "")
+
+
+def test_columns_that_nobody_asked_for(run, ring):
+    """Without --sizes nothing is known of products."""
+    outcome = run("compare", ring, "-f", FIN, "--acceptance", "tgba,tgra")
+    title = next(line for line in outcome.out.splitlines() if "formula" in line)
+    assert "product" not in title
+    assert "Fin" not in title
+
+
+def test_a_plot(run, ring, tmp_path):
+    """Sizes are explored for its colours; JSON stays alone on standard output."""
+    path = tmp_path / "p.svg"
+    flags = ["--acceptance", "tgba,tgra,tela", "--plot", path, "--json"]
+    outcome = run("compare", ring, "-f", FIN, *flags)
+
+    shares = [record["fin_share"] for record in outcome.records]
+    assert shares[0] is None
+    assert 0 <= shares[1] == shares[2] <= 1
+    assert path.read_text().startswith("<?xml")
+    assert (outcome.code, outcome.err) == (1, "")
+
+
+def test_a_plot_that_fails(run, ring, tmp_path, liar_of_rabin):
+    """Bad usage; but a verdict that is wrong is worse."""
+    path = tmp_path / "p.svg"
+    path.mkdir()
+    flags = ["--acceptance", "tgra,tela", "--plot", path, "--quiet"]
+    outcome = run("compare", ring, "-f", "G a", *flags)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: {path}: cannot be written")
+
+    outcome = run("compare", ring, "-f", FIN, *flags)
+    assert outcome.code == 4
+    assert "cannot be written" in outcome.err
+    outcome = run("compare", ring, "--empty", *flags)
+    assert (outcome.code, "nothing to plot" in outcome.err) == (2, True)
+
+
+def test_deterministic(run, ring):
+    """A flag of the command that shows a disagreement, too."""
+    flags = ["--acceptance", "tgba,tgra", "--deterministic", "--json"]
+    outcome = run("compare", ring, "-f", FIN, *flags)
+    assert [r["deterministic"] for r in outcome.records] == [False, True]
+
+
+def test_acceptances_that_disagree(run, ring, liar_of_rabin):
+    """Exit code 4, and a command with the searches that were chosen."""
+    flags = ["--acceptance", "tgra,tela", "--deterministic", "--quiet"]
+    outcome = run("compare", ring, "-f", FIN, *flags)
+
+    assert (outcome.code, outcome.out) == (4, "")
+    said, command = outcome.err.splitlines()
+    assert said.endswith("rabin (TGRA) say holds, tela (TELA) say violated")
+    assert command == (
+        f"  ltlpipe compare {ring} -f '{FIN}' --emptiness rabin,tela "
+        "--acceptance tgra,tela --deterministic"
+    )
 
 
 def test_several_files_and_empty(run, tmp_path):
@@ -306,9 +415,17 @@ def test_where_no_algorithm_suits(run, ring):
         ([], "expected -f FORMULA, -F FILE or --empty"),
         (["-f", "G("], "error: formula: syntax error"),
         (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read"),
-        (["-f", "a", "--emptiness", "nonsense"], "nonsense: expected all, or names"),
-        (["-f", "a", "--emptiness", "se05,auto"], "--emptiness auto: expected all, or"),
-        (["-f", "a", "--emptiness", "aec"], "--emptiness aec: expected all, or"),
+        (["-f", "a", "--emptiness", "nonsense"], "nonsense: expected all, auto, or"),
+        (["-f", "a", "--emptiness", "aec"], "--emptiness aec: expected all, auto"),
+        (["-f", "a", "--plot", "p.svg"], "--plot needs several kinds"),
+        (
+            ["-f", "a", "--acceptance", "all", "--plot", "p.txt"],
+            "p.txt: expected a file that ends in .svg, .pdf or .png",
+        ),
+        (
+            ["-f", "a", "--acceptance", "all", "--plot", "no/p.svg"],
+            "no/p.svg: cannot be written: no such folder",
+        ),
         (["-f", "a", "--emptiness", "x"], ", ".join(SEARCHES)),
         (["-f", "a", "--acceptance", "ba,x"], "--acceptance x: expected one of auto"),
         (

@@ -1,0 +1,123 @@
+"""The whole product, breadth first, and how many of its transitions carry Fin marks.
+
+The share of transitions with Fin marks decides how a search for generalised Rabin
+acceptance fares: such transitions are where it breaks off.
+
+Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
+Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Sec. 5.2.3, which counts the
+transitions of the product that are in some Fin set.
+
+Differences from the source: none.
+
+The store gives states their numbers in the order in which they become known, so that
+the states that wait are those behind the last one that was expanded: no stack is
+needed.
+
+Cost: nothing per state but its row and its slot; one look at every transition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import njit
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.product import at_limit, is_full, visit_successors
+from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.paths import ProductLasso
+
+_ONE_PLACE = 31
+"""Shifts every state id to the one entry of the counters."""
+
+
+class Arrays(NamedTuple):
+    """The arrays of an exploration."""
+
+    fin: np.ndarray  # uint32[1], the Fin marks
+    counted: np.ndarray  # int64[1], transitions that carry some of them
+
+
+@njit
+def exploring_step(expand, product, store, registers, arrays, budget):
+    """Expand at most `budget` >= 1 states, in the order of their numbers.
+
+    `registers` (int64[N_REGISTERS]) and the arrays are changed in place.  Returns a
+    Status, EMPTY when all states have been expanded.
+    """
+    fin = arrays.fin[0]
+    while budget > 0:
+        state = registers[Reg.VISITED]
+        if state == registers[Reg.STORED]:
+            return Status.EMPTY
+        if is_full(product, store, registers):
+            return Status.GROW  # before any write: the call can be repeated
+        if at_limit(registers):
+            return Status.LIMIT
+        n = visit_successors(
+            expand, product, store, registers, state, arrays.counted, _ONE_PLACE
+        )
+        for i in range(n):
+            arrays.counted[0] += product.marks[i] & fin != 0
+        registers[Reg.VISITED] = state + 1
+        budget -= 1
+    return Status.RUNNING
+
+
+class Exploration(Search):
+    """An exploration of a product in progress; it looks for no run."""
+
+    name = "exploration"
+    generalised = True
+    emerson_lei = True
+    bytes_per_state = 0.0
+    kernel = staticmethod(exploring_step)
+
+    arrays: Arrays
+
+    def _new_arrays(self, n_states: int) -> Arrays:  # noqa: ARG002
+        condition = self.problem.condition
+        fin = 0 if condition is None else condition.fin_marks
+        return Arrays(
+            fin=np.array([fin], dtype=np.uint32),
+            counted=np.zeros(1, dtype=np.int64),
+        )
+
+    def _begin(self) -> None:
+        """Do nothing: the initial state is stored, and so it waits."""
+
+    def _stacks(self) -> dict[str, tuple[int, float]]:
+        return {}
+
+    def _follow(self) -> None:
+        """Do nothing: no array depends on the number of states."""
+
+    @property
+    def fin_transitions(self) -> int:
+        """Transitions that carry Fin marks, so far."""
+        return int(self.arrays.counted[0])
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been expanded."""
+        return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
+
+    def lasso(
+        self,
+        interrupt: Interrupt | None = None,  # noqa: ARG002
+    ) -> ProductLasso:
+        """Raise: no run is looked for."""
+        raise AssertionError("an exploration finds no run")
+
+    def statistics(self) -> dict[str, int]:
+        """Return what only this algorithm counts."""
+        return {"fin_transitions": self.fin_transitions}
+
+    def assert_consistent(self) -> None:
+        """Check that what is expanded is stored, and what is counted generated."""
+        registers = self.registers
+        assert 0 <= registers[Reg.VISITED] <= registers[Reg.STORED]
+        assert 0 <= self.fin_transitions <= registers[Reg.TRANSITIONS]
