@@ -28,7 +28,6 @@ KEYS = [
 
 UNREADY = [
     (["--emptiness", "aec"], "--emptiness aec is not in this version"),
-    (["--acceptance", "tela"], "--acceptance tela is not in this version"),
     (["--reduce", "ample,symmetry"], "--reduce symmetry is not in this version"),
     (["--semantics", "state"], "use action"),
 ]
