@@ -11,6 +11,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.systems.lts import Network
 
 State = tuple[int, ...]
@@ -170,7 +172,14 @@ def satisfies(formula: Any, prefix: list[str], cycle: list[str]) -> bool:
     return evaluate(formula)[0]
 
 
-def spot_verdict(network: Network, formula: Any, *, stutter: bool = False) -> str:
+def spot_verdict(
+    network: Network,
+    formula: Any,
+    *,
+    stutter: bool = False,
+    fairness: str | None = None,
+    sets: Sequence[set[int]] = (),
+) -> str:
     """Return the verdict by Spot on the explicit composition.
 
     `formula` is Spot's tree.  The automaton of its negation is made without
@@ -179,11 +188,25 @@ def spot_verdict(network: Network, formula: Any, *, stutter: bool = False) -> st
     import spot
 
     violations = spot.translate(spot.formula_Not(formula), "any", "low")
-    return intersection_verdict(network, violations, stutter=stutter)
+    return intersection_verdict(
+        network, violations, stutter=stutter, fairness=fairness, sets=sets
+    )
 
 
-def intersection_verdict(network: Network, violations: Any, *, stutter: bool) -> str:
-    """Return whether no accepted run of `network` is one of the violations."""
+def intersection_verdict(
+    network: Network,
+    violations: Any,
+    *,
+    stutter: bool,
+    fairness: str | None = None,
+    sets: Sequence[set[int]] = (),
+) -> str:
+    """Return whether no accepted run of `network` is one of the violations.
+
+    With `fairness` "weak" or "strong" only runs count that are fair to each of
+    `sets`, actions of the network.  Each set has two marks: where it is not enabled,
+    or enabled, and where it is taken.
+    """
     import buddy
     import spot
 
@@ -199,19 +222,62 @@ def intersection_verdict(network: Network, violations: Any, *, stutter: bool) ->
             letter &= literal(variable)
         return letter
 
-    graph.set_buchi()
-    graph.prop_state_acc(True)
+    first = "Fin" if fairness == "strong" else "Inf"
+    fair = [f"({first}({2 * k + 1})|Inf({2 * k + 2}))" for k in range(len(sets))]
+    graph.set_acceptance(1 + 2 * len(sets), "&".join(["Inf(0)", *fair]))
     graph.new_states(len(states))
     graph.set_init_state(0)
-    marks = [[0] if is_accepting(network, state) else [] for state in states]
+    enabled = enabled_actions(len(states), edges)
+
+    def marks(src: int, action: int | None) -> list[int]:
+        found = [0] if is_accepting(network, states[src]) else []
+        for k, some in enumerate(sets):
+            if bool(enabled[src] & some) == (fairness == "strong"):
+                found.append(2 * k + 1)
+            if action in some:
+                found.append(2 * k + 2)
+        return found
+
     for src, action, dst in edges:
         known = network.actions[action]
         letter = label(None if known.internal else known.name)
-        graph.new_edge(src, dst, letter, marks[src])
+        graph.new_edge(src, dst, letter, marks(src, action))
     if stutter:
         for src in set(range(len(states))) - {src for src, _, _ in edges}:
-            graph.new_edge(src, src, label(None), marks[src])
+            graph.new_edge(src, src, label(None), marks(src, None))
     return "violated" if violations.intersects(graph) else "holds"
+
+
+def enabled_actions(n_states: int, edges: list[Edge]) -> list[set[int]]:
+    """Return the actions that are enabled in each composed state."""
+    enabled: list[set[int]] = [set() for _ in range(n_states)]
+    for src, action, _ in edges:
+        enabled[src].add(action)
+    return enabled
+
+
+def actions_of_components(network: Network) -> list[set[int]]:
+    """Return the actions in which each component takes part."""
+    return [
+        {k for k, action in enumerate(network.actions) if i in action.participants}
+        for i in range(len(network.components))
+    ]
+
+
+def is_fair(
+    network: Network, lasso: Any, fairness: str, sets: Sequence[set[int]]
+) -> bool:
+    """Whether the run of a lasso is fair to sets of actions, by the definition."""
+    states, edges = compose(network)
+    enabled = dict(zip(states, enabled_actions(len(states), edges), strict=True))
+    k = len(lasso.prefix)
+    visited = [enabled[tuple(state)] for state in lasso.states[k:-1].tolist()]
+    taken = set(lasso.actions[k:].tolist())
+    quantified = any if fairness == "strong" else all
+    return not any(
+        quantified(bool(now & some) for now in visited) and not taken & some
+        for some in sets
+    )
 
 
 def accepts(automaton: Any, prefix: list[int], cycle: list[int]) -> bool:

@@ -23,6 +23,15 @@ def livelock(
         str, typer.Option(metavar="A,B", help="The actions that are progress.")
     ],
     fairness: shared.Fairness = None,
+    fair_sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fair",
+            metavar="A,B",
+            help="A set of actions that --fairness is about, instead of the "
+            "components'.",
+        ),
+    ] = None,
     emptiness: shared.Emptiness = "auto",
     acceptance: shared.Acceptance = "auto",
     reduce: shared.Reduce = "auto",
@@ -41,15 +50,16 @@ def livelock(
 ) -> None:
     """Look for an infinite run with finitely many of the actions that are progress.
 
-    With --fairness only runs count that are fair to each component.  Exit code: 0
-    there is none, 1 there is one (printed as the run that violates "again and again
-    progress"), 2 bad input or usage, 3 unknown.
+    With --fairness only runs count that are fair to each component, or to each set
+    of --fair.  Exit code: 0 there is none, 1 there is one (printed as the run that
+    violates "again and again progress"), 2 bad input or usage, 3 unknown.
     """
     from ltlpipe.systems.reading import load
     from ltlpipe.verdict.checking import livelock as look_for_one
 
     chosen = shared.given(
         fairness=fairness,
+        fair_sets=tuple(fair_sets or ()),
         emptiness=emptiness,
         acceptance=acceptance,
         reduce=reduce,

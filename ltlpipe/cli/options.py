@@ -41,8 +41,9 @@ FairSets = Annotated[
     list[str] | None,
     typer.Option(
         "--progress",
+        "--fair",
         metavar="A,B",
-        help="Actions to which --fairness holds, instead of the components'.",
+        help="A set of actions that --fairness is about, instead of the components'.",
     ),
 ]
 Reduce = Annotated[

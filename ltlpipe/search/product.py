@@ -355,13 +355,9 @@ def make_problem(
     """
     # Marks that the letters tell are the property's to see to.
     own_marks = 0 if automaton.system_marks else system.n_marks
-    system_condition = None
     if fairness is not None:
         if automaton.system_marks:
             raise ValueError("letters tell marks of the system, but not of fairness")
-        system_condition = generalised_buchi(own_marks) & fairness.condition.renumbered(
-            lambda mark: mark + system.n_marks
-        )
         own_marks += fairness.n_marks
     n_marks = automaton.n_marks + own_marks
     if n_marks > MAX_MARKS:
@@ -369,6 +365,11 @@ def make_problem(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
             + ("fairness needs fewer sets" if fairness else "use --acceptance ba")
         )
+    system_condition = None
+    if fairness is not None:
+        system_condition = generalised_buchi(
+            system.n_marks
+        ) & fairness.condition.renumbered(lambda mark: mark + system.n_marks)
     joint = None
     if condition is not None or system_condition is not None:
         joint = product_condition(

@@ -59,7 +59,7 @@ def fair_sets(network: Network, options: Options) -> list[FairSet]:
     if len(sets) > most:
         raise UnsupportedError(
             f"--fairness {options.fairness} takes at most {most} sets, here are "
-            f"{len(sets)}: name some with --progress A,B"
+            f"{len(sets)}: name some with --fair A,B"
         )
     return sets
 
@@ -70,7 +70,7 @@ def _named(network: Network, names: str) -> FairSet:
     for name in (part.strip() for part in names.split(",")):
         if name not in index:
             raise UnsupportedError(
-                f"--progress {names}: no action of the system is called {name!r}"
+                f"--fair {names}: no action of the system is called {name!r}"
             )
         actions.append(index[name])
     return FairSet(names, frozenset(actions))

@@ -142,7 +142,9 @@ class Options:
             )
         _one_of("fairness", self.fairness, (None, *FAIRNESS_NAMES))
         if self.fair_sets and self.fairness is None:
-            raise UnsupportedError("--progress goes with --fairness weak or strong")
+            raise UnsupportedError(
+                "sets to be fair to go with --fairness weak or strong"
+            )
         if self.stack_test and self.emptiness != NESTED_DECOUPLED:
             raise UnsupportedError(
                 f"--stack-test is for --emptiness {NESTED_DECOUPLED}, not for "

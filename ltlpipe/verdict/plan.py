@@ -65,25 +65,20 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
         name = None
     else:
         reasons.append(f"{name}, because --emptiness asks for it")
-    acceptance = options.acceptance
     if options.fairness is not None and name is not None and not takes_any_marks(name):
+        way_out = "use --emptiness tela"
+        if options.bitstate is not None:
+            way_out = "leave out --bitstate"
         raise UnsupportedError(
             f"--fairness {options.fairness} needs several marks, but {name} takes one "
-            "on states: use --emptiness tela"
+            f"on states: {way_out}"
         )
+    acceptance = options.acceptance
     if acceptance != AUTO:
         reasons.append(f"{acceptance.upper()}, because --acceptance asks for it")
-    elif name in _TAKES_FIN:
-        acceptance = _TAKES_FIN[name]
-        reasons.append(f"{acceptance.upper()}, because {name} takes it")
-    elif has_fin and (name is None or takes_any_marks(name)):
-        acceptance = "tela" if name is None else "tfla"
-        reasons.append(f"{acceptance.upper()}, because the automaton has Fin")
-    elif name is None or takes_any_marks(name):
-        acceptance = "tgba"
     else:
-        acceptance = "ba"
-        if has_property:
+        acceptance = _free_kind(name, generic=has_fin or options.deterministic)
+        if acceptance == "ba" and has_property:
             reasons.append(f"BA, because {name} needs it")
     return Plan(
         automaton=acceptance.upper() if has_property else None,
@@ -91,6 +86,23 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
         reductions=(),
         reasons=tuple(reasons),
     )
+
+
+def _free_kind(name: str | None, *, generic: bool) -> str:
+    """Return the kind of automaton for a search, where the user names none.
+
+    `generic` says that it had better have any acceptance.
+    """
+    if name is not None and not takes_any_marks(name):
+        return "ba"
+    if name in _TAKES_FIN:
+        return _TAKES_FIN[name]
+    if not generic:
+        return "tgba"
+    if name is None:
+        return "tela"
+    # Without Fin the condition may be a disjunction, which not every search takes.
+    return "tfla" if name not in DECOUPLED and SEARCHES[name]().fin_less else "tgba"
 
 
 def prefer_one_mark(plan: Plan, options: Options) -> Plan:
@@ -252,12 +264,17 @@ def settle(
         if has_fin:
             name, why = _choose_for_fin(automaton, fairness, options.acceptance)
         else:
-            name, why = _choose(automaton, system_marks, weak=weak, terminal=terminal)
+            name, why = _choose(
+                automaton, system_marks, fairness, weak=weak, terminal=terminal
+            )
             why += f" {_SECTION}"
         reasons.insert(0, f"{name}, because {why}")
     else:
-        _refuse_unfit(name, automaton, system_marks, weak=weak, terminal=terminal)
-        _refuse_condition(name, has_fin=has_fin, any_=automaton.condition is not None)
+        any_ = automaton.condition is not None
+        _refuse_condition(name, options, has_fin=has_fin, any_=any_)
+        _refuse_unfit(
+            name, options, automaton, system_marks, weak=weak, terminal=terminal
+        )
     kind = plan.automaton
     if kind is not None and options.acceptance == AUTO:
         if automaton.is_buchi:
@@ -298,7 +315,8 @@ def _choose_for_fin(
         what = "strong fairness is a Streett condition"
     else:
         assert automaton.condition is not None
-        what = f"{automaton.acceptance} is a {automaton.condition.shape()} condition"
+        shape = automaton.condition.shape().value
+        what = f"the acceptance {automaton.acceptance} is {shape}"
     return "tela", (
         f"{what}: SCCs are searched with it as it is, and taken apart only where it "
         "needs that (Baier et al. 2019)"
@@ -307,11 +325,16 @@ def _choose_for_fin(
 
 def _why_fair(options: Options, fairness: Fairness) -> str:
     n_sets = fairness.n_marks // (2 if options.fairness == "strong" else 1)
+    fair_to = "set of actions" if options.fair_sets else "component"
     return (
-        f"only runs that are {options.fairness}ly fair to {n_sets} sets of actions "
-        f"count ({fairness.n_marks} marks), and no reductions, because they change "
-        "what is enabled"
+        f"only runs count that are {options.fairness}ly fair to each "
+        f"{fair_to} ({n_sets} of them, {_counted(fairness.n_marks, 'mark')}), and no "
+        "reductions, because they change what is enabled"
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
@@ -330,7 +353,12 @@ def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
 
 
 def _choose(
-    automaton: PropertyAutomaton, system_marks: int, *, weak: bool, terminal: bool
+    automaton: PropertyAutomaton,
+    system_marks: int,
+    fairness: Fairness | None,
+    *,
+    weak: bool,
+    terminal: bool,
 ) -> tuple[str, str]:
     """Return the search for an automaton and the reason, without the source."""
     if weak:
@@ -340,8 +368,12 @@ def _choose(
             "each once, and finds a violation with the least exploration"
         )
     n_marks = automaton.n_marks + system_marks
-    if system_marks > 0:
+    if fairness is not None:
+        kind = "fairness brings marks of its own"
+    elif system_marks > 0:
         kind = "the components of the system bring acceptance of their own"
+    elif automaton.condition is not None:
+        kind = f"the automaton has no Fin ({automaton.acceptance})"
     elif n_marks > 1:
         kind = f"the automaton is generalised ({n_marks} marks)"
     else:
@@ -358,7 +390,9 @@ def _why_kind(kind: str, name: str) -> str:
     return f"{name} takes it"
 
 
-def _refuse_condition(name: str, *, has_fin: bool, any_: bool) -> None:
+def _refuse_condition(
+    name: str, options: Options, *, has_fin: bool, any_: bool
+) -> None:
     """Refuse a search that does not take the condition."""
     if not (has_fin or any_):
         return
@@ -367,11 +401,13 @@ def _refuse_condition(name: str, *, has_fin: bool, any_: bool) -> None:
         if search.emerson_lei or (search.fin_less and not has_fin):
             return
     what = "acceptance with Fin" if has_fin else "a disjunction"
-    raise UnsupportedError(f"{name} does not take {what}: use --emptiness tela")
+    advice = "--emptiness tela" if options.bitstate is None else "--acceptance ba"
+    raise UnsupportedError(f"{name} does not take {what}: use {advice}")
 
 
 def _refuse_unfit(
     name: str,
+    options: Options,
     automaton: PropertyAutomaton,
     system_marks: int,
     *,
@@ -393,6 +429,7 @@ def _refuse_unfit(
         automaton.n_marks + system_marks > 1 or not automaton.state_based
     ):
         raise UnsupportedError(
-            f"{name} takes one acceptance mark on states, but --acceptance tgba gives "
-            f"{automaton.acceptance} on transitions: {advice}"
+            f"{name} takes one acceptance mark on states, but --acceptance "
+            f"{options.acceptance} gives {automaton.acceptance} on transitions: "
+            + (advice if options.bitstate is None else "use --acceptance ba")
         )

@@ -116,11 +116,16 @@ class Preparation:
         self.system = system
         self.property = asked
         self.options = options
+        if options.translator is not None and asked.formula is None:
+            raise UnsupportedError("--translator goes with a formula")
         generic = asked.has_fin or options.translator is not None
         self._given = make_plan(
             options, has_property=not asked.is_trivial, has_fin=generic
         )
-        self._generic = generic
+        # The property is left as it is, and not made a Büchi automaton for ample sets.
+        self._generic = options.deterministic or (
+            generic and not options.insists_on(AMPLE)
+        )
         self._translated: Property | None = None  # by another translator
         self.fairness = fairness_of(system, options)
         if self.fairness is not None and options.reduce not in (AUTO, "none"):
@@ -231,7 +236,11 @@ class Preparation:
             self._refuse_if_needed(decision.reason)
             return decision
         if trimmed.table.condition is not None:
-            return Decision(False, "its automaton is no generalised Büchi one")
+            return Decision(
+                False,
+                f"its automaton accepts by {trimmed.table.acceptance} (--acceptance "
+                "tgba makes it generalised Büchi)",
+            )
         visible = self._visible_letters(trimmed)
         names = [trimmed.actions[letter - OTHER - 1] for letter in visible]
         found = estimate(trimmed.network, names)

@@ -244,4 +244,6 @@ def _accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
     graph.set_init_state(0)
     for k, holding in enumerate(word):
         graph.new_edge(k, k + 1 if k + 1 < len(word) else start, label(holding))
-    return bool(automaton.intersects(graph))
+    # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
+    # automaton is the second one, since no place is left to move 32 marks to.
+    return not spot.product(graph, automaton).is_empty()

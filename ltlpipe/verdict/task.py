@@ -292,6 +292,7 @@ class Task:
             packed,
             trimmed.table,
             stutter=stutters,
+            condition=trimmed.table.condition,
             relation=relation_of(trimmed.network, packed),
             visible=np.isin(letters, self.prepared.visible),
             inner=Inner[self.options.ample_inner.upper()],

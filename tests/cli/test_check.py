@@ -28,7 +28,6 @@ KEYS = [
 
 UNREADY = [
     (["--emptiness", "aec"], "--emptiness aec is not in this version"),
-    (["--acceptance", "tela"], "--acceptance tela is not in this version"),
     (["--reduce", "ample,symmetry"], "--reduce symmetry is not in this version"),
     (["--semantics", "state"], "use action"),
 ]
@@ -413,6 +412,195 @@ def test_automata_that_cannot_be_taken(run, ring, tmp_path):
     outcome = run("check", ring, "--automaton", tmp_path / "two.hoa")
     assert outcome.code == 2
     assert "expected one automaton, found 2" in outcome.err
+
+
+PAIRS = [f"(Fin({2 * k})|Inf({2 * k + 1}))" for k in range(16)]
+EVEN = " ".join(map(str, range(0, 32, 2)))
+
+
+def one_state(acceptance, marks="", start="0"):
+    """An automaton in HOA that sees `marks` whenever a happens."""
+    return (
+        f'HOA: v1\nStates: 1\nStart: {start}\nAP: 1 "a"\nAcceptance: {acceptance}\n'
+        f"--BODY--\nState: 0\n[0] 0 {{{marks}}}\n[!0] 0\n--END--\n"
+    )
+
+
+# Without options, by a search that takes Fin, as one mark, rewritten, with fairness.
+WAYS = [
+    [],
+    ["--emptiness", "rabin"],
+    ["--emptiness", "se05"],
+    ["--emptiness", "tauriainen03"],
+    ["--acceptance", "tfla"],
+    ["--acceptance", "tgra", "--deterministic"],
+    ["--fairness", "strong"],
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("hoa", "verdict"),
+    [
+        (one_state("0 f"), "holds"),
+        (one_state("1 f", "0"), "holds"),
+        (one_state("2 Fin(0) & Inf(0)", "0"), "holds"),
+        (one_state("2 Fin(0) & Inf(0)"), "holds"),
+        (one_state("0 t"), "violated"),
+        (one_state("1 Fin(0) | Inf(0)", "0"), "violated"),
+        (one_state("1 Fin(0)", "0"), "holds"),
+        (one_state("1 Fin(0)"), "violated"),
+        (one_state(f"32 {'&'.join(PAIRS)}", EVEN), "holds"),
+        (one_state(f"32 {'&'.join(PAIRS)}", EVEN + " 1"), "holds"),
+        (one_state(f"32 {'&'.join(PAIRS)}"), "violated"),
+        (one_state(f"32 {'|'.join(PAIRS)}", EVEN + " 31"), "violated"),
+    ],
+    ids=["f", "f-marked", "contradiction", "contradiction-unmarked", "t", "tautology"]
+    + ["co-buchi", "co-buchi-unmarked", "streett-32", "streett-32-one"]
+    + ["streett-32-unmarked", "or-32"],
+)
+def test_conditions_of_automata(hoa, verdict, way, run, ring, tmp_path):
+    """Conditions that never hold, that always do, and one of all 32 marks.
+
+    The last but one is the one that Spot cannot remove Fin from within 32 marks,
+    as a replay by `intersects` would.
+    """
+    path = tmp_path / "violations.hoa"
+    path.write_text(hoa)
+    outcome = run("check", ring, "--automaton", path, "--json", *way)
+    assert (outcome.err, outcome.code) == ("", int(verdict == "violated"))
+    (record,) = outcome.records
+    assert record["verdict"] == verdict
+    assert (record["lasso"] is None) == (verdict == "holds")
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("hoa", "complaint"),
+    [
+        (one_state("33 Inf(32)", "32"), "x.hoa:5: more acceptance marks than 32"),
+        (one_state("64 Fin(40) | Inf(63)"), "x.hoa:5: more acceptance marks than 32"),
+        (one_state("1 Fin(0)", "0", "0&0"), "is alternating"),
+        (
+            one_state("1 Fin(0)").replace("[!0] 0", "[!0] 0&0").replace("t 0", "t 0"),
+            "is alternating",
+        ),
+        (one_state("2 Inf(0"), "x.hoa:5"),
+    ],
+    ids=["33", "64", "start", "branch", "syntax"],
+)
+def test_automata_beyond_the_limits(hoa, complaint, way, run, ring, tmp_path):
+    """More than 32 marks and alternation are said to be so, whatever is asked."""
+    path = tmp_path / "x.hoa"
+    path.write_text(hoa)
+    outcome = run("check", ring, "--automaton", path, "--json", *way)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert "bug" not in outcome.err
+
+
+@pytest.mark.parametrize("acceptance", ["tgra", "tfla", "tela"])
+@pytest.mark.parametrize("deterministic", [[], ["--deterministic"]])
+def test_translated_and_checked(acceptance, deterministic, run, ring, tmp_path):
+    """What `translate` prints is what `--automaton` takes."""
+    kind = ["--acceptance", acceptance, *deterministic]
+    for formula in ("GF a -> GF c", "F(a & X a) | FG !b", "FG a"):
+        hoa = run("translate", formula, "--negate", *kind)
+        assert (hoa.code, hoa.err) == (0, "")
+        path = tmp_path / "negated.hoa"
+        path.write_text(hoa.out)
+        by_automaton = run("check", ring, "--automaton", path, "--json", *kind)
+        by_formula = run("check", ring, "-f", formula, "--json", *kind)
+        (one,), (other,) = by_automaton.records, by_formula.records
+        assert one["verdict"] == other["verdict"] == "violated"
+        assert one["plan"]["automaton"] == acceptance.upper()
+
+
+def test_plans_of_acceptance(run, tmp_path):
+    """No reason stands twice, and the acceptance is called by its name."""
+    path = tmp_path / "free.aut"
+    path.write_text('des (0, 2, 1)\n(0, "a", 0)\n(0, "b", 0)\n')
+
+    def reasons(*flags):
+        outcome = run("check", path, "-f", "GF a -> GF b", "--explain", *flags)
+        plan = outcome.out.partition("plan:\n")[2].partition("violated")[0]
+        lines = [line.strip() for line in plan.splitlines()]
+        starts = [line.split(",")[0] for line in lines]
+        assert len(set(starts)) == len(starts)
+        return lines
+
+    tela = reasons("--acceptance", "tela")
+    assert tela[0].startswith("tela, because the acceptance Inf(0)&Fin(1) is Rabin:")
+    assert tela[1] == "TELA, because --acceptance asks for it"
+    rabin = reasons("--emptiness", "rabin", "--deterministic")
+    assert rabin[:2] == [
+        "rabin, because --emptiness asks for it",
+        "TGRA, because rabin takes it",
+    ]
+    free = reasons("--deterministic")
+    assert free[1] == "TELA, because tela takes it"
+    fair = reasons("--fairness", "weak")
+    assert fair[0].startswith("couvreur99, because fairness brings marks of its own")
+    assert "weakly fair to each component (1 of them, 1 mark)" in fair[2]
+    strong = reasons("--fairness", "strong", "--fair", "a", "--progress", "a,b")
+    assert "strongly fair to each set of actions (2 of them, 4 marks)" in strong[2]
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        (["--fairness", "fair"], "--fairness fair: expected one of weak, strong"),
+        (["--fair", "a"], "go with --fairness weak or strong"),
+        (["--fairness", "weak", "--fair", "a,c"], "no action of the system is called"),
+        (["--fairness", "weak", "--fair", ""], "no action of the system is called"),
+        (["--fairness", "weak", "--emptiness", "se05"], "use --emptiness tela"),
+        (["--fairness", "weak", "--emptiness", "dfs-weak"], "use --emptiness tela"),
+        (["--fairness", "weak", "--bitstate", "1"], "leave out --bitstate"),
+        (["--fairness", "strong", "--emptiness", "couvreur99"], "use --emptiness tela"),
+        (["--fairness", "weak", "--reduce", "alphabet"], "use none"),
+        (["--fairness", "weak", "--reduce", "ample"], "use none"),
+        (
+            ["--fairness", "weak", "--emptiness", "decoupled-scc"],
+            "decoupled search cannot be used: fairness depends on what is enabled",
+        ),
+        (["--deterministic", "--acceptance", "tgba"], "use tgra, tfla, tela"),
+        (["--deterministic", "--emptiness", "se05"], "use tgra, tfla, tela"),
+        (
+            ["--acceptance", "tela", "--emptiness", "se05", "--deterministic"],
+            "se05 does not take acceptance with Fin: use --emptiness tela",
+        ),
+        (
+            ["--acceptance", "tela", "--bitstate", "1", "--deterministic"],
+            "se05 does not take acceptance with Fin: use --acceptance ba",
+        ),
+        (["--acceptance", "tgba", "--bitstate", "1"], "but --acceptance tgba gives"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_acceptance_and_fairness_refused(flags, complaint, run, ring):
+    """What cannot be is refused, with what can be, and nothing on standard output."""
+    formula = "GF a & GF(a & X b) -> GF b & GF(b & X b)"
+    outcome = run("check", ring, "-f", formula, *flags)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+
+
+def test_too_many_sets(run, tmp_path):
+    """Twenty components: weak fairness has marks enough, strong fairness has not."""
+    files = []
+    for k in range(20):
+        files.append(tmp_path / f"{k}.aut")
+        files[-1].write_text(f'des (0, 1, 1)\n(0, "a{k}", 0)\n')
+    question = ["check", *files, "-f", "GF a0 & GF a19", "--json"]
+    assert run(*question).code == 1
+    assert run(*question, "--fairness", "weak").records[0]["verdict"] == "holds"
+    outcome = run(*question, "--fairness", "strong")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "takes at most 16 sets, here are 20: name some with --fair A,B" in (
+        outcome.complaint
+    )
+    some = ["--fair", "a0", "--fair", "a19"]
+    assert run(*question, "--fairness", "strong", *some).code == 0
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,6 @@ def test_what_the_simple_searches_take(name, formula, kind):
     [
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
         ({"emptiness": "aec"}, "not in this version; use cvwy92, hpy96"),
-        ({"acceptance": "tela"}, "not in this version; use ba or tgba"),
         ({"reduce": "symmetry"}, "use alphabet, components, ample, decoupled or none"),
         ({"reduce": "ample", "emptiness": "gv04"}, "gv04 takes all steps"),
         ({"ample_inner": "both"}, "expected one of full, stored"),

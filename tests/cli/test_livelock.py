@@ -1,0 +1,133 @@
+"""`ltlpipe livelock`: exit codes, output, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.running import program
+
+POLITE = [
+    'des (0, 3, 2)\n(0, "aside_1", 1)\n(1, "aside_1", 0)\n(1, "pass", 0)\n',
+    'des (0, 3, 2)\n(0, "aside_2", 1)\n(1, "aside_2", 0)\n(0, "pass", 0)\n',
+]
+"""They pass if the first has stepped aside and the second has not."""
+
+
+@pytest.fixture
+def polite(tmp_path):
+    """The files of two components that may give way to each other for ever."""
+    files = [tmp_path / f"{k}.aut" for k in range(2)]
+    for file, text in zip(files, POLITE, strict=True):
+        file.write_text(text)
+    return files
+
+
+def test_a_livelock(run, polite):
+    """Exit code 1, and a run without progress."""
+    outcome = run("livelock", *polite, "--progress", "pass")
+    assert (outcome.code, outcome.err) == (1, "")
+    first, prefix, cycle = outcome.out.splitlines()
+    assert first.startswith("violated: GF(pass)   [")
+    assert prefix.startswith("  prefix: ")
+    assert cycle.startswith("  cycle:  aside")
+    assert "pass" not in cycle
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        (["--fairness", "weak"], 1),
+        (["--fairness", "strong"], 1),
+        (["--fairness", "weak", "--fair", "pass"], 1),
+        (["--fairness", "strong", "--fair", "pass"], 0),
+        (["--fairness", "strong", "--fair", "pass,aside_1"], 1),
+        (["--fairness", "strong", "--fair", "aside_1", "--fair", "pass"], 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_fairness(flags, code, run, polite):
+    """Strong fairness to passing excludes the livelock, to the people it does not."""
+    outcome = run("livelock", *polite, "--progress", "pass", "--json", *flags)
+    assert (outcome.code, outcome.err) == (code, "")
+    (record,) = outcome.records
+    assert record["verdict"] == ["holds", "violated"][code]
+    assert record["formula"] == "GF(pass)"
+    assert record["plan"]["reductions"] == []
+    if code:
+        assert "pass" not in record["lasso"]["cycle"]
+
+
+def test_any_action_is_progress(run, polite):
+    """Then no infinite run is a livelock; spaces around commas do not matter."""
+    names = "pass, aside_1 ,aside_2"
+    assert run("livelock", *polite, "--progress", names).code == 0
+    assert run("livelock", *polite, "--progress", "aside_1,aside_2").code == 0
+
+
+def test_deadlocks(run, tmp_path):
+    """A deadlock is no run, or a livelock if it stutters."""
+    path = tmp_path / "x.aut"
+    path.write_text('des (0, 1, 2)\n(0, "a", 1)\n')
+    for fairness in ([], ["--fairness", "weak"], ["--fairness", "strong"]):
+        question = ["livelock", path, "--progress", "a", *fairness]
+        assert run(*question).code == 0
+        outcome = run(*question, "--deadlock", "stutter", "--json")
+        assert outcome.code == 1
+        assert outcome.records[0]["lasso"]["cycle"] == ["<stutter>"]
+
+
+def test_names_that_need_quotes(run, tmp_path):
+    """Names are quoted in the formula."""
+    path = tmp_path / "x.aut"
+    path.write_text('des (0, 2, 1)\n(0, "send!1 X", 0)\n(0, "G", 0)\n')
+    outcome = run("livelock", path, "--progress", "send!1 X", "--json")
+    assert outcome.records[0]["lasso"]["cycle"] == ["G"]
+    assert run("livelock", path, "--progress", "send!1 X,G").code == 0
+
+
+def test_explain_and_limits(run, polite):
+    """The plan is printed, and a limit ends in "unknown"."""
+    flags = ["--progress", "pass", "--fairness", "strong"]
+    outcome = run("livelock", *polite, *flags, "--explain")
+    assert (
+        "plan:\n  tela, because strong fairness is a Streett condition" in outcome.out
+    )
+    assert "no reductions, because they change what is enabled" in outcome.out
+    outcome = run("livelock", *polite, *flags, "--max-states", 1, "--json")
+    assert outcome.code == 3
+    assert outcome.records[0]["reason"] == "max-states"
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        ([], "Missing option '--progress'"),
+        (["--progress", "nowhere"], "is called 'nowhere', which shall be progress"),
+        (["--progress", ""], "is called '', which shall be progress"),
+        (["--progress", "pass,"], "is called '', which shall be progress"),
+        (["--progress", "pass", "--fair", "pass"], "go with --fairness weak or strong"),
+        (
+            ["--progress", "pass", "--fairness", "weak", "--fair", "nowhere"],
+            "--fair nowhere: no action of the system is called 'nowhere'",
+        ),
+        (
+            ["--progress", "pass", "--fairness", "strong", "--emptiness", "se05"],
+            "use --emptiness tela",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_usage_errors(flags, complaint, run, polite):
+    """Exit code 2 and a message."""
+    outcome = run("livelock", *polite, *flags)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+
+
+def test_as_a_program(polite):
+    """`ltlpipe livelock --help` names its options, and the command runs."""
+    usage = program("livelock", "--help")
+    assert usage.code == 0
+    for option in ("--progress", "--fair", "--fairness", "--json", "--explain"):
+        assert option in usage.out
+    assert program("livelock", *polite, "--progress", "pass").code == 1
