@@ -455,9 +455,20 @@ WAYS = [
         (one_state(f"32 {'&'.join(PAIRS)}"), "violated"),
         (one_state(f"32 {'|'.join(PAIRS)}", EVEN + " 31"), "violated"),
     ],
-    ids=["f", "f-marked", "contradiction", "contradiction-unmarked", "t", "tautology"]
-    + ["co-buchi", "co-buchi-unmarked", "streett-32", "streett-32-one"]
-    + ["streett-32-unmarked", "or-32"],
+    ids=[
+        "f",
+        "f-marked",
+        "contradiction",
+        "contradiction-unmarked",
+        "t",
+        "tautology",
+        "co-buchi",
+        "co-buchi-unmarked",
+        "streett-32",
+        "streett-32-one",
+        "streett-32-unmarked",
+        "or-32",
+    ],
 )
 def test_conditions_of_automata(hoa, verdict, way, run, ring, tmp_path):
     """Conditions that never hold, that always do, and one of all 32 marks.
