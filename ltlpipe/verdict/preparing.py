@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
@@ -23,14 +23,12 @@ from ltlpipe.verdict.interruptible import (
     normalised,
     visible_letters,
 )
+from ltlpipe.verdict.obstacles import Obstacles
 from ltlpipe.verdict.options import (
     ALPHABET,
     AMPLE,
-    AMPLE_SEARCHES,
     AUTO,
     COMPONENTS,
-    DECOUPLING,
-    EACH,
     Options,
 )
 from ltlpipe.verdict.plan import (
@@ -52,31 +50,8 @@ if TYPE_CHECKING:
     from ltlpipe.reduction.components.groups import Reduced
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.systems.lts import Network
+    from ltlpipe.verdict.attempts import Attempt
     from ltlpipe.verdict.property import Property
-
-
-_UNFAIR = "fairness depends on what is enabled"
-
-
-class Attempt(NamedTuple):
-    """One way to an answer, which may end too early.
-
-    Parameters
-    ----------
-    limits : Limits
-        Of translation, reduction and search.
-    components : Decision, optional
-        Why components are left as they are; None if they are reduced.
-    cap_states : int
-        States that a composition may have.
-    coupled : str, optional
-        Why the search is not a decoupled one; None if it may be.
-    """
-
-    limits: Limits
-    components: Decision | None
-    cap_states: int = 0
-    coupled: str | None = None
 
 
 class Preparation:
@@ -128,6 +103,7 @@ class Preparation:
         )
         self._translated: Property | None = None  # by another translator
         self.fairness = fairness_of(system, options)
+        self.obstacles = Obstacles(system, asked, options)
         if self.fairness is not None and options.reduce not in (AUTO, "none"):
             raise UnsupportedError(
                 f"--reduce {options.reduce} changes what is enabled, on which "
@@ -171,7 +147,7 @@ class Preparation:
             May end the work.
         """
         limits, components = attempt.limits, attempt.components
-        ample = self._ample_obstacle()
+        ample = self.obstacles.to_ample(self.plan.emptiness)
         idle = ample is not None and attempt.coupled is not None
         decision = self._decide(components if idle else None, limits, interrupt)
         if components is None and decision is not None:
@@ -233,7 +209,7 @@ class Preparation:
         if attempt.coupled is not None:
             return Decision(False, attempt.coupled)
         if not decision.allowed:
-            self._refuse_if_needed(decision.reason)
+            self.obstacles.refuse_decoupling(decision.reason)
             return decision
         if trimmed.table.condition is not None:
             return Decision(
@@ -244,11 +220,11 @@ class Preparation:
         visible = self._visible_letters(trimmed)
         names = [trimmed.actions[letter - OTHER - 1] for letter in visible]
         found = estimate(trimmed.network, names)
-        if not (found.pays or self.must_decouple):
+        if not (found.pays or self.obstacles.must_decouple):
             return Decision(False, str(found))
         if is_simple(trimmed.table) and not self.property.is_trivial:
             trimmed = trimmed._replace(table=normalised(trimmed.table, visible))
-        together = not self.accepts_apart
+        together = not self.obstacles.accepts_apart
         self.decoupled = Asked(trimmed, visible, self.property.is_trivial, together)
         return Decision(True, str(found))
 
@@ -257,51 +233,6 @@ class Preparation:
         if named in DECOUPLED:
             return named
         return NDFS if self.system.has_acceptance else SCC
-
-    @property
-    def accepts_apart(self) -> bool:
-        """Whether several components accept, each for itself."""
-        accepting = [c for c in self.system.components if c.accepting is not None]
-        return self.options.accepting == EACH and len(accepting) > 1
-
-    @property
-    def must_decouple(self) -> bool:
-        """Whether a search of another kind is no answer to what is asked."""
-        return self.options.wants_decoupling or self.accepts_apart
-
-    def may_decouple(self) -> bool:
-        """Whether decoupled search promises something for the system as it is."""
-        return estimate(self.system, self.property.propositions).pays
-
-    def decoupled_obstacle(self) -> str | None:
-        """Return why the search is not a decoupled one, if it is not the property.
-
-        Raises
-        ------
-        UnsupportedError
-            It has to be one.
-        """
-        options, named = self.options, self._given.emptiness
-        reason = None
-        if named is not None and named not in DECOUPLED:
-            reason = f"{named} looks at one state at a time"
-        elif named is None and not options.reduces(DECOUPLING):
-            reason = "--reduce does not ask for it"
-        elif self.fairness is not None:
-            reason = _UNFAIR
-        elif options.stutters:
-            reason = "sets of states do not tell which of them are deadlocks"
-        elif named == SCC and self.system.has_acceptance:
-            reason = f"{SCC} takes no components that accept: use {NDFS}"
-        if reason is not None:
-            self._refuse_if_needed(reason)
-        return reason
-
-    def _refuse_if_needed(self, reason: str) -> None:
-        """Refuse to do without decoupled search if it has to be one."""
-        if self.must_decouple:
-            who = "--accepting each needs it, but " if self.accepts_apart else ""
-            raise UnsupportedError(f"{who}decoupled search cannot be used: {reason}")
 
     def _visible_letters(self, trimmed: Trimmed) -> list[int]:
         return visible_letters(trimmed.actions, self.options.visible_actions)
@@ -321,33 +252,6 @@ class Preparation:
             return Decision(False, "the automaton's normal form is not weak"), trimmed
         self.visible = visible
         return decision, trimmed._replace(table=normal)
-
-    def _ample_obstacle(self) -> str | None:
-        """Return why ample sets are not used, if it is not the property."""
-        named = self.plan.emptiness
-        if not self.options.reduces(AMPLE):
-            return "--reduce does not ask for them"
-        if self.fairness is not None:
-            return _UNFAIR
-        if self.options.bitstate is not None:
-            return "--bitstate takes all steps"
-        if named is not None and named not in AMPLE_SEARCHES:
-            return f"{named} takes all steps"
-        if self.property.is_trivial or self.system.has_acceptance:
-            return "acceptance of the system is about states"
-        return None
-
-    def components_obstacle(self) -> str | None:
-        """Return why components stay as they are, if it is not the property."""
-        if not self.options.reduces(COMPONENTS):
-            return "--reduce does not ask for it"
-        if self.fairness is not None:
-            return _UNFAIR
-        if self.options.bitstate is not None:
-            return "--bitstate is for systems as they are"
-        if self.property.is_trivial or self.system.has_acceptance:
-            return "acceptance of the system is about states"
-        return None
 
     def _decide(
         self, idle: Decision | None, limits: Limits, interrupt: Interrupt

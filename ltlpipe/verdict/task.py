@@ -20,43 +20,27 @@ from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.product import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.attempts import attempts
 from ltlpipe.verdict.decoupled import DecoupledRun
 from ltlpipe.verdict.fairness import check_fairness
-from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.lifting import Lifter
-from ltlpipe.verdict.options import COMPONENTS, Options
-from ltlpipe.verdict.preparing import Attempt, Preparation
+from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.property import known_actions
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Lasso, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.search.driver import Interrupt, Limits, Progress
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.product import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.verdict.attempts import Attempt
     from ltlpipe.verdict.decoupled import Asked
+    from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
-
-SHORT_STATES = 20_000
-"""States of a search that comes before components are reduced."""
-
-SHORTEST = 2_000
-"""States of a search that comes before a decoupled one of a system as it is."""
-
-SHORT = "a short search was enough"
-
-COMPOSED_BYTES = 1024
-"""What a state of a composition takes at most: 64 transitions, and 64 members."""
-
-SMALL_CAP = 10_000
-SOME_STATES = 500_000
-"""Limits of compositions, and of the search behind them, in a second attempt."""
 
 BITSTATE_REASON = "bitstate"
 """Why a search without a violation says nothing: states may have been missed."""
@@ -124,7 +108,9 @@ class Task:
     ) -> Verdict:
         """Answer the question; what the machine cannot give is a limit, too."""
         actions = known_actions(self.system, self.property, self.options)
-        *short, whole = self._attempts(limits)
+        *short, whole = attempts(
+            self.options, self.prepared.obstacles, self.prepared.plan.emptiness, limits
+        )
         try:
             for attempt in short:
                 verdict = self._attempt(actions, attempt, interrupt, progress)
@@ -136,40 +122,6 @@ class Task:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
             return self._verdict(UNKNOWN, "memory")
-
-    def _attempts(self, limits: Limits) -> Iterator[Attempt]:
-        """Yield what is tried, until one attempt comes to an end; the last is whole.
-
-        Most questions are answered before a reduction has begun, and many of the
-        others before it has done all that it could.
-        """
-        obstacle = self.prepared.components_obstacle()
-        coupled = self.prepared.decoupled_obstacle()
-        most = limits.max_states
-        few = replace(limits, max_states=min(SHORT_STATES, most or SHORT_STATES))
-        cap = self.options.cap_states
-        if limits.memory_mib is not None:
-            cap = min(cap, max(1, int(limits.memory_bytes / COMPOSED_BYTES)))
-        if self.prepared.must_decouple and not self.options.insists_on(COMPONENTS):
-            why = obstacle or "a decoupled search is asked for"
-            yield Attempt(limits, Decision(False, why), coupled=coupled)
-        elif self.prepared.must_decouple:
-            why_not = None if obstacle is None else Decision(False, obstacle)
-            yield Attempt(limits, why_not, cap, coupled)
-        elif obstacle is not None:
-            as_they_are = Decision(False, obstacle)
-            if coupled is None and self.prepared.may_decouple():
-                least = min(SHORTEST, few.max_states or SHORTEST)
-                few = replace(limits, max_states=least)
-                yield Attempt(few, as_they_are, coupled=SHORT)
-            yield Attempt(limits, as_they_are, coupled=coupled)
-        else:
-            if not self.options.insists_on(COMPONENTS):
-                yield Attempt(few, Decision(False, SHORT), coupled=SHORT)
-            if cap > SMALL_CAP:
-                some = replace(limits, max_states=min(SOME_STATES, most or SOME_STATES))
-                yield Attempt(some, None, SMALL_CAP, SHORT)
-            yield Attempt(limits, None, cap, coupled)
 
     def _attempt(
         self,
@@ -359,7 +311,7 @@ class Task:
             self.system,
             lasso,
             stutters=self.options.stutters,
-            together=not self.prepared.accepts_apart,
+            together=not self.prepared.obstacles.accepts_apart,
         )
         check_fairness(self.system, lasso, self.options)
         if self.property.formula is not None:

@@ -1,0 +1,104 @@
+"""The ways to an answer, one after the other: short ones first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.verdict.interruptible import Decision
+from ltlpipe.verdict.options import COMPONENTS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.search.driver import Limits
+    from ltlpipe.verdict.obstacles import Obstacles
+
+SHORT_STATES = 20_000
+"""States of a search that comes before components are reduced."""
+
+SHORTEST = 2_000
+"""States of a search that comes before a decoupled one of a system as it is."""
+
+SHORT = "a short search was enough"
+
+COMPOSED_BYTES = 1024
+"""What a state of a composition takes at most: 64 transitions, and 64 members."""
+
+SMALL_CAP = 10_000
+SOME_STATES = 500_000
+"""Limits of compositions, and of the search behind them, in a second attempt."""
+
+
+class Attempt(NamedTuple):
+    """One way to an answer, which may end too early.
+
+    Parameters
+    ----------
+    limits : Limits
+        Of translation, reduction and search.
+    components : Decision, optional
+        Why components are left as they are; None if they are reduced.
+    cap_states : int
+        States that a composition may have.
+    coupled : str, optional
+        Why the search is not a decoupled one; None if it may be.
+    """
+
+    limits: Limits
+    components: Decision | None
+    cap_states: int = 0
+    coupled: str | None = None
+
+
+def attempts(
+    options: Options, obstacles: Obstacles, named: str | None, limits: Limits
+) -> Iterator[Attempt]:
+    """Yield what is tried, until one attempt comes to an end; the last is whole.
+
+    Most questions are answered before a reduction has begun, and many of the
+    others before it has done all that it could.
+
+    Parameters
+    ----------
+    options : Options
+        What the user asks for.
+    obstacles : Obstacles
+        What is out of the question.
+    named : str or None
+        The emptiness check, if it is settled.
+    limits : Limits
+        Of the whole.
+
+    Raises
+    ------
+    UnsupportedError
+        What is asked for is out of the question.
+    """
+    obstacle = obstacles.to_components()
+    coupled = obstacles.to_decoupling(named)
+    most = limits.max_states
+    few = replace(limits, max_states=min(SHORT_STATES, most or SHORT_STATES))
+    cap = options.cap_states
+    if limits.memory_mib is not None:
+        cap = min(cap, max(1, int(limits.memory_bytes / COMPOSED_BYTES)))
+    if obstacles.must_decouple and not options.insists_on(COMPONENTS):
+        why = obstacle or "a decoupled search is asked for"
+        yield Attempt(limits, Decision(False, why), coupled=coupled)
+    elif obstacles.must_decouple:
+        why_not = None if obstacle is None else Decision(False, obstacle)
+        yield Attempt(limits, why_not, cap, coupled)
+    elif obstacle is not None:
+        as_they_are = Decision(False, obstacle)
+        if coupled is None and obstacles.may_decouple():
+            least = min(SHORTEST, few.max_states or SHORTEST)
+            few = replace(limits, max_states=least)
+            yield Attempt(few, as_they_are, coupled=SHORT)
+        yield Attempt(limits, as_they_are, coupled=coupled)
+    else:
+        if not options.insists_on(COMPONENTS):
+            yield Attempt(few, Decision(False, SHORT), coupled=SHORT)
+        if cap > SMALL_CAP:
+            some = replace(limits, max_states=min(SOME_STATES, most or SOME_STATES))
+            yield Attempt(some, None, SMALL_CAP, SHORT)
+        yield Attempt(limits, None, cap, coupled)

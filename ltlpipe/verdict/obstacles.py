@@ -1,0 +1,117 @@
+"""What rules a reduction out, whatever the property turns out to be.
+
+Each method answers with a reason for people, or None if nothing is in the way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.reduction.decoupling import estimate
+from ltlpipe.search.catalogue import DECOUPLED
+from ltlpipe.verdict.decoupled import NDFS, SCC
+from ltlpipe.verdict.options import (
+    AMPLE,
+    AMPLE_SEARCHES,
+    COMPONENTS,
+    DECOUPLING,
+    EACH,
+    Options,
+)
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.lts import Network
+    from ltlpipe.verdict.property import Property
+
+_UNFAIR = "fairness depends on what is enabled"
+
+
+class Obstacles:
+    """What a question and its options exclude.
+
+    Parameters
+    ----------
+    system : Network
+        What is asked; it is not changed.
+    asked : Property
+        What is asked of it.
+    options : Options
+        How it shall be answered.
+    """
+
+    def __init__(self, system: Network, asked: Property, options: Options) -> None:
+        self.system = system
+        self.property = asked
+        self.options = options
+
+    @property
+    def accepts_apart(self) -> bool:
+        """Whether several components accept, each for itself."""
+        accepting = [c for c in self.system.components if c.accepting is not None]
+        return self.options.accepting == EACH and len(accepting) > 1
+
+    @property
+    def must_decouple(self) -> bool:
+        """Whether a search of another kind is no answer to what is asked."""
+        return self.options.wants_decoupling or self.accepts_apart
+
+    def may_decouple(self) -> bool:
+        """Whether decoupled search promises something for the system as it is."""
+        return estimate(self.system, self.property.propositions).pays
+
+    def to_decoupling(self, named: str | None) -> str | None:
+        """Return why the search is not a decoupled one, if it is not the property.
+
+        Raises
+        ------
+        UnsupportedError
+            It has to be one.
+        """
+        options = self.options
+        reason = None
+        if named is not None and named not in DECOUPLED:
+            reason = f"{named} looks at one state at a time"
+        elif named is None and not options.reduces(DECOUPLING):
+            reason = "--reduce does not ask for it"
+        elif options.fairness is not None:
+            reason = _UNFAIR
+        elif options.stutters:
+            reason = "sets of states do not tell which of them are deadlocks"
+        elif named == SCC and self.system.has_acceptance:
+            reason = f"{SCC} takes no components that accept: use {NDFS}"
+        if reason is not None:
+            self.refuse_decoupling(reason)
+        return reason
+
+    def refuse_decoupling(self, reason: str) -> None:
+        """Refuse to do without decoupled search if it has to be one."""
+        if self.must_decouple:
+            who = "--accepting each needs it, but " if self.accepts_apart else ""
+            raise UnsupportedError(f"{who}decoupled search cannot be used: {reason}")
+
+    def to_ample(self, named: str | None) -> str | None:
+        """Return why ample sets are not used, if it is not the property."""
+        if not self.options.reduces(AMPLE):
+            return "--reduce does not ask for them"
+        if self.options.fairness is not None:
+            return _UNFAIR
+        if self.options.bitstate is not None:
+            return "--bitstate takes all steps"
+        if named is not None and named not in AMPLE_SEARCHES:
+            return f"{named} takes all steps"
+        if self.property.is_trivial or self.system.has_acceptance:
+            return "acceptance of the system is about states"
+        return None
+
+    def to_components(self) -> str | None:
+        """Return why components stay as they are, if it is not the property."""
+        if not self.options.reduces(COMPONENTS):
+            return "--reduce does not ask for it"
+        if self.options.fairness is not None:
+            return _UNFAIR
+        if self.options.bitstate is not None:
+            return "--bitstate is for systems as they are"
+        if self.property.is_trivial or self.system.has_acceptance:
+            return "acceptance of the system is about states"
+        return None
