@@ -192,7 +192,7 @@ def test_options_reach_every_task():
     [
         ({"emptiness": "nonsense"}, UnsupportedError, "expected one of auto"),
         ({"emptiness": "aec"}, UnsupportedError, "not in this version"),
-        ({"acceptance": "tela"}, UnsupportedError, "not in this version"),
+        ({"acceptance": "tela+"}, UnsupportedError, "expected one of auto"),
         ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
         ({"semantics": "state"}, UnsupportedError, "use action"),
         ({"emptiness": "gv04", "bitstate": 1.0}, UnsupportedError, "for se05"),
