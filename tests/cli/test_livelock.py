@@ -7,10 +7,23 @@ import pytest
 from tests.cli.running import program
 
 POLITE = [
-    'des (0, 3, 2)\n(0, "aside_1", 1)\n(1, "aside_1", 0)\n(1, "pass", 0)\n',
-    'des (0, 3, 2)\n(0, "aside_2", 1)\n(1, "aside_2", 0)\n(0, "pass", 0)\n',
+    "\n".join(
+        [
+            "des (0, 4, 2)",
+            f'(0, "{aside}", 1)',
+            f'(1, "{aside}", 0)',
+            f'(0, "{of_0}", 0)',
+            f'(1, "{of_1}", 0)',
+        ]
+    )
+    for aside, of_0, of_1 in [
+        ("aside_1", "pass_left", "pass_right"),
+        ("aside_2", "pass_right", "pass_left"),
+    ]
 ]
-"""They pass if the first has stepped aside and the second has not."""
+"""They pass if they stand on different sides."""
+
+PASSING = "pass_left,pass_right"
 
 
 @pytest.fixture
@@ -24,10 +37,10 @@ def polite(tmp_path):
 
 def test_a_livelock(run, polite):
     """Exit code 1, and a run without progress."""
-    outcome = run("livelock", *polite, "--progress", "pass")
+    outcome = run("livelock", *polite, "--progress", PASSING)
     assert (outcome.code, outcome.err) == (1, "")
     first, prefix, cycle = outcome.out.splitlines()
-    assert first.startswith("violated: GF(pass)   [")
+    assert first.startswith("violated: GF(pass_left | pass_right)   [")
     assert prefix.startswith("  prefix: ")
     assert cycle.startswith("  cycle:  aside")
     assert "pass" not in cycle
@@ -38,28 +51,28 @@ def test_a_livelock(run, polite):
     [
         (["--fairness", "weak"], 1),
         (["--fairness", "strong"], 1),
-        (["--fairness", "weak", "--fair", "pass"], 1),
-        (["--fairness", "strong", "--fair", "pass"], 0),
-        (["--fairness", "strong", "--fair", "pass,aside_1"], 1),
-        (["--fairness", "strong", "--fair", "aside_1", "--fair", "pass"], 0),
+        (["--fairness", "weak", "--fair", PASSING], 1),
+        (["--fairness", "strong", "--fair", PASSING], 0),
+        (["--fairness", "strong", "--fair", PASSING + ",aside_1"], 1),
+        (["--fairness", "strong", "--fair", "aside_1", "--fair", PASSING], 0),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_fairness(flags, code, run, polite):
     """Strong fairness to passing excludes the livelock, to the people it does not."""
-    outcome = run("livelock", *polite, "--progress", "pass", "--json", *flags)
+    outcome = run("livelock", *polite, "--progress", PASSING, "--json", *flags)
     assert (outcome.code, outcome.err) == (code, "")
     (record,) = outcome.records
     assert record["verdict"] == ["holds", "violated"][code]
-    assert record["formula"] == "GF(pass)"
+    assert record["formula"] == "GF(pass_left | pass_right)"
     assert record["plan"]["reductions"] == []
     if code:
-        assert "pass" not in record["lasso"]["cycle"]
+        assert set(record["lasso"]["cycle"]) <= {"aside_1", "aside_2"}
 
 
 def test_any_action_is_progress(run, polite):
     """Then no infinite run is a livelock; spaces around commas do not matter."""
-    names = "pass, aside_1 ,aside_2"
+    names = "pass_left, aside_1 ,aside_2,pass_right"
     assert run("livelock", *polite, "--progress", names).code == 0
     assert run("livelock", *polite, "--progress", "aside_1,aside_2").code == 0
 
@@ -87,7 +100,7 @@ def test_names_that_need_quotes(run, tmp_path):
 
 def test_explain_and_limits(run, polite):
     """The plan is printed, and a limit ends in "unknown"."""
-    flags = ["--progress", "pass", "--fairness", "strong"]
+    flags = ["--progress", PASSING, "--fairness", "strong"]
     outcome = run("livelock", *polite, *flags, "--explain")
     assert (
         "plan:\n  tela, because strong fairness is a Streett condition" in outcome.out
@@ -104,14 +117,17 @@ def test_explain_and_limits(run, polite):
         ([], "Missing option '--progress'"),
         (["--progress", "nowhere"], "is called 'nowhere', which shall be progress"),
         (["--progress", ""], "is called '', which shall be progress"),
-        (["--progress", "pass,"], "is called '', which shall be progress"),
-        (["--progress", "pass", "--fair", "pass"], "go with --fairness weak or strong"),
+        (["--progress", "pass_left,"], "is called '', which shall be progress"),
         (
-            ["--progress", "pass", "--fairness", "weak", "--fair", "nowhere"],
+            ["--progress", PASSING, "--fair", PASSING],
+            "go with --fairness weak or strong",
+        ),
+        (
+            ["--progress", PASSING, "--fairness", "weak", "--fair", "nowhere"],
             "--fair nowhere: no action of the system is called 'nowhere'",
         ),
         (
-            ["--progress", "pass", "--fairness", "strong", "--emptiness", "se05"],
+            ["--progress", PASSING, "--fairness", "strong", "--emptiness", "se05"],
             "use --emptiness tela",
         ),
     ],
@@ -130,4 +146,4 @@ def test_as_a_program(polite):
     assert usage.code == 0
     for option in ("--progress", "--fair", "--fairness", "--json", "--explain"):
         assert option in usage.out
-    assert program("livelock", *polite, "--progress", "pass").code == 1
+    assert program("livelock", *polite, "--progress", PASSING).code == 1

@@ -17,7 +17,16 @@ from tests.cli.running import HARD, MANY, PROGRAM, RING, OnTerminal, plain, prog
 
 SECONDS_TO_STOP = 5  # two are promised, and the machine may be busy
 
-COMMANDS = ["check", "solve", "compare", "translate", "convert", "reduce", "generate"]
+COMMANDS = [
+    "check",
+    "livelock",
+    "solve",
+    "compare",
+    "translate",
+    "convert",
+    "reduce",
+    "generate",
+]
 
 OPTIONS = [
     *["-f", "-F", "--automaton", "--empty"],

@@ -221,3 +221,20 @@ def test_rers_refuses_before_it_writes(run, problems, tmp_path):
     assert outcome.code == 2
     assert "--rers needs the number of the problem" in outcome.complaint
     assert out.read_text() == "precious"
+
+
+@pytest.mark.parametrize("kind", ["weak", "strong"])
+def test_fairness(kind, run, tmp_path):
+    """The options of fairness reach every task, and a set replaces the components'."""
+    folder = tmp_path / "problem"
+    folder.mkdir()
+    (folder / "system.aut").write_text(
+        'des (0, 4, 2)\n(0, "a", 1)\n(1, "b", 0)\n(0, "c", 0)\n(1, "d", 1)\n'
+    )
+    (folder / "f.ltl").write_text("GF b | FG c\n")
+    out = tmp_path / "r.csv"
+    flags = ["--fairness", kind, "--progress", "b", "--fair", "a"]
+    outcome = run("solve", folder, "--out", out, "--quiet", *flags)
+    assert (outcome.code, outcome.err) == (0, "")
+    outcome = run("solve", folder, "--out", out, "--quiet", "--fairness", kind)
+    assert (outcome.code, outcome.err) == (1, "")
