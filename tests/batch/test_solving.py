@@ -18,8 +18,9 @@ from ltlpipe import (
     solve,
 )
 from ltlpipe.batch.problems import find_problems
-from ltlpipe.batch.solving import solve_rows, tasks_of
+from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
+from ltlpipe.batch.tasks import tasks_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.systems.philosophers import philosophers
 
@@ -192,7 +193,6 @@ def test_options_reach_every_task():
     [
         ({"emptiness": "nonsense"}, UnsupportedError, "expected one of auto"),
         ({"emptiness": "aec"}, UnsupportedError, "not in this version"),
-        ({"acceptance": "tela"}, UnsupportedError, "not in this version"),
         ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
         ({"semantics": "state"}, UnsupportedError, "use action"),
         ({"emptiness": "gv04", "bitstate": 1.0}, UnsupportedError, "for se05"),

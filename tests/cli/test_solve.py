@@ -170,17 +170,6 @@ def test_json_and_explain(run, problems, tmp_path):
     assert outcome.err.startswith("plan:")
 
 
-@pytest.mark.parametrize("flags", [["--jobs", "2"], ["--store", "run.sqlite"]])
-def test_options_of_later_versions(flags, run, problems, tmp_path):
-    """They are refused by name before anything is written."""
-    out = tmp_path / "r.csv"
-    outcome = run("solve", problems, "--out", out, *flags)
-
-    assert outcome.code == 2
-    assert "not in this version" in outcome.complaint
-    assert not out.exists()
-
-
 def test_rers(run, problems, tmp_path):
     """Answers to decided tasks, and what each problem has cost."""
     answers = tmp_path / "rers.csv"
