@@ -82,8 +82,10 @@ def strange():
 FAULTS = {
     "X " * number + "a": fault
     for number, fault in enumerate(
-        [segfault, killed, leave, sleep, spin, spin_in_a_copy]
-        + [eat, eat_in_a_copy, bug, strange],
+        (
+            *(segfault, killed, leave, sleep, spin, spin_in_a_copy),
+            *(eat, eat_in_a_copy, bug, strange),
+        ),
         start=1,
     )
 }
