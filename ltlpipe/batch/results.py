@@ -146,7 +146,8 @@ def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
         What `results` returned.
     where : str
         A condition in the syntax of `pandas.DataFrame.query`; where it is missing
-        because a value is, it is not true.
+        because a value is, it is not true.  Times are written without their zone,
+        which is UTC.
 
     Raises
     ------
@@ -155,8 +156,11 @@ def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     """
     import pandas as pd
 
+    # Expressions of pandas compare texts with times without a zone only.
+    times = {c: frame[c].dt.tz_localize(None) for c in _TIMES if c in frame}
+    plain = frame.assign(**times)
     try:
-        found = frame.eval(where, engine="python", local_dict={}, global_dict={})
+        found = plain.eval(where, engine="python", local_dict={}, global_dict={})
     except Exception as error:  # whatever Python code can raise
         raise UnsupportedError(f"--where {where}: {error}") from None
     if not isinstance(found, pd.Series) or not pd.api.types.is_bool_dtype(found.dtype):

@@ -45,10 +45,6 @@ RETRIED = (
 _WAIT_SECONDS = 0.2  # between looks at what another run is doing
 
 
-class WorkerError(LtlpipeError):
-    """The end of a task whose worker is no more, for whoever watches."""
-
-
 def retried(names: str | Iterable[str]) -> list[str]:
     """Return what ``--retry`` names.
 
@@ -159,7 +155,7 @@ class _Run:
         elif finished.row.get("message"):
             where = f"{task.system_name}: {identity_of(task.formula)[0]}"
             message = f"{where}: {finished.row['message']}"
-            self._watcher.failed(task, WorkerError(message))
+            self._watcher.failed(task, LtlpipeError(message))
 
 
 class _Agenda:
