@@ -236,10 +236,14 @@ class Store:
             )
 
     def finished(self) -> dict[str, Row]:
-        """Return the results that this run does not have anew, by key."""
+        """Return the results of listed tasks that are not had anew, by key."""
         columns = ", ".join(RESULT_DTYPES)
         with self._translated():
-            found = self._db.execute(f"SELECT key, revision, {columns} FROM results")
+            found = self._db.execute(
+                f"SELECT key, revision, {columns} FROM results "
+                "WHERE key IN (SELECT key FROM tasks WHERE run = ?)",
+                [self.run],
+            )
             return {
                 key: dict(zip(RESULT_DTYPES, cells, strict=True))
                 for key, revision, *cells in found
