@@ -28,6 +28,7 @@ from ltlpipe._version import __version__
 if TYPE_CHECKING:
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
+    from ltlpipe.batch.results import results
     from ltlpipe.batch.solving import solve
     from ltlpipe.logic.equivalence import action_equivalent
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
@@ -53,6 +54,7 @@ _PLACES = {
     "is_interruptible": "ltlpipe.logic.interruptible",
     "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
+    "results": "ltlpipe.batch.results",
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.components",
     "solve": "ltlpipe.batch.solving",
@@ -79,6 +81,7 @@ __all__ = [
     "is_interruptible",
     "livelock",
     "load",
+    "results",
     "save",
     "sccs",
     "solve",

@@ -14,7 +14,6 @@ time for all of its formulas, loading included; and how many of them are decided
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe._files import StrPath
-    from ltlpipe.batch.solving import Task
     from ltlpipe.batch.table import Row
+    from ltlpipe.batch.tasks import Task
 
 _ANSWERS = {HOLDS: "true", VIOLATED: "false"}
 _COLUMNS = {"problem": "Int64", "property": "Int64", "answer": "string"}
@@ -115,14 +114,14 @@ def _property_of(task: Task) -> int | None:
 class RersWriter:
     """Writes answers as they come, and sums up what each problem has cost.
 
-    Use it in a with statement; the time of the first task begins there.
+    Use it in a with statement.
 
     Parameters
     ----------
     path : path
         The file; what it held before is gone.
     names : sequence of Name
-        Of all tasks, in the order of their rows.
+        Of all tasks, in their order.
 
     Raises
     ------
@@ -131,12 +130,11 @@ class RersWriter:
     """
 
     def __init__(self, path: StrPath, names: Sequence[Name]) -> None:
-        self._names = iter(names)
+        self._names = names
         self._table = CsvWriter(path, _COLUMNS, header=False)
         self.efforts: dict[int, Effort] = {}
         for name in names:
             self.efforts.setdefault(name.problem, Effort()).total += 1
-        self._before = time.monotonic()
 
     @property
     def n_answers(self) -> int:
@@ -144,13 +142,11 @@ class RersWriter:
         return self._table.n_rows
 
     def write(self, row: Row) -> None:
-        """Take the row of the next task as soon as it is known."""
-        name = next(self._names)
-        now = time.monotonic()
+        """Take a row of `solve_rows` as soon as it is known."""
+        name = self._names[row["task"]]
         effort = self.efforts[name.problem]
-        effort.components = row.get("n_components", effort.components)
-        effort.seconds += now - self._before
-        self._before = now
+        effort.components = row.get("n_components") or effort.components
+        effort.seconds += row.get("wall_seconds") or 0.0
         answer = _ANSWERS.get(row["verdict"])
         if answer is not None:
             effort.decided += 1

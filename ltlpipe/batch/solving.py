@@ -1,36 +1,27 @@
-"""Solving many tasks, one after the other."""
+"""Solving many tasks: what users call, and the run in this process."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
-from datetime import datetime, timezone
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ltlpipe._errors import (
-    FormulaError,
-    InputError,
-    LtlpipeError,
-    UnsupportedError,
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.batch.answering import (
+    BUG,
+    INPUT_ERROR,
+    UNSUPPORTED,
+    Systems,
+    answer,
+    encodable,
+    failed_row,
 )
-from ltlpipe.batch.problems import Problem, find_problems
-from ltlpipe.batch.table import host_columns, row_of, to_frame
-from ltlpipe.logic.formulas import (
-    Formula,
-    formula_text,
-    identifier,
-    parse,
-    read_formulas,
-)
-from ltlpipe.systems.lts import Network
-from ltlpipe.systems.reading import load
-from ltlpipe.verdict.checking import check
+from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
+from ltlpipe.batch.settings import parse_grid, refuse_value
+from ltlpipe.batch.table import to_frame
+from ltlpipe.batch.tasks import Task, as_tasks, multiplied, tasks_of
 from ltlpipe.verdict.options import Options, validate
-from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -38,265 +29,163 @@ if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
     from ltlpipe.verdict.verdict import Verdict
 
-INPUT_ERROR = "input-error"
-"""The reason of a task whose system or formula cannot be read."""
+__all__ = [
+    "BUG",
+    "INPUT_ERROR",
+    "LIMITS",
+    "UNSUPPORTED",
+    "Task",
+    "Watcher",
+    "encodable",
+    "failed_row",
+    "solve",
+    "solve_rows",
+    "tasks_of",
+]
 
-UNSUPPORTED = "unsupported"
-"""The reason of a task that asks for what cannot be done with its system."""
-
-BUG = "error"
-"""The reason of a task on which ltlpipe itself failed."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One question about one system.
-
-    Parameters
-    ----------
-    system : Network or tuple of str
-        The system, or the files to load it from.
-    formula : Formula, str, FormulaError or InputError
-        The question; the error if it, or the whole file, could not be read.
-    position : int
-        Its place among the formulas of its file, from 0.
-    """
-
-    system: Network | tuple[str, ...]
-    formula: Formula | str | FormulaError | InputError
-    position: int = 0
+LIMITS = ("timeout", "memory", "max_states")
+"""The options of `check` that say nothing about the plan."""
 
 
 class Watcher(Protocol):
     """Whoever wants to see a run over many tasks."""
 
     def begin(self, task: Task, number: int, total: int) -> None:
-        """Take the task that is solved next, counted from 1."""
+        """Take the task that is begun next, and how many have been, with it."""
 
     def progress(self, states: int, depth: int) -> None:
-        """Take how far the search of this task has come."""
+        """Take how far a search has come."""
 
     def solved(self, task: Task, verdict: Verdict) -> None:
-        """Take the answer to a task."""
+        """Take the answer to a task; from another process, without the lasso."""
 
     def failed(self, task: Task, error: Exception) -> None:
         """Take why a task cannot be solved."""
 
-
-def tasks_of(problems: Iterable[Problem]) -> list[Task]:
-    """Return the tasks of problems, formula by formula.
-
-    A formula that does not parse is a task, too, and so is a file without any
-    formula that can be read: the row says so.
-    """
-    tasks: list[Task] = []
-    for problem in problems:
-        for file in problem.formulas:
-            formulas: list[Formula | FormulaError] | list[InputError]
-            try:
-                formulas = read_formulas(file, collect_errors=True)
-            except InputError as error:
-                formulas = [error]
-            tasks.extend(
-                Task(problem.system, formula, position)
-                for position, formula in enumerate(formulas)
-            )
-    return tasks
+    def stopping(self, running: int) -> None:
+        """Take that after Ctrl-C so many tasks are still brought to their end."""
 
 
 def solve(
-    tasks: StrPath | Iterable[StrPath] | Iterable[tuple[Any, Any]],
+    tasks: StrPath | Iterable[StrPath] | Iterable[tuple[Any, Any]] | Iterable[Task],
     *,
-    jobs: int = 1,
+    jobs: int | None = None,
     store: StrPath | None = None,
+    retry: str | Iterable[str] = (),
+    grid: Mapping[str, Sequence[Any]] | str | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Solve many tasks and return one row for each.
+    """Solve many tasks and return one row for each, in their order.
 
     Parameters
     ----------
-    tasks : folder, folders, or pairs
-        Folders of problems (``system.*`` beside ``*.ltl``), or pairs of a
-        system (a `Network` or file names) and a formula.
-    jobs : int
-        1; this version solves one task after the other.
+    tasks : folders, tables, pairs or tasks
+        Folders of problems (``system.*`` beside ``*.ltl``) and task tables (``.csv``,
+        ``.parquet``), one or several; or pairs of a system (a `Network` or file
+        names) and a formula.
+    jobs : int, optional
+        Processes that solve tasks.  By default tasks are solved in this process or,
+        with a store, in one other.
     store : path, optional
-        None; this version keeps no store.
+        An SQLite file in which each result is kept as soon as it is known; a task
+        that has one there already is not solved again.
+    retry : str or iterable of str
+        "unknown", or reasons such as "timeout" and "crash": results of the store that
+        are had anew.
+    grid : mapping or str, optional
+        Values of options: each task is solved under every choice of them.
     **options
-        As for `check`.
+        As for `check`, and `cpu_time`, a limit in seconds for each task.
 
     Returns
     -------
     DataFrame
         The columns of the result table, with nullable types.  A task that
         cannot be solved is "unknown" for the reason "input-error" (its files),
-        "unsupported" (its request) or "error" (a bug of ltlpipe).
+        "unsupported" (its request), "error" (a bug of ltlpipe) or "crash" (its process
+        died).
 
     Raises
     ------
     InputError
-        A folder holds no problem.
+        A folder holds no problem, or a task table something else.
+    LtlpipeError
+        The store cannot be used.
     UnsupportedError
         The options ask for what cannot be done.
     """
-    refuse_unready(jobs=jobs, store=store)
-    return to_frame(solve_rows(_as_tasks(tasks), **options))
-
-
-def refuse_unready(*, jobs: int, store: StrPath | None) -> None:
-    """Refuse what the contract names but this version does not have."""
-    if jobs != 1:
-        raise UnsupportedError(
-            f"--jobs {jobs} is not in this version; tasks are solved one by one"
-        )
-    if store is not None:
-        raise UnsupportedError(f"--store {store} is not in this version; use --out")
-
-
-def _as_tasks(tasks: Any) -> list[Task]:
-    if isinstance(tasks, (str, os.PathLike)):
-        return tasks_of(find_problems([tasks]))
-    items = list(tasks)
-    if all(isinstance(item, (str, os.PathLike)) for item in items):
-        return tasks_of(find_problems(items))
-    return [Task(_as_system(system), formula) for system, formula in items]
-
-
-def _as_system(system: Any) -> Network | tuple[str, ...]:
-    if isinstance(system, Network):
-        return system
-    if isinstance(system, (str, os.PathLike)):
-        return (os.fspath(system),)
-    return tuple(os.fspath(part) for part in system)
+    if isinstance(grid, str):
+        grid = parse_grid([grid])
+    listed = multiplied(as_tasks(tasks), grid or {})
+    rows = solve_rows(listed, jobs=jobs, store=store, retry=retry, **options)
+    return to_frame(sorted(rows, key=lambda row: int(row["task"])))
 
 
 def solve_rows(
-    tasks: list[Task], *, watcher: Watcher | None = None, **options: Any
-) -> Iterator[Row]:
-    """Solve tasks one after the other and yield a row as soon as it is known.
+    tasks: list[Task],
+    *,
+    watcher: Watcher | None = None,
+    jobs: int | None = None,
+    store: StrPath | None = None,
+    retry: str | Iterable[str] = (),
+    **options: Any,
+) -> Generator[Row, None, None]:
+    """Solve tasks and yield a row as soon as it is known.
 
-    Besides the columns of the result table a row has `n_components`, those of the
-    system if it could be read.
+    Besides the columns of the result table a row has `task`, the number of its task
+    from 0, `n_components`, those of the system if it could be read, `wall_seconds` and
+    `cpu_seconds`.
 
     The options are looked at before the first row is asked for.  After a task
     that was interrupted no further one is begun.
+
+    Parameters
+    ----------
+    tasks : list of Task
+        They are solved in this order; with several processes rows come as they
+        are done.
+    watcher : Watcher, optional
+        Is told what happens.
+    jobs, store, retry, **options
+        As for `solve`.
 
     Raises
     ------
     UnsupportedError
         The options ask for what cannot be done.
     """
-    chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
+    chosen = Options(**{k: v for k, v in options.items() if k not in TASK_LIMITS})
     validate(chosen)
-    return _rows(tasks, watcher, options)
+    if options.get("cpu_time") is not None:
+        refuse_value("cpu_time", options["cpu_time"])
+    from ltlpipe.batch.running import retried, run_rows
+
+    again = retried(retry)
+    if again and store is None:
+        raise UnsupportedError("--retry goes with --store")
+    if jobs is not None and jobs < 1:
+        raise UnsupportedError(f"--jobs {jobs}: expected 1 or more")
+    if jobs is None and store is None:
+        return _rows(tasks, watcher, options)
+    return run_rows(
+        tasks, options, jobs=jobs or 1, store=store, retry=again, watcher=watcher
+    )
 
 
 def _rows(
     tasks: list[Task], watcher: Watcher | None, options: dict[str, Any]
-) -> Iterator[Row]:
-    common = host_columns() | {"seed": options.get("seed")}
-    loaded: tuple[Any, Network | LtlpipeError] | None = None
-    for number, task in enumerate(tasks, start=1):
+) -> Generator[Row, None, None]:
+    """Solve tasks in this process, one after the other."""
+    systems = Systems()
+    progress = None if watcher is None else watcher.progress
+    for number, task in enumerate(tasks):
         if watcher is not None:
-            watcher.begin(task, number, len(tasks))
-        started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        if loaded is None or loaded[0] is not task.system:
-            loaded = (task.system, _load(task.system))
-        try:
-            verdict = _solve_one(task, loaded[1], watcher, options)
-            if watcher is not None:
-                watcher.solved(task, verdict)
-            row = row_of(verdict)
-        except Exception as error:  # one task's trouble is not the others'
-            if watcher is not None:
-                watcher.failed(task, error)
-            system = task.system
-            name = system.name if isinstance(system, Network) else " ".join(system)
-            row = failed_row(name, task.formula, error)
-        known: Row = {"started_at": started_at}
-        if isinstance(loaded[1], Network):
-            known["n_components"] = len(loaded[1].components)
-        yield encodable(row | common | known)
+            watcher.begin(task, number + 1, len(tasks))
+        row, verdict, error = answer(task, systems, options, progress=progress)
+        if watcher is not None and verdict is not None:
+            watcher.solved(task, verdict)
+        elif watcher is not None and error is not None:
+            watcher.failed(task, error)
+        yield row | {"task": number}
         if row["reason"] == "interrupted":
             return
-
-
-def encodable(row: Row) -> Row:
-    """Escape what UTF-8 has no bytes for (file names may hold any)."""
-    return {
-        column: value.encode(errors="backslashreplace").decode()
-        if isinstance(value, str)
-        else value
-        for column, value in row.items()
-    }
-
-
-LIMITS = ("timeout", "memory", "max_states")
-"""The options of `check` that say nothing about the plan."""
-
-
-def _load(system: Network | tuple[str, ...]) -> Network | LtlpipeError:
-    if isinstance(system, Network):
-        return system
-    try:
-        return load(system)
-    except LtlpipeError as error:
-        return error
-
-
-def _solve_one(
-    task: Task,
-    system: Network | LtlpipeError,
-    watcher: Watcher | None,
-    options: dict[str, Any],
-) -> Verdict:
-    if isinstance(system, LtlpipeError):
-        raise system
-    if isinstance(task.formula, LtlpipeError):
-        raise task.formula
-    formula = parse(task.formula) if isinstance(task.formula, str) else task.formula
-    progress = None if watcher is None else watcher.progress
-    return check(system, formula, progress=progress, **options)
-
-
-def failed_row(
-    system: str,
-    formula: Formula | str | FormulaError | InputError | None,
-    error: Exception,
-) -> Row:
-    """Return the columns of a task that has no verdict, for a reason that it names.
-
-    Parameters
-    ----------
-    system : str
-        The name of the system.
-    formula : Formula, str, error or None
-        The question, as in `Task`; None where none is asked.
-    error : Exception
-        Why there is no verdict.
-    """
-    name, text = (None, None) if formula is None else _identity(formula)
-    return {
-        "system": system,
-        "formula_id": name,
-        "formula": text,
-        "verdict": UNKNOWN,
-        "reason": _reason_of(error),
-    }
-
-
-def _reason_of(error: Exception) -> str:
-    if isinstance(error, UnsupportedError):
-        return UNSUPPORTED
-    return INPUT_ERROR if isinstance(error, LtlpipeError) else BUG
-
-
-def _identity(
-    formula: Formula | str | FormulaError | InputError,
-) -> tuple[str, str | None]:
-    """Return what a formula is known by, and its text."""
-    if isinstance(formula, str):
-        return formula, formula
-    if isinstance(formula, InputError):
-        return PurePath(formula.file).name, None
-    return identifier(formula), formula_text(formula)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ltlpipe.batch.rers import Name, RersWriter
-    from ltlpipe.batch.solving import Task
+    from ltlpipe.batch.tasks import Task
     from ltlpipe.cli.progress import SearchProgress
     from ltlpipe.verdict.verdict import Verdict
 
@@ -31,7 +32,9 @@ def solve(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH", help="Folders with system.* beside *.ltl, at any depth."
+            metavar="PATH",
+            help="Folders with system.* beside *.ltl, at any depth; or task tables, "
+            ".csv or .parquet with columns system, formula and options.",
         ),
     ],
     out: Annotated[
@@ -56,11 +59,38 @@ def solve(
     fair_sets: shared.FairSets = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
+    cpu_time: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="CPU time for each formula."),
+    ] = None,
     jobs: Annotated[
-        int, typer.Option(metavar="N", help="Tasks at once; 1 in this version.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Processes that solve tasks, with limits that hold from outside, too.",
+        ),
+    ] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Not in this version.")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="SQLite file that keeps each result; the same command goes on where "
+            "it stopped.",
+        ),
+    ] = None,
+    retry: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST", help="Solve these of --store again: unknown, crash, ..."
+        ),
+    ] = "",
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OPTION=A,B [OPTION=C,D ...]",
+            help="Solve each task with each of these values (A+B is a list).",
+        ),
     ] = None,
     rers: Annotated[
         str | None,
@@ -78,26 +108,20 @@ def solve(
     ] = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Solve folders of problems and write one row per formula.
+    """Solve many tasks and write one row for each.
 
     A task whose system or formula cannot be read is unknown for the reason
     "input-error"; the others go on, and the exit code is 2.  Otherwise the
     exit code is that of `check`, or 70 after a bug of ltlpipe.  Ctrl-C ends the
-    run; the rows so far stay.
+    run, with --jobs or --store after the tasks that are being solved, and at once
+    when pressed again; the rows so far stay.
     """
-    from ltlpipe.batch.problems import find_problems
     from ltlpipe.batch.rers import names_of
-    from ltlpipe.batch.solving import (
-        BUG,
-        INPUT_ERROR,
-        refuse_unready,
-        solve_rows,
-        tasks_of,
-    )
+    from ltlpipe.batch.settings import parse_grid
+    from ltlpipe.batch.solving import BUG, INPUT_ERROR, solve_rows
     from ltlpipe.batch.table import json_of, open_table
+    from ltlpipe.batch.tasks import find_tasks, multiplied
     from ltlpipe.verdict.verdict import UNKNOWN
-
-    refuse_unready(jobs=jobs, store=store)
 
     chosen = shared.given(
         emptiness=emptiness,
@@ -119,19 +143,29 @@ def solve(
         fair_sets=tuple(fair_sets or ()),
         seed=seed,
         strict=strict,
+        cpu_time=cpu_time,
     )
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    tasks = tasks_of(find_problems(paths))
+    paths, grid = split_grid(paths, grid or [])
+    tasks = multiplied(find_tasks(paths), parse_grid(grid))
     if rers is not None and Path(rers).resolve() == Path(out).resolve():
         raise UnsupportedError(f"--rers {rers} is the file of --out; name another one")
     names = [] if rers is None else names_of(tasks)
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=quiet) as progress:
-        rows = solve_rows(tasks, watcher=_Watcher(progress, plans), **chosen)
+        rows = solve_rows(
+            tasks,
+            watcher=_Watcher(progress, plans),
+            jobs=jobs,
+            store=store,
+            retry=retry,
+            **chosen,
+        )
         with (
             open_table(out) as table,
             _open_answers(rers, names) as answers,
+            closing(rows),
             suppress(KeyboardInterrupt),
         ):
             for row in rows:
@@ -157,6 +191,23 @@ def solve(
     raise typer.Exit(exit_code(verdicts))
 
 
+def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:
+    """Return the paths, and the grid with those of its parts that stood among them.
+
+    Behind ``--grid emptiness=se05`` a further ``acceptance=ba,tgba`` is an argument
+    like any path for the parser of the command line.
+    """
+    from ltlpipe.batch.settings import GRID_PART
+
+    if not grid:
+        return paths, grid
+    parts = [p for p in paths if GRID_PART.match(p) and not Path(p).exists()]
+    paths = [p for p in paths if p not in parts]
+    if not paths:
+        raise typer.BadParameter("--grid: no folder and no task table is named")
+    return paths, grid + parts
+
+
 class _Watcher(RunWatcher):
     """Shows tasks and searches on one progress bar."""
 
@@ -175,6 +226,12 @@ class _Watcher(RunWatcher):
 
     def failed(self, task: Task, error: Exception) -> None:  # noqa: ARG002
         self.complain(error)
+
+    def stopping(self, running: int) -> None:
+        print(
+            f"interrupted: {running} tasks come to their end; Ctrl-C again ends them",
+            file=sys.stderr,
+        )
 
 
 def _summarise(

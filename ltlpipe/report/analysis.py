@@ -80,20 +80,21 @@ def text_table(rows: Iterable[Row]) -> Table:
     return table
 
 
+def escaped_latex(text: str) -> str:
+    """Return text that LaTeX shows as it is."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
 def latex(rows: Iterable[Row]) -> str:
     """Return a LaTeX tabular; formulas are in typewriter."""
-
-    def escaped(text: str) -> str:
-        return "".join(_LATEX.get(character, character) for character in text)
-
     lines = [
         r"\begin{tabular}{ll" + "r" * (len(TITLES) - 2) + "}",
         r"\hline",
-        " & ".join(map(escaped, TITLES.values())) + r" \\",
+        " & ".join(map(escaped_latex, TITLES.values())) + r" \\",
         r"\hline",
     ]
     for row in rows:
-        cells = [escaped(shown(column, row[column])) for column in TITLES]
+        cells = [escaped_latex(shown(column, row[column])) for column in TITLES]
         cells[0] = rf"\texttt{{{cells[0]}}}"
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])

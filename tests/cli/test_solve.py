@@ -170,15 +170,63 @@ def test_json_and_explain(run, problems, tmp_path):
     assert outcome.err.startswith("plan:")
 
 
-@pytest.mark.parametrize("flags", [["--jobs", "2"], ["--store", "run.sqlite"]])
-def test_options_of_later_versions(flags, run, problems, tmp_path):
-    """They are refused by name before anything is written."""
-    out = tmp_path / "r.csv"
-    outcome = run("solve", problems, "--out", out, *flags)
+def test_workers_and_a_store(run, problems, tmp_path):
+    """The same command goes on, with the same table and exit code."""
+    out, store = tmp_path / "r.csv", tmp_path / "run.sqlite"
+    (problems / "1" / "f.ltl").write_text("G(a -> F b)\nG a\nG(\n")
+    command = ["solve", problems, "--out", out, "--store", store, "--jobs", "2"]
 
+    first = run(*command)
+    table = read(out).sort_values(["system", "formula_id"], ignore_index=True)
+    second = run(*command)
+
+    assert (first.code, second.code) == (2, 2)
+    assert "f.ltl:3: syntax error" in first.err
+    assert second.err == ""
+    again = read(out).sort_values(["system", "formula_id"], ignore_index=True)
+    pd.testing.assert_frame_equal(again, table)
+    assert again["verdict"].tolist() == ["holds", "violated", "unknown", "holds"]
+    assert "4 rows written" in second.out
+
+    (problems / "1" / "f.ltl").write_text("G(a -> F b)\n")
+    assert run(*command, "--retry", "unknown", "--quiet") == (0, "", "")
+    outcome = run(*command, "--retry", "nonsense")
+    assert "--retry nonsense: expected some of unknown" in outcome.complaint
+
+
+def test_a_task_table_and_a_grid(run, problems, tmp_path):
+    """Further parts of a grid look like paths to the parser."""
+    tasks = tmp_path / "tasks.csv"
+    tasks.write_text("system,formula\nproblems/1/system.aut,G(a -> F b)\n")
+    out = tmp_path / "r.csv"
+    grid = ["--grid", "emptiness=se05,couvreur99", "reduce=none,alphabet"]
+
+    outcome = run("solve", tasks, "--out", out, *grid)
+
+    assert outcome.code == 0
+    frame = read(out)
+    assert frame["emptiness"].tolist() == 2 * ["se05"] + 2 * ["couvreur99"]
+    assert set(frame["formula_id"]) == {"tasks.csv:2"}
+    outcome = run("solve", "--out", out, *grid)
+    assert "no folder and no task table is named" in outcome.complaint
+    outcome = run("solve", tasks, "--out", out, "--grid", "emptiness=nonsense")
+    assert (outcome.code, "expected one of auto" in outcome.complaint) == (2, True)
+    tasks.write_text("system,formula\nproblems/1/none.aut,F a\n")
+    outcome = run("solve", tasks, "--out", out)
     assert outcome.code == 2
-    assert "not in this version" in outcome.complaint
-    assert not out.exists()
+    assert f"error: {tasks}:2: " in outcome.err
+
+
+@pytest.mark.parametrize("flags", [["--jobs", "2"], ["--store", "run.sqlite"]])
+def test_rers_in_any_order(flags, run, problems, tmp_path, monkeypatch):
+    """Answers are those of their tasks, whoever is done first."""
+    monkeypatch.chdir(tmp_path)
+    answers = tmp_path / "rers.csv"
+    flags = ["--out", tmp_path / "r.csv", "--rers", answers, *flags]
+    for _ in range(2):
+        assert run("solve", problems, *flags).code == 1
+        found = sorted(answers.read_text().splitlines())
+        assert found == ["1,0,true", "1,1,false", "2,0,true"]
 
 
 def test_rers(run, problems, tmp_path):

@@ -1,0 +1,262 @@
+"""From one task to its row, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe._errors import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.batch.identity import Digests
+from ltlpipe.batch.table import host_columns, row_of
+from ltlpipe.batch.tasks import AutomatonFile, identity_of
+from ltlpipe.logic.formulas import parse
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.reading import load
+from ltlpipe.verdict.checking import check
+from ltlpipe.verdict.verdict import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ltlpipe._errors import FormulaError
+    from ltlpipe.batch.table import Row
+    from ltlpipe.batch.tasks import Task
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.search.driver import Progress
+    from ltlpipe.verdict.verdict import Verdict
+
+INPUT_ERROR = "input-error"
+"""The reason of a task whose system or formula cannot be read."""
+
+UNSUPPORTED = "unsupported"
+"""The reason of a task that asks for what cannot be done with its system."""
+
+BUG = "error"
+"""The reason of a task on which ltlpipe itself failed."""
+
+CPU_TIME = "cpu-time"
+"""The reason of a task that used up its CPU time."""
+
+_SYSTEMS_KEPT = 4
+
+
+class Answer(NamedTuple):
+    """What came of a task."""
+
+    row: Row
+    verdict: Verdict | None  # None if the task failed
+    error: Exception | None  # why it failed
+
+
+class Expected(NamedTuple):
+    """Digests of a task's inputs when the run began."""
+
+    system: tuple[str, ...]
+    question: tuple[str, str]
+
+
+class Systems:
+    """The systems that were loaded last, by their contents.
+
+    A system that cannot be loaded is kept as its error.
+    """
+
+    def __init__(self) -> None:
+        self._digests = Digests()
+        self._kept: OrderedDict[tuple[str, ...], Network | LtlpipeError] = OrderedDict()
+
+    def network(self, task: Task, expected: Expected | None = None) -> Network:
+        """Return the system of a task.
+
+        Raises
+        ------
+        LtlpipeError
+            It cannot be loaded, or is not what it was when the run began.
+        """
+        if isinstance(task.system, Network):
+            return task.system
+        digest = self._digests.system(task.system)
+        if expected is not None and digest != expected.system:
+            raise _changed(task.system[0])
+        # An error names files: those of the same contents have another one.
+        place = digest if digest in self._kept else (*digest, *task.system)
+        found = self._kept.get(place)
+        if found is None:
+            found = self._loaded(task.system, digest)
+            place = digest if isinstance(found, Network) else place
+            self._kept[place] = found
+            if len(self._kept) > _SYSTEMS_KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(place)
+        if isinstance(found, LtlpipeError):
+            raise found
+        return found
+
+    def _loaded(
+        self, files: tuple[str, ...], digest: tuple[str, ...]
+    ) -> Network | LtlpipeError:
+        try:
+            network = load(files)
+        except LtlpipeError as error:
+            return error
+        if Digests().system(files) != digest:  # somebody writes to it
+            return _changed(files[0])
+        return network
+
+    def question(self, task: Task, expected: Expected | None = None) -> dict[str, Any]:
+        """Return the keywords of `check` that ask the question of a task.
+
+        Raises
+        ------
+        LtlpipeError
+            It cannot be read, or is not what it was when the run began.
+        """
+        asked = task.formula
+        if isinstance(asked, LtlpipeError):
+            raise asked
+        if not isinstance(asked, AutomatonFile):
+            return {"formula": parse(asked) if isinstance(asked, str) else asked}
+        from ltlpipe.automata.hoa import read_automaton
+
+        automaton = read_automaton(asked.path)
+        if expected is not None and Digests().question(task) != expected.question:
+            raise _changed(asked.path)
+        return {"violations": automaton}
+
+
+def _changed(file: str) -> InputError:
+    return InputError("changed after the run had begun; run it again", file=file)
+
+
+def answer(
+    task: Task,
+    systems: Systems,
+    options: Mapping[str, Any],
+    *,
+    expected: Expected | None = None,
+    began: Callable[[], None] = lambda: None,
+    progress: Progress | None = None,
+) -> Answer:
+    """Answer a task.
+
+    Parameters
+    ----------
+    task : Task
+        What is asked.
+    systems : Systems
+        Where its system is kept.
+    options : mapping
+        Those of the run; those of the task go before them.
+    expected : Expected, optional
+        What the inputs have to be.
+    began : callable
+        Called when everything has been read: limits of time count from here.
+    progress : callable, optional
+        As for `check`.
+
+    Returns
+    -------
+    Answer
+        Besides the columns of the result table, the row has `n_components` if the
+        system could be read, and `wall_seconds` and `cpu_seconds` of all that was done.
+    """
+    merged = {**options, **task.options}
+    cpu_time = merged.pop("cpu_time", None)
+    started_at = now()
+    wall, cpu = time.monotonic(), cpu_seconds()
+    known: Row = {}
+    verdict, failure = None, None
+    try:
+        network = systems.network(task, expected)
+        known["n_components"] = len(network.components)
+        question = systems.question(task, expected)
+        began()
+        clock = _CpuClock(cpu_time, progress)
+        verdict = check(network, **question, **merged, progress=clock)
+        row = row_of(verdict)
+        row["system"] = task.system_name  # its contents may have other names, too
+        row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
+        if verdict.reason == CPU_TIME:
+            row["states"] = clock.states
+    except Exception as error:  # one task's trouble is not the others'
+        row, failure = failed_row(task.system_name, task.formula, error), error
+    known |= {
+        "seed": merged.get("seed"),
+        "started_at": started_at,
+        "wall_seconds": time.monotonic() - wall,
+        "cpu_seconds": cpu_seconds() - cpu,
+    }
+    return Answer(encodable(row | host_columns() | known), verdict, failure)
+
+
+def now() -> str:
+    """Return the time as the result table has it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
+class _CpuClock:
+    """Ends a search whose CPU time is over; looked at between calls of its kernel."""
+
+    def __init__(self, limit: float | None, progress: Progress | None) -> None:
+        self._end = None if limit is None else cpu_seconds() + limit
+        self._progress = progress
+        self.states: int | None = None
+
+    def __call__(self, states: int, depth: int) -> None:
+        self.states = states
+        if self._progress is not None:
+            self._progress(states, depth)
+        if self._end is not None and cpu_seconds() >= self._end:
+            raise StoppedError(CPU_TIME)
+
+
+def encodable(row: Row) -> Row:
+    """Escape what UTF-8 has no bytes for (file names may hold any)."""
+    return {
+        column: value.encode(errors="backslashreplace").decode()
+        if isinstance(value, str)
+        else value
+        for column, value in row.items()
+    }
+
+
+def failed_row(
+    system: str,
+    formula: Formula | str | AutomatonFile | FormulaError | InputError | None,
+    error: Exception,
+) -> Row:
+    """Return the columns of a task that has no verdict, for a reason that it names.
+
+    Parameters
+    ----------
+    system : str
+        The name of the system.
+    formula : Formula, str, AutomatonFile, error or None
+        The question, as in `Task`; None where none is asked.
+    error : Exception
+        Why there is no verdict.
+    """
+    name, text = (None, None) if formula is None else identity_of(formula)
+    return {
+        "system": system,
+        "formula_id": name,
+        "formula": text,
+        "verdict": UNKNOWN,
+        "reason": _reason_of(error),
+        "message": str(error),
+    }
+
+
+def _reason_of(error: Exception) -> str:
+    if isinstance(error, UnsupportedError):
+        return UNSUPPORTED
+    return INPUT_ERROR if isinstance(error, LtlpipeError) else BUG

@@ -1,0 +1,151 @@
+"""What makes two tasks the same: content, never names.
+
+The key of a task is a hash of the contents of the system's files, the text of the
+formula (or the contents of the automaton's file), the options that differ from
+their defaults, and the versions of ltlpipe and Spot.  So a task in a renamed folder
+is known, and a file that has changed asks a new question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe._errors import FormulaError, InputError
+from ltlpipe.batch.tasks import AutomatonFile
+from ltlpipe.logic.formulas import Formula, formula_text
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.reading import split_suffix
+from ltlpipe.verdict.checking import check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ltlpipe.batch.tasks import Task
+
+_CHUNK = 1 << 20
+
+
+def file_digest(path: str) -> str:
+    """Return what stands for the contents of a file, and for its format.
+
+    A file that cannot be read has a digest, too, which says why: once it can be
+    read, the question is another one.
+    """
+    # The suffix alone says which format it is, and whether it is compressed.
+    kind = split_suffix(path)[1] + (".gz" if path.lower().endswith(".gz") else "")
+    digest = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+    except (OSError, ValueError) as error:
+        return f"{kind}:unreadable:{getattr(error, 'strerror', None)}"
+    return f"{kind}:{digest.hexdigest()}"
+
+
+def network_digest(network: Network) -> str:
+    """Return what stands for the contents of a network that is in memory."""
+    digest = hashlib.sha256()
+    for lts in network.components:
+        digest.update(_component(lts))
+    return f"network:{digest.hexdigest()}"
+
+
+def _component(lts: LTS) -> bytes:
+    accepting = None
+    if lts.accepting is not None:
+        accepting = np.flatnonzero(lts.accepting).tolist()
+    header = json.dumps(
+        [lts.n_states, lts.initial, lts.labels, sorted(lts.internal), accepting]
+    )
+    table = np.array([lts.src, lts.label, lts.dst], dtype=np.int64)
+    return hashlib.sha256(header.encode() + b"\0" + table.tobytes()).digest()
+
+
+class Digests:
+    """Digests of systems and questions, each file read once.
+
+    Networks are told by identity, so they have to live as long as this.
+    """
+
+    def __init__(self) -> None:
+        self._files: dict[str, str] = {}
+        self._networks: dict[int, str] = {}
+
+    def _file(self, path: str) -> str:
+        if path not in self._files:
+            self._files[path] = file_digest(path)
+        return self._files[path]
+
+    def system(self, system: Network | tuple[str, ...]) -> tuple[str, ...]:
+        """Return the digests of a system's files, or of the network."""
+        if not isinstance(system, Network):
+            return tuple(self._file(path) for path in system)
+        number = id(system)
+        if number not in self._networks:
+            self._networks[number] = network_digest(system)
+        return (self._networks[number],)
+
+    def question(self, task: Task) -> tuple[str, str]:
+        """Return the kind of a question, and what stands for its contents."""
+        asked = task.formula
+        if isinstance(asked, AutomatonFile):
+            return "automaton", self._file(asked.path)
+        if isinstance(asked, InputError):
+            return "error", asked.message
+        if isinstance(asked, (Formula, FormulaError)):
+            return "formula", formula_text(asked).strip()
+        return "formula", asked.strip()
+
+    def key(self, task: Task, options: Mapping[str, Any]) -> str:
+        """Return the key of a task under all of its options, those of the run too."""
+        parts = {
+            "system": self.system(task.system),
+            "question": self.question(task),
+            "options": json.loads(options_text(options)),
+            "versions": _versions(),
+        }
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _versions() -> tuple[str, str]:
+    from ltlpipe._version import __version__
+    from ltlpipe.automata.translation import spot_version
+
+    return __version__, spot_version()
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    parameters = inspect.signature(check).parameters.values()
+    return {p.name: p.default for p in parameters} | {"cpu_time": None}
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Return the options that differ from their defaults, as JSON in order.
+
+    Numbers that are equal are written alike: 60 seconds are 60.0 seconds.
+
+    Examples
+    --------
+    >>> options_text({"timeout": 60, "emptiness": "auto", "seed": None})
+    '{"timeout": 60.0}'
+    """
+    defaults = _defaults()
+    chosen = {}
+    for name, value in sorted(options.items()):
+        plain: Any = tuple(value) if isinstance(value, (list, tuple)) else value
+        if plain == defaults.get(name):
+            continue
+        if name in ("timeout", "cpu_time", "memory", "bitstate"):
+            plain = float(plain)
+        chosen[name] = plain
+    return json.dumps(chosen)

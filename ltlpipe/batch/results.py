@@ -1,0 +1,273 @@
+"""Tables out of a result store."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe.batch.settings import LIMITS
+from ltlpipe.batch.store import RESULT_DTYPES, connect, refuse_foreign, translated
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+
+    from ltlpipe._files import StrPath
+
+VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
+
+AGGREGATES = ("count", "sum", "mean", "median", "min", "max", "first")
+"""What a cell of a pivoted table can be of the values that fall into it."""
+
+_PLAIN = "default"  # the configuration without any option
+_TIMES = ("started_at", "finished_at")
+_CATEGORIES = (
+    *("system", "reason", "automaton", "acceptance", "emptiness", "reductions"),
+    *("ltlpipe_version", "spot_version", "signal", "configuration"),
+)
+_LIMIT_COLUMNS = {
+    "timeout": "timeout",
+    "cpu_time": "cpu_time",
+    "memory": "memory_limit_mib",
+    "max_states": "max_states",
+}
+RESULTS_DTYPES = (
+    RESULT_DTYPES
+    | dict.fromkeys((*_CATEGORIES, "verdict"), "category")
+    | dict.fromkeys(_TIMES, "datetime64[us, UTC]")
+    | dict.fromkeys(_LIMIT_COLUMNS.values(), "Float64")
+    | {"max_states": "Int64", "attempts": "Int64", "run": "Int64", "task": "string"}
+)
+"""The columns of `results` and their types."""
+
+
+def results(path: StrPath) -> pd.DataFrame:
+    """Return the results of a store, one row per task that has one.
+
+    Parameters
+    ----------
+    path : path
+        What ``solve --store`` has made; a run may be going on.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the result table, and: `n_components`; `wall_seconds` and
+        `cpu_seconds`, all in; `signal`, from which the process of a task died;
+        `message`, why a task failed; `finished_at`; `configuration`, the options of
+        the task as ``acceptance=ba emptiness=se05`` or "default"; its limits `timeout`,
+        `cpu_time`, `memory_limit_mib`, `max_states`; `attempts`; `run`, the last one
+        that lists the task; `task`, its key.  Integers are nullable, times have time
+        zones, and what repeats itself is categorical.
+
+    Raises
+    ------
+    LtlpipeError
+        The file does not exist, is no store, or one of a newer ltlpipe.
+    """
+    import pandas as pd
+
+    rows = list(_rows(os.fspath(path)))
+    columns: dict[str, Any] = {}
+    for column, dtype in RESULTS_DTYPES.items():
+        values = [row[column] for row in rows]
+        if column in _TIMES:
+            columns[column] = pd.to_datetime(
+                pd.Series(values, dtype="string"), utc=True
+            )
+            columns[column] = columns[column].astype(dtype)
+        elif column == "verdict":
+            columns[column] = pd.Categorical(values, categories=list(VERDICTS))
+        elif dtype == "category":
+            names = sorted({value for value in values if value is not None})
+            columns[column] = pd.Categorical(
+                values, categories=pd.Index(names, dtype="string")
+            )
+        else:
+            kind: Any = dtype
+            columns[column] = pd.array(values, dtype=kind)
+    return pd.DataFrame(columns)
+
+
+def _rows(path: str) -> Iterator[dict[str, Any]]:
+    if not os.path.isfile(path):  # noqa: PTH113
+        raise LtlpipeError(f"{path}: there is no such store")
+    own = ("system", "formula_id", "formula")  # of the task, whoever solved it
+    kept = [column for column in RESULT_DTYPES if column not in own]
+    chosen = ", ".join(
+        [f"tasks.{column}" for column in own] + [f"results.{column}" for column in kept]
+    )
+    with translated(path):
+        db = connect(path, to_read=True)
+        try:
+            refuse_foreign(db, path)
+            for options, attempts, run, key, *cells in db.execute(
+                f"SELECT options, attempts, tasks.run, key, {chosen} "
+                "FROM tasks JOIN results USING (key) ORDER BY tasks.run, number"
+            ):
+                yield {
+                    **dict(zip((*own, *kept), cells, strict=True)),
+                    **_settings(json.loads(options)),
+                    "attempts": attempts,
+                    "run": run,
+                    "task": key,
+                }
+        finally:
+            db.close()
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that say how a task was to be solved."""
+    limits = {title: options.get(name) for name, title in _LIMIT_COLUMNS.items()}
+    others = [
+        f"{name}={_plain(value)}"
+        for name, value in options.items()
+        if name not in LIMITS
+    ]
+    return {"configuration": " ".join(others) or _PLAIN, **limits}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ";".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Return the rows for which an expression is true.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `results` returned.
+    where : str
+        A condition in the syntax of `pandas.DataFrame.query`; where it is missing
+        because a value is, it is not true.  Times are written without their zone,
+        which is UTC.
+
+    Raises
+    ------
+    UnsupportedError
+        It is no condition on the columns that there are.
+    """
+    import pandas as pd
+
+    # Expressions of pandas compare texts with times without a zone only.
+    times = {c: frame[c].dt.tz_localize(None) for c in _TIMES if c in frame}
+    plain = frame.assign(**times)
+    try:
+        found = plain.eval(where, engine="python", local_dict={}, global_dict={})
+    except Exception as error:  # whatever Python code can raise
+        raise UnsupportedError(f"--where {where}: {error}") from None
+    if not isinstance(found, pd.Series) or not pd.api.types.is_bool_dtype(found.dtype):
+        raise UnsupportedError(f"--where {where}: expected a condition on the columns")
+    return frame[found.fillna(False).astype(bool)].reset_index(drop=True)
+
+
+def refuse_unknown(frame: pd.DataFrame, option: str, names: Sequence[str]) -> None:
+    """Refuse names that are no columns.
+
+    Raises
+    ------
+    UnsupportedError
+        The message lists those that there are.
+    """
+    for name in names:
+        if name not in frame.columns:
+            listed = ", ".join(map(str, frame.columns))
+            raise UnsupportedError(
+                f"--{option} {name}: expected columns out of {listed}"
+            )
+
+
+def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return one row per group: how many tasks came to what, at what cost.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `results` returned.
+    by : sequence of str
+        Columns; where they are missing, that is a group, too.
+
+    Returns
+    -------
+    DataFrame
+        Columns `by`, `tasks`, a column per verdict, and the sums `seconds` and
+        `states` of what is known.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such column.
+    """
+    refuse_unknown(frame, "group", by)
+    marked = frame[list(dict.fromkeys([*by, "seconds", "states"]))].copy()
+    verdicts = frame["verdict"]
+    counts = {"tasks": ("_task", "sum")}
+    marked["_task"] = 1
+    for verdict in VERDICTS:
+        marked[f"_{verdict}"] = (verdicts == verdict).astype("int64")
+        counts[verdict] = (f"_{verdict}", "sum")
+    for column in ("seconds", "states"):
+        if column not in by:
+            counts[column] = (column, "sum")
+    groups = marked.groupby(list(by), observed=True, dropna=False)
+    return groups.agg(**counts).reset_index()
+
+
+def pivoted(
+    frame: pd.DataFrame,
+    by: Sequence[str],
+    columns: str,
+    value: str | None = None,
+    aggregate: str | None = None,
+) -> pd.DataFrame:
+    """Return one row per group, with a column for each value of another column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `results` returned.
+    by : sequence of str
+        The columns that make the groups.
+    columns : str
+        The column whose values become columns.
+    value : str, optional
+        The column from which the cells come; by default tasks are counted.
+    aggregate : str, optional
+        One of `AGGREGATES`; by default "first", or "count" without `value`.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such column or aggregate, or it cannot be had of these values.
+    """
+    refuse_unknown(frame, "group", by)
+    refuse_unknown(frame, "pivot", [columns])
+    refuse_unknown(frame, "value", [] if value is None else [value])
+    how = aggregate or ("count" if value is None else "first")
+    if how not in AGGREGATES:
+        listed = ", ".join(AGGREGATES)
+        raise UnsupportedError(f"--aggregate {how}: expected one of {listed}")
+    if columns in by:
+        raise UnsupportedError(f"--pivot {columns}: it is in --group, too")
+    plain = frame[[*by]].copy()
+    plain["_column"] = frame[columns].astype("string").fillna("(none)")
+    plain["_value"] = 1 if value is None else frame[value]
+    if value is not None and how == "first":
+        plain["_value"] = plain["_value"].astype(object)
+    try:
+        cells = plain.groupby([*by, "_column"], observed=True, dropna=False)["_value"]
+        table = cells.agg(how).unstack("_column")
+    except TypeError:
+        message = f"--aggregate {how}: the values of {value} are no numbers"
+        raise UnsupportedError(message) from None
+    if value is None:
+        table = table.fillna(0).astype("int64")
+    table.columns.name = None
+    return table.reset_index()

@@ -1,0 +1,269 @@
+"""A run: tasks to workers, results to the store and to whoever reads the rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe.batch.answering import BUG, CPU_TIME, INPUT_ERROR, UNSUPPORTED, Expected
+from ltlpipe.batch.identity import Digests, options_text
+from ltlpipe.batch.pool import CRASH, Pool
+from ltlpipe.batch.store import Listed, Store
+from ltlpipe.batch.tasks import identity_of
+from ltlpipe.search.driver import interruptible
+from ltlpipe.systems.lts import Network
+from ltlpipe.verdict.verdict import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator, Sequence
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.batch.pool import Finished
+    from ltlpipe.batch.solving import Watcher
+    from ltlpipe.batch.table import Row
+    from ltlpipe.batch.tasks import Task
+    from ltlpipe.search.driver import Interrupt
+
+RETRIED = (
+    UNKNOWN,
+    CRASH,
+    "timeout",
+    CPU_TIME,
+    "memory",
+    "max-states",
+    "bitstate",
+    BUG,
+    INPUT_ERROR,
+    UNSUPPORTED,
+)
+"""What ``--retry`` can name: all without a verdict, or reasons for it."""
+
+_WAIT_SECONDS = 0.2  # between looks at what another run is doing
+
+
+def retried(names: str | Iterable[str]) -> list[str]:
+    """Return what ``--retry`` names.
+
+    Raises
+    ------
+    UnsupportedError
+        A name is none of `RETRIED`.
+    """
+    texts = names.split(",") if isinstance(names, str) else list(names)
+    plain = [text.strip() for text in texts if text.strip()]
+    for name in plain:
+        if name not in RETRIED:
+            listed = ", ".join(RETRIED)
+            raise UnsupportedError(f"--retry {name}: expected some of {listed}")
+    return plain
+
+
+def run_rows(
+    tasks: Sequence[Task],
+    options: dict[str, Any],
+    *,
+    jobs: int = 1,
+    store: StrPath | None = None,
+    retry: Sequence[str] = (),
+    watcher: Watcher | None = None,
+) -> Generator[Row, None, None]:
+    """Have tasks answered by workers, and yield each row as soon as it is safe.
+
+    Those that the store has come first.  After Ctrl-C no further task is begun, and
+    what runs comes to its end; after a second one it is ended.  Tasks that another
+    run on the same store is at are waited for.
+
+    Parameters
+    ----------
+    tasks, options, jobs, store, watcher
+        As for `ltlpipe.batch.solving.solve_rows`.
+    retry : sequence of str
+        As `retried` returns it.
+    """
+    with ExitStack() as stack:
+        kept = None if store is None else stack.enter_context(Store(store, retry))
+        agenda = _Agenda(tasks, options, kept)
+        yield from agenda.known()
+        interrupt = stack.enter_context(interruptible())
+        pool = stack.enter_context(Pool(tasks, options, min(jobs, len(tasks) or 1)))
+        yield from _Run(tasks, agenda, pool, watcher, interrupt).rows()
+
+
+class _Run:
+    """The loop that keeps workers busy."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        agenda: _Agenda,
+        pool: Pool,
+        watcher: Watcher | None,
+        interrupt: Interrupt,
+    ) -> None:
+        self._tasks, self._agenda, self._pool = tasks, agenda, pool
+        self._watcher, self._interrupt = watcher, interrupt
+        self._stopping = False
+
+    def rows(self) -> Iterator[Row]:
+        agenda, pool = self._agenda, self._pool
+        while True:
+            while pool.has_room and not self._interrupt.pressed:
+                number = agenda.take()
+                if number is None:
+                    break
+                self._begin(number)
+            yield from agenda.known()
+            if not pool.busy and (self._interrupt.pressed or agenda.is_done):
+                return
+            for finished in pool.wait(_WAIT_SECONDS):
+                if finished.row["reason"] == "interrupted":
+                    agenda.give_back(finished.number)
+                    continue
+                agenda.record(finished)
+                self._show(finished)
+                yield finished.row
+            self._tell()
+
+    def _begin(self, number: int) -> None:
+        if self._watcher is not None:
+            begun = self._agenda.n_begun
+            self._watcher.begin(self._tasks[number], begun, len(self._tasks))
+        self._pool.begin(number, self._agenda.expected(number))
+
+    def _tell(self) -> None:
+        self._agenda.renew()
+        if self._interrupt.pressed and not self._stopping:
+            self._stopping = True
+            if self._watcher is not None:
+                self._watcher.stopping(len(self._pool.busy))
+        told = self._pool.progress()
+        if self._watcher is not None and told is not None:
+            self._watcher.progress(*told)
+
+    def _show(self, finished: Finished) -> None:
+        if self._watcher is None:
+            return
+        task, answer = self._tasks[finished.number], finished.answer
+        if answer is not None and answer.verdict is not None:
+            self._watcher.solved(task, answer.verdict)
+        elif answer is not None and answer.error is not None:
+            self._watcher.failed(task, answer.error)
+        elif finished.row.get("message"):
+            where = f"{task.system_name}: {identity_of(task.formula)[0]}"
+            message = f"{where}: {finished.row['message']}"
+            self._watcher.failed(task, LtlpipeError(message))
+
+
+class _Agenda:
+    """Which tasks are left, and what is known of the others."""
+
+    def __init__(
+        self, tasks: Sequence[Task], options: dict[str, Any], store: Store | None
+    ) -> None:
+        self._tasks, self._store = tasks, store
+        self._waiting = deque(range(len(tasks)))
+        self._held: deque[int] = deque()  # somebody works on them
+        self._known: list[Row] = []
+        self.n_begun = 0
+        self._digests = Digests()
+        self._keys: list[str] = []
+        if store is not None:
+            merged = [{**options, **task.options} for task in tasks]
+            pairs = list(zip(tasks, merged, strict=True))
+            self._keys = [self._digests.key(task, chosen) for task, chosen in pairs]
+            store.list_tasks(
+                _listed(task, key, options_text(chosen))
+                for (task, chosen), key in zip(pairs, self._keys, strict=True)
+            )
+            self._set_aside(store.finished())
+
+    def _set_aside(self, finished: dict[str, Row]) -> None:
+        """Take what the store has already."""
+        numbers = range(len(self._tasks))
+        done = [number for number in numbers if self._keys[number] in finished]
+        for number in done:
+            self._note(number, finished[self._keys[number]])
+        self._waiting = deque(sorted(set(numbers) - set(done)))
+
+    def _note(self, number: int, row: Row) -> None:
+        """Note a row of the store, which may have another name for the same task."""
+        task = self._tasks[number]
+        formula_id, formula = identity_of(task.formula)
+        own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
+        self._known.append(row | _texts(own) | {"task": number})
+        self.n_begun += 1
+
+    def known(self) -> Iterator[Row]:
+        """Yield the rows that came from the store and have not been yielded yet."""
+        found, self._known = self._known, []
+        yield from found
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left, not even with others."""
+        return not (self._waiting or self._held or self._known)
+
+    def take(self) -> int | None:
+        """Return a task that is ours to begin; None if there is none at the moment."""
+        for tasks in (self._waiting, self._held):
+            for _ in range(len(tasks)):
+                number = tasks.popleft()
+                claimed = self._store is None or self._store.claim(self._keys[number])
+                if claimed is True:
+                    self.n_begun += 1
+                    return number
+                if claimed is False:
+                    self._held.append(number)
+                else:
+                    self._note(number, claimed)
+        return None
+
+    def expected(self, number: int) -> Expected | None:
+        """Return what the inputs of a task have to be; None if nobody cares."""
+        task = self._tasks[number]
+        if self._store is None:
+            return None
+        return Expected(
+            ()
+            if isinstance(task.system, Network)
+            else self._digests.system(task.system),
+            self._digests.question(task),
+        )
+
+    def record(self, finished: Finished) -> None:
+        """Keep a result, if there is a store."""
+        if self._store is not None:
+            self._store.record(self._keys[finished.number], finished.row)
+
+    def give_back(self, number: int) -> None:
+        """Leave a task to whoever comes next."""
+        if self._store is not None:
+            self._store.release(self._keys[number])
+
+    def renew(self) -> None:
+        """Say that this run is alive."""
+        if self._store is not None:
+            self._store.renew()
+
+
+def _listed(task: Task, key: str, options: str) -> Listed:
+    formula_id, formula = identity_of(task.formula)
+    files = (
+        [task.system.name]
+        if isinstance(task.system, Network)
+        else [os.path.abspath(file) for file in task.system]  # noqa: PTH100
+    )
+    place = json.dumps([files, formula_id, options])
+    own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
+    return Listed(place=place, key=key, options=options, **_texts(own))
+
+
+def _texts(values: dict[str, str | None]) -> dict[str, Any]:
+    """Escape what a table cannot hold."""
+    from ltlpipe.batch.answering import encodable
+
+    return encodable(values)

@@ -1,0 +1,159 @@
+"""Options of single tasks as text: cells of a task table, values of a grid.
+
+A grid is written ``emptiness=se05,couvreur99 acceptance=ba,tgba``: the values of
+an option have commas between, and a value that is a list itself has ``+`` between
+(``reduce=none,alphabet+ample``).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.search.driver import Limits
+from ltlpipe.verdict.options import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+GRID_PART = re.compile(r"[A-Za-z][\w-]*=")
+"""How one option of a grid begins."""
+
+LIMITS = ("timeout", "memory", "max_states", "cpu_time")
+"""The options of a task that say nothing about the plan."""
+
+_TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _TRUE + _FALSE:
+        raise ValueError
+    return text.lower() in _TRUE
+
+
+def _sets(text: str) -> tuple[str, ...]:
+    """Return sets of actions: commas within a set, semicolons between sets."""
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+_NUMBER, _WHOLE = "a number", "a whole number"
+_KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "emptiness": (str, "a name"),
+    "acceptance": (str, "a name"),
+    "reduce": (str, "names"),
+    "semantics": (str, "a name"),
+    "deadlock": (str, "a name"),
+    "timeout": (float, _NUMBER),
+    "cpu_time": (float, _NUMBER),
+    "memory": (float, _NUMBER),
+    "max_states": (int, _WHOLE),
+    "bitstate": (float, _NUMBER),
+    "visible": (str, "names"),
+    "ample_inner": (str, "a name"),
+    "cap_states": (int, _WHOLE),
+    "accepting": (str, "a name"),
+    "stack_test": (_truth, "true or false"),
+    "deterministic": (_truth, "true or false"),
+    "translator": (str, "a command"),
+    "fairness": (str, "a name"),
+    "fair_sets": (_sets, "sets of actions"),
+    "seed": (int, _WHOLE),
+    "strict": (_truth, "true or false"),
+    "lasso": (_truth, "true or false"),
+}
+_FLAGS = {"progress": "fair_sets"}  # a flag that is called otherwise in Python
+_TOGETHER_ONLY = ("stack_test", "fair_sets")  # mean nothing without another option
+
+
+def setting_name(name: str) -> str:
+    """Return the keyword of `ltlpipe.check` that a column or a flag stands for.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such option; the message lists those that there are.
+    """
+    plain = name.strip().lower().lstrip("-").replace("-", "_")
+    plain = _FLAGS.get(plain, plain)
+    if plain not in _KINDS:
+        listed = ", ".join(_KINDS)
+        raise UnsupportedError(f"{name!r} is no option; expected one of {listed}")
+    return plain
+
+
+def setting_value(name: str, text: str) -> Any:
+    """Return the value of an option that a text stands for.
+
+    Raises
+    ------
+    UnsupportedError
+        The text is no such value.
+    """
+    parse, expected = _KINDS[name]
+    try:
+        value = parse(text.strip())
+    except ValueError:
+        message = f"{name.replace('_', '-')} {text!r}: expected {expected}"
+        raise UnsupportedError(message) from None
+    refuse_value(name, value)
+    return value
+
+
+def refuse_value(name: str, value: Any) -> None:
+    """Refuse the value of one option that no other option can mend.
+
+    Raises
+    ------
+    UnsupportedError
+        The message lists what can be given.
+    """
+    if name in ("timeout", "cpu_time"):
+        if not value >= 0:
+            flag = name.replace("_", "-")
+            raise UnsupportedError(f"--{flag} {value}: expected 0 or more")
+    elif name == "memory":
+        Limits.within(None, value)
+    elif name == "max_states":
+        Limits.within(None, None, value)
+    elif name not in _TOGETHER_ONLY:
+        Options(**{name: value})
+
+
+def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the values of each option of a grid, each once.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        ``option=value,value``; several may stand in one text.
+
+    Raises
+    ------
+    UnsupportedError
+        An option does not exist, is there twice, or a value is none of its.
+    """
+    grid: dict[str, list[Any]] = {}
+    for part in (word for text in parts for word in text.split()):
+        name, found, texts = part.partition("=")
+        if not found or not all(texts.split(",")):
+            raise UnsupportedError(f"--grid {part}: expected option=value,value")
+        name = setting_name(name)
+        if name in grid:
+            raise UnsupportedError(f"--grid: {name} is there twice")
+        plain = [text.replace("+", ",") for text in texts.split(",")]
+        values = [setting_value(name, text) for text in plain]
+        grid[name] = list(dict.fromkeys(values))
+    return grid
+
+
+def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return every choice of one value for each option of a grid, in order.
+
+    Examples
+    --------
+    >>> combinations({"emptiness": ["se05", "gv04"], "seed": [1]})
+    [{'emptiness': 'se05', 'seed': 1}, {'emptiness': 'gv04', 'seed': 1}]
+    """
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]

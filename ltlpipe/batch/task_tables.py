@@ -1,0 +1,174 @@
+"""Task tables: one task per row of a CSV or parquet file.
+
+Columns: `system` (a file, or the files of the components with ``;`` between),
+`formula` or `automaton` (a HOA file of the runs that shall not be), and any option
+by its name (``timeout``, ``max_states``, ``emptiness``, ...).  An empty cell says
+nothing.  Paths are relative to the table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import FormulaError, InputError, UnsupportedError
+from ltlpipe._files import read_text
+from ltlpipe.batch.settings import setting_name, setting_value
+from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.logic.formulas import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.logic.formulas import Formula
+
+_SYSTEM, _FORMULA, _AUTOMATON = "system", "formula", "automaton"
+_BETWEEN = ";"
+
+Cells = list[str]
+
+
+def read_tasks(path: StrPath) -> list[Task]:
+    """Read a task table.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv`` in UTF-8 with a header, or ``.parquet``.  The line that messages
+        and `formula_id` name is that of the file, or the row of a parquet file,
+        from 1.
+
+    Raises
+    ------
+    InputError
+        Names file and line: a column is missing or unknown, a file does not exist,
+        or a cell does not hold what its column says.  A formula that does not parse
+        is a task, whose row says so.
+    """
+    name = os.fspath(path)
+    parquet = Path(path).suffix.lower() == ".parquet"
+    lines = _parquet_lines(name) if parquet else _csv_lines(name)
+    _, header = next(lines)
+    columns = _columns(header, name)
+    tasks: list[Task] = []
+    for line, cells in lines:
+        if len(cells) != len(columns):
+            message = f"{len(cells)} cells, expected {len(columns)} as in the header"
+            raise InputError(message, file=name, line=line)
+        known = dict(zip(columns, cells, strict=True))
+        tasks.append(_task(known, name, line, len(tasks)))
+    if not tasks:
+        raise InputError("no task found; expected one per line", file=name)
+    return tasks
+
+
+def _csv_lines(name: str) -> Iterator[tuple[int, Cells]]:
+    """Yield the header, and then every line that is not blank."""
+    reader = csv.reader(io.StringIO(read_text(name), newline=""), strict=True)
+    empty = True
+    line = 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            message = f"not CSV: {error}"
+            raise InputError(message, file=name, line=reader.line_num) from None
+        if any(cell.strip() for cell in cells):
+            empty = False
+            yield line, cells
+        line = reader.line_num + 1  # a quoted cell may hold line breaks
+    if empty:
+        raise InputError("the file is empty, expected a header", file=name, line=1)
+
+
+def _parquet_lines(name: str) -> Iterator[tuple[int, Cells]]:
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(name)
+    except (OSError, ValueError) as error:  # errors of Arrow are values
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read: {reason}", file=name) from None
+    yield 1, [str(column) for column in frame.columns]
+    missing = frame.isna().to_numpy()
+    values = frame.astype(object).to_numpy()
+    for row in range(len(frame)):
+        pairs = zip(values[row], missing[row], strict=True)
+        yield row + 1, ["" if absent else _text(value) for value, absent in pairs]
+
+
+def _text(value: Any) -> str:
+    """Return a cell as text; whole numbers beside missing ones are floats."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _columns(header: Cells, name: str) -> Cells:
+    """Return what the columns mean."""
+    columns = []
+    for title in header:
+        plain = title.strip().lower()
+        if plain not in (_SYSTEM, _FORMULA, _AUTOMATON):
+            try:
+                plain = setting_name(title)
+            except UnsupportedError as error:
+                message = f"column {error}, {_SYSTEM}, {_FORMULA} or {_AUTOMATON}"
+                raise InputError(message, file=name, line=1) from None
+        if plain in columns:
+            raise InputError(f"two columns {plain!r}", file=name, line=1)
+        columns.append(plain)
+    if _SYSTEM not in columns or not {_FORMULA, _AUTOMATON} & set(columns):
+        message = f"expected columns {_SYSTEM!r} and {_FORMULA!r} (or {_AUTOMATON!r})"
+        raise InputError(message, file=name, line=1)
+    return columns
+
+
+def _task(cells: Mapping[str, str], name: str, line: int, position: int) -> Task:
+    system = _files(cells[_SYSTEM], name, line)
+    question = _question(cells, name, line)
+    options = {}
+    for column, text in cells.items():
+        if column in (_SYSTEM, _FORMULA, _AUTOMATON) or not text.strip():
+            continue
+        try:
+            options[column] = setting_value(column, text)
+        except UnsupportedError as error:
+            raise InputError(str(error), file=name, line=line) from None
+    return Task(system, question, position, options)
+
+
+def _files(cell: str, name: str, line: int) -> tuple[str, ...]:
+    """Return the files that a cell names; they have to exist."""
+    parts = [part.strip() for part in cell.split(_BETWEEN) if part.strip()]
+    if not parts:
+        raise InputError("no file is named", file=name, line=line)
+    files = tuple(str(Path(name).parent / part) for part in parts)
+    for file in files:
+        if not os.path.isfile(file):  # noqa: PTH113 (a NUL byte is no error here)
+            raise InputError(f"{file}: no such file", file=name, line=line)
+    return files
+
+
+def _question(
+    cells: Mapping[str, str], name: str, line: int
+) -> Formula | FormulaError | AutomatonFile:
+    formula = cells.get(_FORMULA, "").strip()
+    automaton = cells.get(_AUTOMATON, "").strip()
+    if bool(formula) == bool(automaton):
+        found = "both" if formula else "neither"
+        message = f"expected a formula or an automaton, found {found}"
+        raise InputError(message, file=name, line=line)
+    if automaton:
+        (file,) = _files(automaton.replace(_BETWEEN, " "), name, line)
+        return AutomatonFile(file, name, line)
+    try:
+        return parse(formula, file=name, line=line)
+    except FormulaError as error:
+        return error

@@ -1,0 +1,59 @@
+"""What groups of processes use: CPU time and memory, from ``/proc``.
+
+Where there is no ``/proc`` nothing is known.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_PROC = Path("/proc")
+
+
+class Process(NamedTuple):
+    """One process, as ``/proc/PID/stat`` has it (see proc(5))."""
+
+    pid: int
+    group: int
+    cpu_seconds: float  # with those of children that it has waited for
+    resident_bytes: int
+    started: int  # clock ticks after the machine was started
+
+
+def process(pid: int) -> Process | None:
+    """Return what is known of a process; None if there is none of this number."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The name stands in parentheses and may hold some of its own.
+    fields = text.rpartition(")")[2].split()
+    if len(fields) < 22 or fields[0] in "ZX":  # dead, but still in the table
+        return None
+    ticks = sum(int(field) for field in fields[11:15])
+    return Process(
+        pid=pid,
+        group=int(fields[2]),
+        cpu_seconds=ticks / os.sysconf("SC_CLK_TCK"),
+        resident_bytes=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
+        started=int(fields[19]),
+    )
+
+
+def members(groups: Collection[int]) -> dict[int, list[Process]]:
+    """Return the processes of process groups, by group."""
+    found: dict[int, list[Process]] = {group: [] for group in groups}
+    try:
+        numbers = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
+    except OSError:
+        return found
+    for number in numbers:
+        known = process(number)
+        if known is not None and known.group in found:
+            found[known.group].append(known)
+    return found

@@ -1,0 +1,255 @@
+"""Task lists: tables, pairs, automata, and the grid that multiplies them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from ltlpipe import FormulaError, InputError, UnsupportedError, solve
+from ltlpipe.batch.identity import Digests, options_text
+from ltlpipe.batch.settings import combinations, parse_grid, setting_value
+from ltlpipe.batch.task_tables import read_tasks
+from ltlpipe.batch.tasks import AutomatonFile, Task, find_tasks, multiplied
+from tests.batch.faults import RING
+from tests.cli.running import RING as RING_TEXT
+
+NEVER_A = """HOA: v1
+States: 1
+Start: 0
+AP: 1 "a"
+Acceptance: 1 Inf(0)
+--BODY--
+State: 0 {0}
+[!0] 0
+--END--
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Systems beside a table that is to be written."""
+    for name in ("x.aut", "y.aut"):
+        (tmp_path / name).write_text(RING_TEXT)
+    (tmp_path / "never-a.hoa").write_text(NEVER_A)
+    return tmp_path
+
+
+def table(folder, text, name="t.csv"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_csv_table(folder):
+    """Options by column, an empty cell says nothing, paths begin at the table."""
+    path = table(
+        folder,
+        "System,formula,automaton,timeout,max-states,strict,fair_sets,fairness\n"
+        'x.aut,"G(a -> F b)",,2.5,,true,,\n'
+        "\n"
+        'x.aut; y.aut,"F\na",,,7,no,"a,b; b",weak\n'
+        f"{folder}/y.aut,,never-a.hoa,,,,,\n"
+        "x.aut,G(,,,,,,\n",
+    )
+
+    one, two, three, four = tasks = read_tasks(path)
+
+    assert find_tasks([str(path)])[2] == three
+    assert one.system == (f"{folder}/x.aut",)
+    assert (one.formula.text, one.formula.line) == ("G(a -> F b)", 2)
+    assert one.options == {"timeout": 2.5, "strict": True}
+    assert two.system == (f"{folder}/x.aut", f"{folder}/y.aut")
+    assert two.formula.line == 4
+    assert two.options == {
+        "max_states": 7,
+        "strict": False,
+        "fair_sets": ("a,b", "b"),
+        "fairness": "weak",
+    }
+    assert three.formula == AutomatonFile(f"{folder}/never-a.hoa", str(path), 6)
+    assert isinstance(four.formula, FormulaError)
+    assert (four.formula.file, four.formula.line) == (str(path), 7)
+    assert [task.position for task in tasks] == [0, 1, 2, 3]
+
+
+def test_a_parquet_table(folder):
+    """Whole numbers beside missing ones are whole."""
+    frame = pd.DataFrame(
+        {
+            "system": ["x.aut", "y.aut"],
+            "formula": ["G a", "F b"],
+            "seed": [3.0, None],
+            "strict": [True, None],
+        }
+    )
+    frame.to_parquet(folder / "t.parquet")
+
+    tasks = read_tasks(folder / "t.parquet")
+
+    assert [task.options for task in tasks] == [{"seed": 3, "strict": True}, {}]
+    frame = solve(folder / "t.parquet", seed=9)
+    assert frame["verdict"].tolist() == ["violated", "holds"]
+    assert frame["seed"].tolist() == [3, 9]
+    assert frame["formula_id"].tolist() == ["t.parquet:1", "t.parquet:2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "complaint"),
+    [
+        ("", 1, "the file is empty, expected a header"),
+        ("system,formula\n", None, "no task found"),
+        ("formula\nG a\n", 1, "expected columns 'system' and 'formula'"),
+        ("system,timeout\nx.aut,1\n", 1, "expected columns 'system' and 'formula'"),
+        ("system,formula,colour\nx.aut,G a,1\n", 1, "'colour' is no option"),
+        ("system,formula,System\nx.aut,G a,1\n", 1, "two columns 'system'"),
+        ("system,formula\nx.aut,G a\nx.aut\n", 3, "1 cells, expected 2"),
+        ("system,formula\nx.aut,G a,b\n", 2, "3 cells, expected 2"),
+        ("system,formula\nz.aut,G a\n", 2, "z.aut: no such file"),
+        ("system,formula\n,G a\n", 2, "no file is named"),
+        ("system,formula\nx.aut,\n", 2, "found neither"),
+        ("system,formula,automaton\nx.aut,G a,never-a.hoa\n", 2, "found both"),
+        ("system,automaton\nx.aut,z.hoa\n", 2, "z.hoa: no such file"),
+        ("system,formula,timeout\nx.aut,G a,soon\n", 2, "'soon': expected a number"),
+        ("system,formula,timeout\nx.aut,G a,-1\n", 2, "expected 0 or more"),
+        ("system,formula,seed\nx.aut,G a,1.5\n", 2, "expected a whole number"),
+        ("system,formula,strict\nx.aut,G a,maybe\n", 2, "expected true or false"),
+        ("system,formula,emptiness\nx.aut,G a,dfs\n", 2, "expected one of auto"),
+        ('system,formula\nx.aut,G a\nx.aut,"G b\n', 3, "not CSV"),
+    ],
+)
+def test_bad_tables(text, line, complaint, folder):
+    """Errors name file and line before anything is solved."""
+    path = table(folder, text)
+    with pytest.raises(InputError, match=complaint) as caught:
+        find_tasks([path])
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+
+
+def test_what_is_no_table(folder):
+    """Bytes, and files that are not there."""
+    (folder / "t.csv").write_bytes(b"\xff")
+    (folder / "t.parquet").write_bytes(b"PAR1")
+    for name in ("t.csv", "t.parquet", "no.csv", "no.parquet"):
+        with pytest.raises(InputError) as caught:
+            find_tasks([folder / name])
+        assert caught.value.file == str(folder / name)
+
+
+@pytest.mark.parametrize("options", [{}, {"jobs": 1}])
+def test_automata(options, folder):
+    """A run without a violates "F a"; the ring has none, b alone has."""
+    (folder / "y.aut").write_text('des (0, 2, 1)\n(0, "a", 0)\n(0, "b", 0)\n')
+    path = table(folder, "system,automaton\nx.aut,never-a.hoa\ny.aut,never-a.hoa\n")
+
+    frame = solve(path, **options)
+
+    assert frame["verdict"].tolist() == ["holds", "violated"]
+    assert frame["formula"].isna().all()
+    assert set(frame["formula_id"]) == {"never-a.hoa"}
+
+
+def test_a_grid():
+    """Every choice, in order; lists have plus signs between."""
+    grid = parse_grid(
+        ["emptiness=se05,couvreur99 max-states=5", "reduce=none,a+b"[:11]]
+    )
+
+    assert grid == {
+        "emptiness": ["se05", "couvreur99"],
+        "max_states": [5],
+        "reduce": ["none"],
+    }
+    assert parse_grid(["reduce=alphabet+ample,none,none"]) == {
+        "reduce": ["alphabet,ample", "none"]
+    }
+    tasks = multiplied([Task(RING, "G a"), Task(RING, "F a", 1, {"seed": 1})], grid)
+    assert [
+        (t.formula, t.options.get("seed"), t.options["emptiness"]) for t in tasks
+    ] == [
+        ("G a", None, "se05"),
+        ("G a", None, "couvreur99"),
+        ("F a", 1, "se05"),
+        ("F a", 1, "couvreur99"),
+    ]
+    assert multiplied(tasks, {}) == tasks
+    assert combinations({}) == [{}]
+
+
+@pytest.mark.parametrize(
+    ("parts", "complaint"),
+    [
+        (["emptiness"], "expected option=value,value"),
+        (["emptiness=se05,"], "expected option=value,value"),
+        (["colour=red"], "'colour' is no option"),
+        (["emptiness=se05", "emptiness=gv04"], "is there twice"),
+        (["emptiness=se06"], "expected one of auto"),
+        (["seed=-1"], "--seed -1: expected 0 or more"),
+        (["cpu-time=-1"], "--cpu-time -1.0: expected 0 or more"),
+        (["memory=-1"], "--memory -1.0: expected 0 or more"),
+        (["max_states=0"], "expected 1 or more"),
+    ],
+)
+def test_bad_grids(parts, complaint):
+    with pytest.raises(UnsupportedError, match=complaint):
+        parse_grid(parts)
+
+
+def test_a_grid_over_a_column(folder):
+    """Nobody can say which of the two is meant."""
+    path = table(folder, "system,formula,seed\nx.aut,G a,1\n")
+    with pytest.raises(UnsupportedError, match="column of this name"):
+        solve(path, grid="seed=1,2")
+
+
+def test_a_grid_is_solved():
+    """What cannot be combined is a row; the others are solved."""
+    frame = solve(
+        [(RING, "G(GF a -> F b)"), (RING, "GFa -> GFb")],
+        grid={"emptiness": ["se05", "couvreur99"], "acceptance": ["ba", "tgba"]},
+    )
+    assert len(frame) == 8
+    assert frame["emptiness"].tolist()[:1] == ["se05"]
+    assert set(frame["verdict"]) <= {"holds", "unknown"}
+    assert (frame["verdict"] == "holds").sum() >= 6
+
+
+def test_keys(folder):
+    """Contents, options and formats count; names and spellings of defaults do not."""
+    digests = Digests()
+
+    def key(name="x.aut", formula="G a", **options):
+        return digests.key(Task((str(folder / name),), formula), options)
+
+    (folder / "z.hoa").write_text(RING_TEXT)
+    (folder / "w.aut").write_text(RING_TEXT + "\n")
+    same = {
+        key(),
+        key("y.aut"),
+        key(formula=" G a "),
+        key(emptiness="auto", timeout=None, fair_sets=()),
+    }
+    assert len(same) == 1
+    others = [
+        key("z.hoa"),
+        key("w.aut"),
+        key("missing.aut"),
+        key(formula="G b"),
+        key(timeout=1),
+        key(cpu_time=1),
+        key(seed=0),
+        key(fair_sets=("a",), fairness="weak"),
+        digests.key(Task(RING, "G a"), {}),
+        digests.key(Task((str(folder / "x.aut"),) * 2, "G a"), {}),
+        digests.key(
+            Task((str(folder / "x.aut"),), AutomatonFile(str(folder / "never-a.hoa"))),
+            {},
+        ),
+    ]
+    assert len({*same, *others}) == 1 + len(others)
+    assert key(timeout=1) == key(timeout=1.0)
+    assert options_text({"strict": False, "seed": 0}) == '{"seed": 0}'
+
+
+@pytest.mark.parametrize(("text", "value"), [("Yes", True), ("0", False)])
+def test_truth(text, value):
+    assert setting_value("strict", text) is value
