@@ -119,7 +119,7 @@ def test_formulas(network, text, deadlock):
 
 @pytest.mark.slow
 @given(st.one_of(SMALL, ACCEPTING), FORMULAS, DEADLOCKS)
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 def test_formulas_by_the_thousand(network, text, deadlock):
     """The same, more often."""
     assert_formula(network, text, deadlock)
@@ -141,7 +141,7 @@ def test_automata(network, text, deadlock):
 
 @pytest.mark.slow
 @given(st.one_of(SMALL, ACCEPTING), hoa_automata("emerson-lei"), DEADLOCKS)
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 def test_automata_by_the_thousand(network, text, deadlock):
     """The same, more often."""
     assert_automaton(network, text, deadlock)

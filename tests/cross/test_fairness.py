@@ -121,7 +121,7 @@ def test_formulas_on_networks_with_acceptance(asked, text):
 
 @pytest.mark.slow
 @given(fair_questions(st.one_of(SMALL, ACCEPTING)), FORMULAS)
-@settings(max_examples=4000)
+@settings(max_examples=2000)
 def test_formulas_by_the_thousand(asked, text):
     """The same, more often."""
     assert_agreement(asked, text)
