@@ -111,7 +111,7 @@ def assert_automaton(network, text, deadlock):
 
 
 @given(SMALL, FORMULAS, DEADLOCKS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_formulas(network, text, deadlock):
     """All kinds, by all searches that take them, deterministic or not."""
     assert_formula(network, text, deadlock)
@@ -126,14 +126,14 @@ def test_formulas_by_the_thousand(network, text, deadlock):
 
 
 @given(ACCEPTING, FORMULAS, DEADLOCKS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_formulas_on_networks_with_acceptance(network, text, deadlock):
     """The condition of the property and the mark of the system."""
     assert_formula(network, text, deadlock)
 
 
 @given(st.one_of(SMALL, ACCEPTING), hoa_automata("emerson-lei"), DEADLOCKS)
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_automata(network, text, deadlock):
     """Conditions of any form, as given and rewritten."""
     assert_automaton(network, text, deadlock)
@@ -150,7 +150,7 @@ def test_automata_by_the_thousand(network, text, deadlock):
 @given(
     st.one_of(SMALL, ACCEPTING), hoa_automata("emerson-lei", max_states=3), st.data()
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_searches_decline_or_are_right(network, text, data):
     """A search with one mark never takes Fin for it, nor do bits or ample sets."""
     (violations,) = parse_automata(text, "random.hoa")
@@ -176,7 +176,7 @@ def test_searches_decline_or_are_right(network, text, data):
 
 
 @given(SMALL, FORMULAS, st.sampled_from(["ample", "components", "decoupled"]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_reductions_decline_or_are_right(network, text, reduction):
     """Each reduction by itself, with every kind of automaton."""
     formula = parse(text)

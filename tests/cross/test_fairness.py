@@ -106,7 +106,7 @@ def assert_agreement(asked, text):
 
 
 @given(fair_questions(SMALL), FORMULAS)
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_formulas(asked, text):
     """Weak and strong, of components and of named sets, each deadlock convention."""
     assert_agreement(asked, text)
@@ -146,7 +146,7 @@ def test_automata_with_any_condition(asked, text):
 
 
 @given(fair_questions(st.one_of(SMALL, ACCEPTING)))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_emptiness_of_networks(asked):
     """Without a property the marks of fairness come first, or behind acceptance."""
     network, options, sets = asked
@@ -186,7 +186,7 @@ def test_searches_decline_or_are_right(asked, name):
 
 
 @given(fair_questions(SMALL), st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_livelocks(asked, data):
     """A livelock is a fair run with finitely many actions of progress."""
     network, options, sets = asked
