@@ -212,11 +212,12 @@ class Preparation:
             self.obstacles.refuse_decoupling(decision.reason)
             return decision
         if trimmed.table.condition is not None:
-            return Decision(
-                False,
+            reason = (
                 f"its automaton accepts by {trimmed.table.acceptance} (--acceptance "
-                "tgba makes it generalised Büchi)",
+                "tgba makes it generalised Büchi)"
             )
+            self.obstacles.refuse_decoupling(reason)
+            return Decision(False, reason)
         visible = self._visible_letters(trimmed)
         names = [trimmed.actions[letter - OTHER - 1] for letter in visible]
         found = estimate(trimmed.network, names)

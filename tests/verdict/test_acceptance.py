@@ -124,7 +124,7 @@ def test_sizes_of_products(acceptance):
     found = check(
         FREE, f"{STREETT} & 0 | {STREETT}", acceptance=acceptance, reduce="none"
     )
-    states, transitions = size
+    states, transitions, _ = size
     assert states >= found.stats.states > 0
     assert transitions >= states
     fair = {"fairness": "weak", "reduce": "none"}

@@ -101,6 +101,17 @@ def test_accepting_together_or_each(accepting, together, each):
     assert check(network, "FG !g", accepting="each").verdict == each
 
 
+def test_each_is_never_answered_by_another_search():
+    """Not even if the automaton has an acceptance that decoupled search lacks."""
+    steps = [(0, "g", 1), (1, "h", 0)]
+    network = Network([LTS.from_transitions(steps, accepting=[s]) for s in (0, 1)])
+    asked = {"accepting": "each", "acceptance": "tela", "deterministic": True}
+    with pytest.raises(UnsupportedError, match="each needs it, but"):
+        check(network, "GF g -> GF h", **asked)
+    with pytest.raises(UnsupportedError, match="each needs it, but"):
+        check(network, "X g", accepting="each")
+
+
 def test_each_without_several_components_is_any_search():
     """There is nothing to tell apart."""
     network = alternating((0,))
