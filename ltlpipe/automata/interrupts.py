@@ -280,8 +280,10 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
         Over the propositions ``bit0``, the lowest, ``bit1`` and so on.  Numbers
         that are no letter are on no transition.
     """
+    import spot  # the first: it says where buddy is
+
+    # isort: split
     import buddy
-    import spot
 
     graph = spot.make_twa_graph(dictionary or spot.make_bdd_dict())
     n_bits = (table.n_letters - 1).bit_length()

@@ -269,8 +269,10 @@ def spot_graph(
     condition: Condition | None = None,
 ) -> Any:
     """Return a Spot automaton with these transitions and without labels."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
     import buddy
-    import spot
 
     graph = spot.make_twa_graph(spot.make_bdd_dict())
     if condition is None:

@@ -223,8 +223,10 @@ def _visible_word(network: Network, lasso: Lasso) -> list[str]:
 
 def _accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
     """Whether Spot accepts a word of sets of propositions that goes on at `start`."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
     import buddy
-    import spot
 
     variables = {p.ap_name(): automaton.register_ap(p) for p in automaton.ap()}
     labels: dict[frozenset[str], Any] = {}
