@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
@@ -115,7 +116,7 @@ def _pairs(network: Network, name: str, n: int) -> float:
     condition = None
     if name == "rabin":
         condition = disjunction(fin(i) & inf(n + i) for i in range(n))
-    search = SEARCHES[name]()(make_problem(packed, table, condition=condition))
+    search = SEARCHES[name]()(make_problem(packed, replace(table, condition=condition)))
     began = time.monotonic()
     outcome = drive(search, Limits())
     seconds = time.monotonic() - began

@@ -31,7 +31,8 @@ from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.actions import bit_names
 from ltlpipe.logic.formulas import parse
-from ltlpipe.search.product import is_full, make_problem, visit_successors
+from ltlpipe.search.problem import make_problem
+from ltlpipe.search.product import is_full, visit_successors
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import Store, intern
 from ltlpipe.systems.packing import pack
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe import Network
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
 
 
 class Explicit(NamedTuple):

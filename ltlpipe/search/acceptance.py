@@ -37,7 +37,7 @@ from ltlpipe.automata.conditions import (
 )
 
 if TYPE_CHECKING:
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
 
 
 class Formula(NamedTuple):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.search.paths import ProductLasso
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
 
 _GROWTH = 1.5
 _FIRST_STATES = 1 << 10

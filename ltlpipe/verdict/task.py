@@ -17,7 +17,7 @@ from ltlpipe.search.ample import Inner, ample_bytes
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.product import buffer_bytes, make_problem
+from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.attempts import attempts
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.search.driver import Interrupt, Limits, Progress
     from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.attempts import Attempt
@@ -148,7 +148,6 @@ class Task:
                     self._pack(trimmed),
                     trimmed.table,
                     stutter=self.options.stutters,
-                    condition=trimmed.table.condition,
                     fairness=self.prepared.fairness,
                 )
             )
@@ -236,7 +235,6 @@ class Task:
                 packed,
                 trimmed.table,
                 stutter=stutters,
-                condition=trimmed.table.condition,
                 fairness=self.prepared.fairness,
             )
         letters = letters_of(trimmed.network, trimmed.actions)
@@ -244,7 +242,6 @@ class Task:
             packed,
             trimmed.table,
             stutter=stutters,
-            condition=trimmed.table.condition,
             relation=relation_of(trimmed.network, packed),
             visible=np.isin(letters, self.prepared.visible),
             inner=Inner[self.options.ample_inner.upper()],

@@ -14,7 +14,7 @@ import numpy as np
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack

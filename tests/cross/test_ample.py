@@ -23,7 +23,7 @@ from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
 from tests.automata.test_interrupts import buchi, scrambled, targets

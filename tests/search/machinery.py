@@ -13,7 +13,7 @@ from ltlpipe import LTS, Network
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from tests.oracles import reaches
@@ -182,10 +182,11 @@ def problem_of(automaton: Explicit) -> Any:
         state_based=automaton.is_state_based,
         weak=automaton.is_weak,
         terminal=automaton.is_terminal,
+        condition=automaton.condition,
     )
     letters = np.zeros(1, dtype=np.int32)
     packed = pack(system, letters, extra_values=automaton.n_states)
-    return make_problem(packed, table, condition=automaton.condition)
+    return make_problem(packed, table)
 
 
 @dataclass(frozen=True)

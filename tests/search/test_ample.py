@@ -20,7 +20,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.emptiness import total_bytes
 from ltlpipe.search.nested.colours import Colour
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.reduced import visit_again
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network

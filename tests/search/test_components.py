@@ -11,7 +11,7 @@ import ltlpipe
 from ltlpipe import LTS, LtlpipeError, Network
 from ltlpipe.automata.letters import universal
 from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.scc.components import Components
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers

@@ -16,7 +16,7 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.search import memory
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, Interrupt, Limits, drive, interruptible
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers

@@ -25,7 +25,7 @@ from ltlpipe.automata.conditions import (
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Interrupt, Limits, drive
-from ltlpipe.search.product import make_problem, product_condition
+from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.later import useful_states
 from ltlpipe.systems.packing import pack
@@ -148,7 +148,7 @@ def system_problem(automaton):
         state_based=False,
     )
     packed = pack(system_of(automaton), letters)
-    return make_problem(packed, table, condition=automaton.condition)
+    return make_problem(packed, replace(table, condition=automaton.condition))
 
 
 def assert_run_of(automaton, search):
@@ -268,7 +268,7 @@ def test_the_systems_marks_follow_the_propertys(automaton, network):
     twin = Explicit(len(states) * automaton.n_states, n_marks, rows, False, condition)
     expected = spot_finds_a_run(twin)
     for name in WITH_FIN:
-        problem = make_problem(packed, table, condition=automaton.condition)
+        problem = make_problem(packed, replace(table, condition=automaton.condition))
         assert problem.n_marks == n_marks
         search = SEARCHES[name]()(problem)
         outcome = drive(search, Limits(), max_budget=3)
@@ -613,11 +613,10 @@ def test_a_network_of_one_component_is_its_own_product():
         edge_marks=np.array([1 << "abc".index(name) for name in names], np.uint32),
         n_marks=3,
         state_based=False,
+        condition=inf(0) & inf(1) & fin(2),
     )
     for name in WITH_FIN:
-        problem = make_problem(
-            pack(network, letters), table, condition=inf(0) & inf(1) & fin(2)
-        )
+        problem = make_problem(pack(network, letters), table)
         search = SEARCHES[name]()(problem)
         assert drive(search, Limits()).status == Status.FOUND
         lasso = search.lasso()

@@ -12,7 +12,7 @@ from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.fairness import fairness_to
-from ltlpipe.search.product import make_problem
+from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc.tela import Tela
 from ltlpipe.systems.packing import pack

@@ -43,7 +43,7 @@ from ltlpipe.search.store import MAX_LOAD, Store, find, hash_row, slot_entry
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.paths import ProductLasso
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
 
 HASHES = 3
 """Bits that a key sets; Spin's number, too."""

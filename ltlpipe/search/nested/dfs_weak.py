@@ -55,7 +55,7 @@ from ltlpipe.search.registers import Reg, Status
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.paths import ProductLasso
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
 
 
 @inlined

@@ -29,13 +29,8 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.search.driver import Limits, drive, interruptible
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.memory import default_memory_mib
-from ltlpipe.search.product import (
-    at_limit,
-    buffer_bytes,
-    is_full,
-    make_problem,
-    visit_successors,
-)
+from ltlpipe.search.problem import buffer_bytes, make_problem
+from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, is_live_in
 from ltlpipe.search.scc.intervals import bury

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.paths import ProductLasso
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
 
 _OF_ONE_PAIR = (
     Reg.COUNT,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.automata.conditions import Clause
     from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.product import Problem
+    from ltlpipe.search.problem import Problem
 
 _BUFFERS = (
     "system_rows",

@@ -1,0 +1,231 @@
+"""What a search is given: a system and a property composed, with their acceptance.
+
+The kernels that generate the product are in `ltlpipe.search.product`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe._jit import expand_pointer
+from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.search.ample import AmpleTables, Inner, new_tables
+from ltlpipe.search.product import MAX_MARKS, Product, Setting
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.ample import Relation
+    from ltlpipe.search.fairness import Fairness
+    from ltlpipe.systems.packing import PackedNetwork
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A product as a search takes it.
+
+    Parameters
+    ----------
+    expand : compiled successor function
+        Of the system; see `ltlpipe.systems.packing`.
+    product : Product
+        Tables and buffers; the buffers serve one search at a time.
+    initial : uint64[n_words]
+        The initial row.
+    n_marks : int
+        Marks of the product: the property's and the system's.
+    state_based : bool
+        Whether all transitions that leave a state carry the same marks.
+    weak, terminal : bool
+        Whether the property automaton is and the system brings no marks.
+    ample : AmpleTables, optional
+        If given, states are expanded by ample sets.
+    inner : Inner
+        How red searches find the ample sets again.
+    condition : Condition, optional
+        Which sets of marks, seen infinitely often, are accepting; None where all
+        marks together are (generalised Büchi).
+    """
+
+    expand: Any
+    product: Product
+    initial: np.ndarray
+    n_marks: int
+    state_based: bool
+    weak: bool = False
+    terminal: bool = False
+    ample: AmpleTables | None = None
+    inner: Inner = Inner.FULL
+    condition: Condition | None = None
+
+
+def buffer_bytes(system: PackedNetwork, automaton: PropertyAutomaton) -> int:
+    """Return the bytes of the buffers of a `Product`, before they are made."""
+    step = 8 * system.initial.shape[0] + 4 + 4
+    steps = system.max_successors * (step + 4)
+    products = system.max_successors * automaton.branching * (step + 4 + 8)
+    return int(steps + products)
+
+
+def make_problem(
+    system: PackedNetwork,
+    automaton: PropertyAutomaton,
+    *,
+    stutter: bool = False,
+    relation: Relation | None = None,
+    visible: np.ndarray | None = None,
+    inner: Inner = Inner.FULL,
+    fairness: Fairness | None = None,
+) -> Problem:
+    """Compose a packed system and a property automaton.
+
+    Parameters
+    ----------
+    system : PackedNetwork
+        Packed with ``extra_values=automaton.n_states`` and the letters of
+        `automaton`.
+    automaton : PropertyAutomaton
+        The property that is searched for, that is the negated formula.  The product's
+        acceptance is its condition, that of the system and fairness, all together.
+    stutter : bool
+        Whether a state without successors repeats itself for ever.
+    relation : Relation, optional
+        If given, searches expand states by ample sets.
+    visible : bool[n_actions], optional
+        The actions that the property tells apart; needed with `relation`.
+    inner : Inner
+        How red searches find the ample sets again.
+    fairness : Fairness, optional
+        Which steps of the system are fair.
+
+    Raises
+    ------
+    UnsupportedError
+        The product would have more than 32 marks.
+    """
+    # Marks that the letters tell are the property's to see to.
+    own_marks = 0 if automaton.system_marks else system.n_marks
+    if fairness is not None:
+        if automaton.system_marks:
+            raise ValueError("letters tell marks of the system, but not of fairness")
+        own_marks += fairness.n_marks
+    n_marks = automaton.n_marks + own_marks
+    if n_marks > MAX_MARKS:
+        raise UnsupportedError(
+            f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
+            + ("fairness needs fewer sets" if fairness else "use --acceptance ba")
+        )
+    system_condition = None
+    if fairness is not None:
+        system_condition = generalised_buchi(
+            system.n_marks
+        ) & fairness.condition.renumbered(lambda mark: mark + system.n_marks)
+    joint = None
+    if automaton.condition is not None or system_condition is not None:
+        joint = product_condition(
+            automaton.condition, system_condition, automaton.n_marks, own_marks
+        )
+    branching = automaton.branching
+    n_words = system.initial.shape[0]
+    s, p = system.max_successors, system.max_successors * branching
+    settings = np.zeros(len(Setting), dtype=np.int64)
+    settings[Setting.N_LETTERS] = automaton.n_letters
+    settings[Setting.WORD] = system.extra.word
+    settings[Setting.SHIFT] = system.extra.shift
+    settings[Setting.MASK] = system.extra.mask
+    settings[Setting.STUTTER] = stutter
+    settings[Setting.SYSTEM_SHIFT] = automaton.n_marks if own_marks else 0
+    settings[Setting.SYSTEM_MARKS] = own_marks
+    settings[Setting.LETTER_SHIFT] = automaton.system_marks
+    settings[Setting.FULL] = (1 << n_marks) - 1
+    settings[Setting.FAIR_SHIFT] = system.n_marks
+    settings[Setting.FAIR_ENABLED] = 0 if fairness is None else fairness.idle
+    rows = np.zeros((p, n_words), dtype=np.uint64)
+    actions = np.zeros(p, dtype=np.int32)
+    marks = np.zeros(p, dtype=np.uint32)
+    # A deterministic property never has more successors than the system: its
+    # steps then become the product's in place.
+    in_place = branching == 1 and relation is None
+    ample = None
+    if relation is not None:
+        if visible is None:
+            raise ValueError("ample sets need the visible actions")
+        ample = new_tables(relation, visible, s)
+    initial = system.initial.copy()
+    initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
+    return Problem(
+        expand=expand_pointer(system.expand),
+        product=Product(
+            ints=system.ints,
+            words=system.words,
+            settings=settings,
+            first_edge=automaton.first_edge,
+            edge_dst=automaton.edge_dst,
+            edge_marks=automaton.edge_marks,
+            system_rows=rows if in_place else np.zeros((s, n_words), dtype=np.uint64),
+            letters=np.zeros(s, dtype=np.int32),
+            actions=actions if in_place else np.zeros(s, dtype=np.int32),
+            system_marks=marks if in_place else np.zeros(s, dtype=np.uint32),
+            rows=rows,
+            marks=marks,
+            row_actions=actions,
+            ids=np.zeros(p, dtype=np.int32),
+            hashes=np.zeros(p, dtype=np.uint64),
+            fair_enabled=_none() if fairness is None else fairness.enabled,
+            fair_taken=_none() if fairness is None else fairness.taken,
+        ),
+        initial=initial,
+        n_marks=n_marks,
+        state_based=automaton.state_based and fairness is None,
+        weak=automaton.weak and own_marks == 0,
+        terminal=automaton.terminal and own_marks == 0,
+        ample=ample,
+        inner=inner,
+        condition=joint,
+    )
+
+
+def _none() -> np.ndarray:
+    return np.zeros(0, dtype=np.uint32)
+
+
+def product_condition(
+    condition: Condition | None,
+    system_condition: Condition | None,
+    n_marks: int,
+    system_marks: int,
+) -> Condition | None:
+    """Return the conjunction of two conditions, the second's marks behind the first's.
+
+    Parameters
+    ----------
+    condition, system_condition : Condition or None
+        Over marks 0 to ``n_marks - 1``, and 0 to ``system_marks - 1``; None is
+        generalised Büchi.
+    n_marks, system_marks : int
+        Marks of the property and of the system.
+
+    Returns
+    -------
+    Condition or None
+        None if it is generalised Büchi over all marks.
+
+    Raises
+    ------
+    ValueError
+        A condition has marks that there are not.
+    """
+    first = generalised_buchi(n_marks) if condition is None else condition
+    second = system_condition
+    if second is None:
+        second = generalised_buchi(system_marks)
+    if first.n_marks > n_marks or second.n_marks > system_marks:
+        raise ValueError(f"{first} and {second}: more marks than there are")
+    joint = first & second.renumbered(lambda mark: mark + n_marks)
+    usual = generalised_buchi(n_marks + system_marks)
+    same = joint.op == usual.op and set(joint.parts) == set(usual.parts)
+    return None if same and joint.mark == usual.mark else joint
