@@ -140,6 +140,17 @@ def leave_path(path, state):
 
 
 @inlined
+def push_root(registers, arrays, number, marks):
+    """Make a state the root of an SCC of its own, entered with `marks`."""
+    root = registers[Reg.N_ROOTS]
+    arrays.roots[root] = number
+    arrays.root_marks[root] = 0
+    arrays.entry_marks[root] = marks
+    registers[Reg.N_ROOTS] = root + 1
+    registers[Reg.MAX_ROOTS] = max(registers[Reg.MAX_ROOTS], root + 1)
+
+
+@inlined
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter an unknown state over a transition with `marks` (lines 9-12)."""
     registers[Reg.VISITED] += 1
@@ -147,12 +158,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
     arrays.numbers[state] = registers[Reg.COUNT]
     n = visit(expand, product, store, registers, state, arrays.numbers, arrays.path)
     full = np.uint32(product.settings[Setting.FULL])
-    root = registers[Reg.N_ROOTS]
-    arrays.roots[root] = registers[Reg.COUNT]
-    arrays.root_marks[root] = 0
-    arrays.entry_marks[root] = marks
-    registers[Reg.N_ROOTS] = root + 1
-    registers[Reg.MAX_ROOTS] = max(registers[Reg.MAX_ROOTS], root + 1)
+    push_root(registers, arrays, registers[Reg.COUNT], marks)
     bits = registers[Reg.MARK_BITS]
     top = registers[Reg.TOP]
     arrays.stack[top] = ~state

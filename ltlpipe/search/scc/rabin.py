@@ -49,7 +49,13 @@ from ltlpipe.search.marks import read_marks, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.couvreur99 import Couvreur99, is_live_in, leave, merge
+from ltlpipe.search.scc.couvreur99 import (
+    Couvreur99,
+    is_live_in,
+    leave,
+    merge,
+    push_root,
+)
 from ltlpipe.search.scc.fstates import NOTED, note
 from ltlpipe.search.scc.later import begin_later, next_start, useful_states
 
@@ -95,12 +101,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
     arrays.numbers[state] = registers[Reg.COUNT]
     n = visit_successors(expand, product, store, registers, state, arrays.numbers, 0)
     fin, inf = arrays.pair[0], arrays.pair[1]
-    root = registers[Reg.N_ROOTS]
-    arrays.roots[root] = registers[Reg.COUNT]
-    arrays.root_marks[root] = 0
-    arrays.entry_marks[root] = marks
-    registers[Reg.N_ROOTS] = root + 1
-    registers[Reg.MAX_ROOTS] = max(registers[Reg.MAX_ROOTS], root + 1)
+    push_root(registers, arrays, registers[Reg.COUNT], marks)
     bits = registers[Reg.MARK_BITS]
     top = registers[Reg.TOP]
     arrays.stack[top] = ~state
