@@ -1,4 +1,4 @@
-"""When it pays to search over global labels only.
+"""Decoupled search: what it is asked, and when it pays.
 
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
 omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6: from around 20 % of
@@ -15,10 +15,32 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.systems.lts import Network
 
 MIN_COMPONENTS = 4
 MIN_INTERNAL = 0.2
+
+
+class Asked(NamedTuple):
+    """What a decoupled search is for.
+
+    Parameters
+    ----------
+    trimmed : Trimmed
+        Network, automaton, and the actions that its letters stand for.
+    visible : list of int
+        The letters that matter to the automaton.
+    trivial : bool
+        Whether only the acceptance of the components counts.
+    together : bool
+        Whether they accept in the same state.
+    """
+
+    trimmed: Trimmed
+    visible: list[int]
+    trivial: bool
+    together: bool
 
 
 class Estimate(NamedTuple):

@@ -29,7 +29,8 @@ _PLACES = {
 }
 
 
-DECOUPLED = ("decoupled-scc", "decoupled-ndfs")
+DECOUPLED_SCC, DECOUPLED_NDFS = "decoupled-scc", "decoupled-ndfs"
+DECOUPLED = (DECOUPLED_SCC, DECOUPLED_NDFS)
 """Emptiness checks that search decoupled states: `ltlpipe.verdict.decoupled`."""
 
 

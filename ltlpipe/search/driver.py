@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.search.emptiness import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import Reg, Status
 
@@ -104,6 +105,14 @@ def interruptible() -> Iterator[Interrupt]:
         yield interrupt
     finally:
         signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+
+
+def stop_in_time(limits: Limits, interrupt: Interrupt) -> None:
+    """End what is no search: raise `StoppedError` once it has to stop."""
+    if interrupt.pressed:
+        raise StoppedError("interrupted")
+    if limits.expired:
+        raise StoppedError("timeout")
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.reduction.alphabet import letters_of
-from ltlpipe.search.catalogue import DECOUPLED
+from ltlpipe.search.catalogue import DECOUPLED_SCC
 from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
@@ -18,34 +18,11 @@ from ltlpipe.search.registers import Reg
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.reduction.alphabet import Trimmed
+    from ltlpipe.reduction.decoupling import Asked
     from ltlpipe.search.decoupled.lassos import NetworkLasso
     from ltlpipe.search.decoupled.monitors import Monitor
     from ltlpipe.search.driver import Interrupt, Limits, Outcome, Progress
     from ltlpipe.verdict.options import Options
-
-SCC, NDFS = DECOUPLED
-
-
-class Asked(NamedTuple):
-    """What a decoupled search is for.
-
-    Parameters
-    ----------
-    trimmed : Trimmed
-        Network, automaton, and the actions that its letters stand for.
-    visible : list of int
-        The letters that matter to the automaton.
-    trivial : bool
-        Whether only the acceptance of the components counts.
-    together : bool
-        Whether they accept in the same state.
-    """
-
-    trimmed: Trimmed
-    visible: list[int]
-    trivial: bool
-    together: bool
 
 
 class DecoupledRun:
@@ -81,7 +58,7 @@ class DecoupledRun:
             decouple, self.network, seed=options.seed, stop_in_time=stop_in_time
         )
         self.search: DecoupledSCC | DecoupledNDFS
-        if name == SCC:
+        if name == DECOUPLED_SCC:
             self.search = DecoupledSCC(tables_of(_monitor(asked)))
         elif asked.trivial and asked.together:
             self.search = DecoupledNDFS(tables_of(), stack_test=stack_test)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.decoupling import estimate
-from ltlpipe.search.catalogue import DECOUPLED
-from ltlpipe.verdict.decoupled import NDFS, SCC
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.verdict.options import (
     AMPLE,
     AMPLE_SEARCHES,
@@ -78,8 +77,10 @@ class Obstacles:
             reason = _UNFAIR
         elif options.stutters:
             reason = "sets of states do not tell which of them are deadlocks"
-        elif named == SCC and self.system.has_acceptance:
-            reason = f"{SCC} takes no components that accept: use {NDFS}"
+        elif named == DECOUPLED_SCC and self.system.has_acceptance:
+            reason = (
+                f"{DECOUPLED_SCC} takes no components that accept: use {DECOUPLED_NDFS}"
+            )
         if reason is not None:
             self.refuse_decoupling(reason)
         return reason

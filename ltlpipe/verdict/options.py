@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import CAP_STATES
-from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, SEARCHES
 
 AUTO = "auto"
 
@@ -44,9 +44,6 @@ MAX_BITSTATE = 1 << 25
 
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
-
-NESTED_DECOUPLED = "decoupled-ndfs"
-"""The emptiness check that has a test with the stack."""
 
 _READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE, DECOUPLING)
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
@@ -145,9 +142,9 @@ class Options:
             raise UnsupportedError(
                 "sets to be fair to go with --fairness weak or strong"
             )
-        if self.stack_test and self.emptiness != NESTED_DECOUPLED:
+        if self.stack_test and self.emptiness != DECOUPLED_NDFS:
             raise UnsupportedError(
-                f"--stack-test is for --emptiness {NESTED_DECOUPLED}, not for "
+                f"--stack-test is for --emptiness {DECOUPLED_NDFS}, not for "
                 f"{self.emptiness}"
             )
         if self.cap_states < 1:

@@ -6,15 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.reduction.components.groups import tree
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES, takes_any_marks
 from ltlpipe.verdict.options import (
     ALPHABET,
-    AMPLE,
     AUTO,
     BITSTATE,
-    COMPONENTS,
-    DECOUPLING,
     Options,
     validate,
 )
@@ -22,9 +18,7 @@ from ltlpipe.verdict.verdict import Plan
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.reduction.components.groups import Reduced
     from ltlpipe.search.fairness import Fairness
-    from ltlpipe.verdict.interruptible import Decision
 
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
@@ -110,104 +104,6 @@ def prefer_one_mark(plan: Plan, options: Options) -> Plan:
     if options.acceptance != AUTO or plan.automaton is None:
         return plan
     return replace(plan, automaton="BA")
-
-
-def note_ample(plan: Plan, options: Options, *, used: bool, reason: str) -> Plan:
-    """Say in a plan whether ample sets are used, and why or why not.
-
-    Raises
-    ------
-    UnsupportedError
-        They are not, although the user names them.
-    """
-    if not used and options.insists_on(AMPLE):
-        raise UnsupportedError(f"--reduce ample cannot be used: {reason}")
-    if used:
-        reductions = (*plan.reductions, AMPLE)
-        said = f"ample sets, because {reason}"
-    else:
-        reductions = plan.reductions
-        said = f"no ample sets, because {reason}"
-    return replace(plan, reductions=reductions, reasons=(*plan.reasons, said))
-
-
-def note_components(
-    plan: Plan, options: Options, reduced: Reduced | None, decision: Decision
-) -> Plan:
-    """Say in a plan how components were reduced, and why or why not.
-
-    Parameters
-    ----------
-    plan : Plan
-        Settled.
-    options : Options
-        What the user asks for.
-    reduced : Reduced, optional
-        What became of the components; None if nothing was done.
-    decision : Decision
-        Whether the property is interruptible, or why nothing was done.
-
-    Raises
-    ------
-    UnsupportedError
-        Nothing was done, although the user names it.
-    """
-    if reduced is None:
-        if options.insists_on(COMPONENTS):
-            raise UnsupportedError(
-                f"--reduce components cannot be used: {decision.reason}"
-            )
-        said = f"components as they are, because {decision.reason}"
-        return replace(plan, reasons=(*plan.reasons, said))
-    n_before = len(frozenset().union(*(group.members for group in reduced.groups)))
-    if any(group.equivalence == "strong" for group in reduced.groups):
-        why = "" if decision.allowed else f", and no more, because {decision.reason}"
-        said = f"bisimilar states of components are one{why}"
-    else:
-        said = (
-            f"components, because {decision.reason}: {n_before} became "
-            f"{len(reduced.groups)}, with at most {reduced.largest:,} states on the way"
-        )
-    return replace(
-        plan,
-        reductions=(*plan.reductions, COMPONENTS),
-        reasons=(*plan.reasons, said),
-        merges=tuple(line for group in reduced.groups for line in tree(group)),
-    )
-
-
-def choose_decoupled(plan: Plan, name: str) -> Plan:
-    """Make a decoupled search that of a plan, before it is settled."""
-    reasons = plan.reasons
-    if plan.emptiness is None:
-        reasons = (f"{name}, because {_WHY_DECOUPLED[name]}", *reasons)
-    return replace(plan, emptiness=name, reasons=reasons)
-
-
-def note_decoupled(plan: Plan, *, used: bool, reason: str) -> Plan:
-    """Say in a settled plan whether the search is a decoupled one, and why or why not.
-
-    The reason why not is refused before, if it has to be one.
-    """
-    if used:
-        reductions = (*plan.reductions, DECOUPLING)
-        said = f"{DECOUPLING}, because {reason}"
-    else:
-        reductions = plan.reductions
-        said = f"no decoupled search, because {reason}"
-    return replace(plan, reductions=reductions, reasons=(*plan.reasons, said))
-
-
-_WHY_DECOUPLED = {
-    "decoupled-scc": (
-        "only the property accepts: then decoupled states need no references, and a "
-        "search for SCCs takes any number of marks (docs/decoupled.md)"
-    ),
-    "decoupled-ndfs": (
-        "components accept: a nested search keeps apart from which accepting states "
-        "others are reached (Gnad et al. 2021, Sec. 4)"
-    ),
-}
 
 
 def tells_marks(plan: Plan, system_marks: int) -> int:

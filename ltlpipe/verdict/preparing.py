@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.bounded import call_bounded
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
-from ltlpipe.reduction.decoupling import estimate
-from ltlpipe.search.catalogue import DECOUPLED
-from ltlpipe.verdict.decoupled import NDFS, SCC, Asked
+from ltlpipe.reduction.decoupling import Asked, estimate
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
+from ltlpipe.search.driver import stop_in_time
 from ltlpipe.verdict.fairness import fairness_of
 from ltlpipe.verdict.interruptible import (
     NOT_SIMPLE,
@@ -23,6 +24,12 @@ from ltlpipe.verdict.interruptible import (
     normalised,
     visible_letters,
 )
+from ltlpipe.verdict.notes import (
+    choose_decoupled,
+    note_ample,
+    note_components,
+    note_decoupled,
+)
 from ltlpipe.verdict.obstacles import Obstacles
 from ltlpipe.verdict.options import (
     ALPHABET,
@@ -31,16 +38,7 @@ from ltlpipe.verdict.options import (
     COMPONENTS,
     Options,
 )
-from ltlpipe.verdict.plan import (
-    choose_decoupled,
-    make_plan,
-    note_ample,
-    note_components,
-    note_decoupled,
-    prefer_one_mark,
-    settle,
-    tells_marks,
-)
+from ltlpipe.verdict.plan import make_plan, prefer_one_mark, settle, tells_marks
 from ltlpipe.verdict.verdict import Plan, Statistics
 
 if TYPE_CHECKING:
@@ -233,7 +231,7 @@ class Preparation:
         named = self.options.emptiness
         if named in DECOUPLED:
             return named
-        return NDFS if self.system.has_acceptance else SCC
+        return DECOUPLED_NDFS if self.system.has_acceptance else DECOUPLED_SCC
 
     def _visible_letters(self, trimmed: Trimmed) -> list[int]:
         return visible_letters(trimmed.actions, self.options.visible_actions)
@@ -290,12 +288,6 @@ class Preparation:
             trimmed_network,
         )
 
-        def stop_in_time() -> None:
-            if interrupt.pressed:
-                raise StoppedError("interrupted")
-            if attempt.limits.expired:
-                raise StoppedError("timeout")
-
         network = self.system
         if self.options.reduces(ALPHABET):
             network = trimmed_network(network)
@@ -307,7 +299,7 @@ class Preparation:
                 network,
                 visible,
                 cap_states=attempt.cap_states,
-                stopped=stop_in_time,
+                stopped=partial(stop_in_time, attempt.limits, interrupt),
             )
         else:
             self.components = shrink_components(network, visible)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,13 +16,12 @@ from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.decoupling import table_bytes
 from ltlpipe.search.ample import Inner, ample_bytes
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import MIB, drive
+from ltlpipe.search.driver import MIB, drive, stop_in_time
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.attempts import attempts
-from ltlpipe.verdict.decoupled import DecoupledRun
 from ltlpipe.verdict.fairness import check_fairness
 from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.lifting import Lifter
@@ -32,13 +32,13 @@ from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Lasso, Verdict
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.alphabet import Trimmed
+    from ltlpipe.reduction.decoupling import Asked
     from ltlpipe.search.driver import Interrupt, Limits, Progress
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.attempts import Attempt
-    from ltlpipe.verdict.decoupled import Asked
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
 
@@ -199,18 +199,14 @@ class Task:
         interrupt: Interrupt,
         progress: Progress | None,
     ) -> Verdict:
+        from ltlpipe.verdict.decoupled import DecoupledRun
+
         if table_bytes(asked.trimmed.network) > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
         assert self.prepared.plan.emptiness is not None  # since `settle`
-
-        def stop_in_time() -> None:
-            if interrupt.pressed:
-                raise StoppedError("interrupted")
-            if limits.expired:
-                raise StoppedError("timeout")
-
         name = self.prepared.plan.emptiness
-        run = DecoupledRun(asked, name, self.options, stop_in_time)
+        stop = partial(stop_in_time, limits, interrupt)
+        run = DecoupledRun(asked, name, self.options, stop)
         began = time.monotonic()
         outcome = run.drive(limits, interrupt, progress)
         self._note(**run.statistics(), search_seconds=time.monotonic() - began)
