@@ -21,7 +21,6 @@ import numpy as np
 
 from ltlpipe._jit import njit
 from ltlpipe.search.decoupled.composition import (
-    add_first,
     is_enabled,
     write_successor,
 )
@@ -120,8 +119,8 @@ class Breadth:
             label=np.zeros(n_rows, dtype=np.int32),
         )
         self.goal = goal[np.newaxis].copy()
-        self.fresh = start[np.newaxis].copy()
-        add_first(self.visited.arrays, self.visited.registers, self.fresh)
+        self.fresh = np.zeros_like(self.goal)
+        self.visited.add_first(start)
 
     def step(self, budget: int) -> Status:
         """Follow at most `budget` labels."""

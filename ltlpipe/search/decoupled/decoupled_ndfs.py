@@ -257,12 +257,6 @@ def ndfs_step(
     return Status.RUNNING
 
 
-@njit
-def begin(visited, known, registers, path):
-    """Visit the initial state, which is in ``path.fresh``."""
-    push(registers, Reg.DEPTH, path, add_row(visited, known, path.fresh, 0))
-
-
 class DecoupledNDFS:
     """The search of Gnad et al. 2021, Fig. 7, as the driver takes it.
 
@@ -295,8 +289,9 @@ class DecoupledNDFS:
         self.path, self.inner = _new_path(n_words), _new_path(n_split_words)
         self.root = np.zeros((1, n_split_words), dtype=np.uint64)
         self.overall = np.zeros((1, n_words), dtype=np.uint64)
-        self.path.fresh[0] = network.initial
-        begin(self.visited.arrays, self.visited.registers, self.registers, self.path)
+        self.visited.add_first(network.initial)
+        self.path.cursor[0] = -1
+        self.registers[Reg.DEPTH] = 1
 
     def step(self, budget: int) -> Status:
         """Take at most `budget` steps."""

@@ -52,7 +52,6 @@ from ltlpipe.search.decoupled.scc_steps import (
     LOCAL,
     UNKNOWN,
     Components,
-    add_first,
     begin,
     scc_step,
     take_turn,
@@ -104,7 +103,7 @@ class DecoupledSCC:
         self.path = Path(
             states=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             cursor=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            fresh=network.initial[np.newaxis].copy(),
+            fresh=np.zeros((1, n_words), dtype=np.uint64),
         )
         self.parts = Components(
             number=np.zeros(n_rows, dtype=np.int32),
@@ -118,7 +117,7 @@ class DecoupledSCC:
         self._n_refuted = 0
         self._relaxed_states = 0
         self._trace: GlobalTrace | None = None
-        add_first(self.visited.arrays, self.visited.registers, self.path.fresh)
+        self.visited.add_first(network.initial)
         begin(self.registers, self.path, self.parts)
 
     @property

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import called, inlined
+from ltlpipe._jit import called, inlined, njit
 from ltlpipe.search.emptiness import OutOfMemoryError, total_bytes
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
@@ -237,6 +237,12 @@ def has_room(visited, registers):
     )
 
 
+@njit
+def add_alone(visited, registers, rows):
+    """Add ``rows[0]``; called from Python."""
+    add_row(visited, registers, rows, 0)
+
+
 class VisitedSets:
     """The visited rows of one search, with the tree over them.
 
@@ -261,6 +267,10 @@ class VisitedSets:
             pending=np.zeros(_FIRST_ROWS, dtype=np.int32),
         )
         self._resize_slots(2 * _FIRST_ROWS)
+
+    def add_first(self, row: np.ndarray) -> None:
+        """Add a row (uint64[n_words]) to visited ones that are none so far."""
+        add_alone(self.arrays, self.registers, row[np.newaxis])
 
     @property
     def n_stored(self) -> int:

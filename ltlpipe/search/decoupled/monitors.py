@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.automata.letters import OTHER, universal
+from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import accepting_only_on, cells_of
 
 if TYPE_CHECKING:
@@ -118,12 +118,6 @@ def monitor_of(
         acceptors=acceptors,
         resting=accepting_only_on(table, [OTHER]),
     )
-
-
-def acceptance_monitor(network: Network, *, together: bool = True) -> Monitor:
-    """Return what watches for the runs that the components of a network accept."""
-    letters = [OTHER] * len(network.actions)
-    return monitor_of(network, universal(), letters, (), together=together)
 
 
 def _moves(row: Sequence[list[tuple[int, int]]], happens: int) -> tuple[Move, ...]:

@@ -238,12 +238,6 @@ def scc_step(tables, label_marks, visited, known, registers, path, parts, budget
 
 
 @njit
-def add_first(visited, known, rows):
-    """Add ``rows[0]`` to visited states that are none so far."""
-    add_row(visited, known, rows, 0)
-
-
-@njit
 def begin(registers, path, parts):
     """Begin a pass in the initial state, the first that was visited."""
     registers[Reg.DEPTH] = 0

@@ -8,9 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ltlpipe import LTS, Network
 from ltlpipe.search.decoupled import breadth
-from ltlpipe.search.decoupled.breadth import shortest_trace
+from ltlpipe.search.decoupled.breadth import Breadth, shortest_trace
 from ltlpipe.search.decoupled.building import decouple
+from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.registers import Status
 from ltlpipe.systems.random_networks import random_network
 from tests.oracles import compose
 from tests.strategies import networks
@@ -56,6 +59,37 @@ def test_as_few_labels_as_there_can_be(network, data):
     found = shortest_trace(decoupled, decoupled.pack(goal, closed=True), goal)
     expected = fewest_labels(network, goal)
     assert (None if found is None else len(found)) == expected.get(goal)
+
+
+@given(NETWORKS, st.data(), st.integers(1, 3))
+def test_where_a_step_stops_changes_nothing(network, data, budget):
+    """The labels and the states visited are those of the uncut search."""
+    goal = data.draw(st.sampled_from(compose(network)[0]))
+    decoupled = decouple(network)
+    cut, uncut = (
+        Breadth(decoupled, decoupled.initial, decoupled.pack(goal)) for _ in range(2)
+    )
+    ended = drive(cut, Limits(), max_budget=budget)
+    assert ended == drive(uncut, Limits())
+    cut.visited.assert_consistent()
+    assert cut.visited.n_stored == uncut.visited.n_stored
+    if ended.status == Status.FOUND:
+        assert cut.labels() == uncut.labels()
+
+
+def test_the_way_round_a_ring():
+    """From 2 to 1 of five states: four labels; back to 2: five."""
+    ring = [(s, "g", (s + 1) % 5) for s in range(5)]
+    network = Network(
+        [
+            LTS.from_transitions(ring, initial=2),
+            LTS.from_transitions([(0, "g", 0), (0, "i", 1), (1, "g", 0)]),
+        ]
+    )
+    decoupled = decouple(network)
+    ways = [shortest_trace(decoupled, decoupled.initial, [s, 1]) for s in (1, 2)]
+    assert [len(way) for way in ways] == [4, 5]
+    assert {network.actions[a].name for way in ways for a in way} == {"g"}
 
 
 def test_it_gives_up_in_time(monkeypatch):

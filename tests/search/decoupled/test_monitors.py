@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
-from ltlpipe.automata.letters import OTHER
+from ltlpipe.automata.letters import OTHER, universal
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.search.decoupled.monitors import (
     Monitor,
-    acceptance_monitor,
     counted,
     monitor_of,
 )
@@ -31,6 +30,12 @@ TWO = Network(
         LTS.from_transitions([(0, "x", 0)]),
     ]
 )
+
+
+def acceptance_monitor(network, **options):
+    """What waits for the acceptance of components alone."""
+    letters = [OTHER] * len(network.actions)
+    return monitor_of(network, universal(), letters, (), **options)
 
 
 def violations(text, acceptance="tgba"):
