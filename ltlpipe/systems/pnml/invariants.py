@@ -75,7 +75,7 @@ def semiflows(net: PetriNet, max_rows: int = MAX_ROWS) -> np.ndarray:
         left[column] = False
     flows = rows[:, n_columns:]
     # No sum below can overflow: weights and effects are small.
-    return flows[~(flows @ effect).any(axis=1)]
+    return np.asarray(flows[~(flows @ effect).any(axis=1)])
 
 
 def _effects(net: PetriNet) -> np.ndarray:
@@ -143,7 +143,7 @@ def _minimal(rows: np.ndarray, n_columns: int) -> np.ndarray:
     support = (rows[:, n_columns:] != 0).astype(np.float32)
     missing = support @ (1 - support).T  # [i, j]: places of i that j lacks
     np.fill_diagonal(missing, 1)
-    return rows[(missing > 0).all(axis=0)]
+    return np.asarray(rows[(missing > 0).all(axis=0)])
 
 
 def _smallest(rows: np.ndarray, n_columns: int, max_rows: int) -> np.ndarray:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ltlpipe._jit import inlined, trailing_zeros
 from ltlpipe.systems.packing_kernels import Select
+from ltlpipe.systems.propositions.kernels import letter_of
 
 
 class Header(IntEnum):
@@ -28,6 +29,8 @@ class Header(IntEnum):
     CELLS = 1  # place of (first candidate, last + 1) per bit of a row
     CANDIDATES = 2  # place of the candidates
     N_FREE = 3  # candidates that take nothing: the first ones
+    N_WORDS = 4  # words of a row
+    PROPOSITIONS = 5  # place of the tables of `letter_of`
 
 
 class Candidate(IntEnum):
@@ -88,8 +91,8 @@ def is_enabled(ints, words, row, at):
         if row[np.int64(words[test])] & needed != needed:
             return False
     for test in range(counted, ints[at + Candidate.CHANGES], TEST_STRIDE):
-        w = np.int64(words[test])
-        if lacks(row[w], words[test + 1], words[tops + w]) != 0:
+        word = np.int64(words[test])
+        if lacks(row[word], words[test + 1], words[tops + word]) != 0:
             return False
     return True
 
@@ -106,15 +109,15 @@ def fire(ints, words, row, at, out_rows, count):
         out_rows[count, w] = row[w]
     end = ints[at + CANDIDATE_STRIDE + Candidate.TESTS]  # those of the next one
     for change in range(ints[at + Candidate.CHANGES], end, CHANGE_STRIDE):
-        w = np.int64(words[change])
+        word = np.int64(words[change])
         put = words[change + 1]
         if put != 0:
-            beyond = exceeds(row[w], put, words[Part.TOPS * n_words + w])
+            beyond = exceeds(row[word], put, words[Part.TOPS * n_words + word])
             if beyond != 0:
-                words[Part.PASSED * n_words + w] |= beyond
+                words[Part.PASSED * n_words + word] |= beyond
                 ints[Header.OVERFLOW] = 1
                 return False
-        out_rows[count, w] += words[change + 2]
+        out_rows[count, word] += words[change + 2]
     return True
 
 
@@ -138,16 +141,16 @@ def try_all(ints, words, row, first, end, letter, outputs, count):
     return count
 
 
-def expand_net(
-    ints, words, row, select, out_rows, out_letters, out_actions, out_marks
-):
+def expand_net(ints, words, row, select, out_rows, out_letters, out_actions, out_marks):
     """Generate the successors of a marking (see `ltlpipe.systems.packing`).
 
     A successor that does not fit its fields is left out: ``ints[Header.OVERFLOW]``
     and ``words[Part.PASSED * n_words:]`` then say so.
     """
     n_words = row.shape[0]
-    letter = np.int64(0)  # PROPOSITIONS: their valuation in `row`
+    # Whatever has a step is no deadlock, and only deadlocks stutter.
+    dead = np.int64(select == Select.STUTTER)
+    letter = letter_of(ints, ints[Header.PROPOSITIONS], row, dead)
     if select == Select.STUTTER:
         for w in range(n_words):
             out_rows[0, w] = row[w]

@@ -16,34 +16,57 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.logic.propositions.syntax import Number, Operation, Variable
+from ltlpipe.systems.models import Model, Step
+from ltlpipe.systems.pnml.invariants import Bounds, place_bounds
+from ltlpipe.systems.pnml.packing import pack_net
+from ltlpipe.systems.propositions.binding import Vocabulary
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.pnml.packing import PackedNet
 
 MAX_TOKENS = (1 << 63) - 1
 """Tokens of a place, or weight of an arc, that a file may name."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place with its initial marking."""
+class Node:
+    """A place or a transition: what it is called."""
 
     id: str
     name: str
+
+
+@dataclass(frozen=True)
+class Place(Node):
+    """A place with its initial marking."""
+
     tokens: int = 0
 
 
 @dataclass(frozen=True)
-class Transition:
+class Transition(Node):
     """A transition: weights by the numbers of the places it takes from and puts to."""
 
-    id: str
-    name: str
     pre: Mapping[int, int] = field(default_factory=dict)
     post: Mapping[int, int] = field(default_factory=dict)
+
+    def differences(self) -> dict[int, int]:
+        """Return what firing adds to the places that it changes."""
+        changes = {
+            place: self.post.get(place, 0) - self.pre.get(place, 0)
+            for place in sorted({*self.pre, *self.post})
+        }
+        return {place: change for place, change in changes.items() if change}
 
 
 class Arcs(NamedTuple):
@@ -56,12 +79,7 @@ class Arcs(NamedTuple):
     weight: np.ndarray  # int64[m], positive
 
 
-class Step(NamedTuple):
-    action: str
-    state: tuple[int, ...]
-
-
-class PetriNet:
+class PetriNet(Model):
     """A place/transition net.
 
     Parameters
@@ -103,7 +121,8 @@ class PetriNet:
         self.actions, self._transitions = _named(self.transitions)
 
     def _check(self) -> None:
-        ids = [node.id for node in (*self.places, *self.transitions)]
+        nodes: list[Node] = [*self.places, *self.transitions]
+        ids = [node.id for node in nodes]
         if len(set(ids)) < len(ids):
             raise ValueError("an id stands twice")
         for transition in self.transitions:
@@ -113,39 +132,64 @@ class PetriNet:
                 if not all(0 < weight <= MAX_TOKENS for weight in arcs.values()):
                     raise ValueError(f"{transition.id}: expected positive weights")
 
-    def place_number(self, text: str) -> int | None:
-        """Return the number of the place that `text` means; None if there is none."""
-        return self._places.get(text)
+    @cached_property
+    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
+        """Ids and names of places and transitions."""
+        fireable = [_is_enabled(transition) for transition in self.transitions]
+        return Vocabulary(
+            self._places,
+            fireable={text: fireable[t] for text, t in self._transitions.items()},
+            actions=self._transitions,
+        )
 
-    def transition_number(self, text: str) -> int | None:
-        """Return the number of the transition that `text` means, or None."""
-        return self._transitions.get(text)
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What invariants say about the places."""
+        return place_bounds(self)
 
-    def initial(self) -> tuple[int, ...]:
+    def initial(self) -> Valuation:
         """Return the initial marking."""
         return tuple(place.tokens for place in self.places)
 
-    def steps(self, state: tuple[int, ...]) -> list[Step]:
+    def steps(self, state: Valuation) -> list[Step]:
         """Return all steps of a marking, in the order of the transitions.
 
-        Each transition makes at most one, so its name tells the step.
+        Each transition makes at most one, so its number tells the step; the packed
+        net has another order.
         """
         return [
-            Step(name, _fired(transition, state))
-            for name, transition in zip(self.actions, self.transitions, strict=True)
+            Step(number, _fired(transition, state))
+            for number, transition in enumerate(self.transitions)
             if all(state[place] >= weight for place, weight in transition.pre.items())
         ]
 
-    def shown(self, state: tuple[int, ...]) -> dict[str, int | str]:
-        """Return the tokens by the names of their places, those without left out."""
-        return {
-            name: tokens
-            for name, tokens in zip(self.variables, state, strict=True)
-            if tokens
-        }
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return the tokens by the names of their places."""
+        return dict(zip(self.variables, state, strict=True))
+
+    def pack(
+        self,
+        propositions: Sequence[Expression],
+        *,
+        extra_values: int = 1,
+        seed: int | None = None,
+    ) -> PackedNet:
+        """Lay out the tables for one property (see `Model.pack`)."""
+        return pack_net(self, propositions, extra_values=extra_values, seed=seed)
 
 
-def _fired(transition: Transition, state: tuple[int, ...]) -> tuple[int, ...]:
+def _is_enabled(transition: Transition) -> Expression:
+    """Return the proposition that each place holds what is taken from it."""
+    conditions = tuple(
+        Operation("<=", (Number(weight), Variable(place)))
+        for place, weight in transition.pre.items()
+    )
+    if not conditions:
+        return Number(1)
+    return conditions[0] if len(conditions) == 1 else Operation("&&", conditions)
+
+
+def _fired(transition: Transition, state: Valuation) -> Valuation:
     tokens = list(state)
     for place, weight in transition.pre.items():
         tokens[place] -= weight
@@ -159,14 +203,12 @@ def _arcs(weights: list[Mapping[int, int]]) -> Arcs:
     return Arcs(
         first=np.cumsum(np.array(sizes, dtype=np.int64)),
         place=np.array([p for arcs in weights for p in arcs], dtype=np.int64),
-        weight=np.array(
-            [w for arcs in weights for w in arcs.values()], dtype=np.int64
-        ),
+        weight=np.array([w for arcs in weights for w in arcs.values()], dtype=np.int64),
     )
 
 
 def _named(
-    nodes: tuple[Place, ...] | tuple[Transition, ...],
+    nodes: Sequence[Node],
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return what to call nodes, and what each id or name means."""
     numbers = {node.id: k for k, node in enumerate(nodes)}
