@@ -291,7 +291,7 @@ class _Reader:
             if own in passed:
                 self._refuse(self.ids[own], f"the reference {own!r} refers to itself")
             passed.add(own)
-            own = self.references[own]
+            own = self._referred(own)
         if own not in self.names:
             through = " through references" if passed else ""
             self._refuse(
@@ -300,6 +300,20 @@ class _Reader:
                 " or a transition",
             )
         return str(own)
+
+    def _referred(self, own: str) -> str:
+        """Return what a reference node refers to."""
+        target = self.references[own]
+        if target in self.names:
+            kinds = [
+                _kind(self.ids[node]).removeprefix("reference").lower()
+                for node in (own, target)
+            ]
+            if kinds[0] != kinds[1]:
+                self._refuse(
+                    self.ids[own], f"the reference {own!r} to a {kinds[0]} is a {kinds[1]}'s"
+                )
+        return target
 
     def _refuse(self, element: Any, message: str) -> NoReturn:
         raise InputError(message, file=self.file, line=element.sourceline)
