@@ -122,6 +122,12 @@ class PackedModel:
         No state has more.
     places : tuple of Place
         Where each variable lies.
+    overflowed : callable
+        Returns the number of a variable that got a value for which its place is too
+        narrow, so that successors are missing; None if there was none.
+    widened : callable
+        Returns the model packed again with wider places for such values; None if
+        there are no wider ones.
     n_marks : int
         Acceptance marks: none.
     """
@@ -133,21 +139,9 @@ class PackedModel:
     extra: Field
     max_successors: int
     places: tuple[Place, ...]
+    overflowed: Callable[[], int | None] = lambda: None
+    widened: Callable[[], PackedModel | None] = lambda: None
     n_marks: int = 0
-
-    def overflowed(self) -> int | None:
-        """Return a variable whose place was too narrow for some successor so far.
-
-        None if there was none: then no successor has been left out.
-        """
-        return None
-
-    def widened(self) -> PackedModel | None:
-        """Return the model packed with wider places where they were too narrow.
-
-        None if there are no wider ones.
-        """
-        return None
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""
