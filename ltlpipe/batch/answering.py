@@ -165,7 +165,8 @@ def answer(
     -------
     Answer
         Besides the columns of the result table, the row has `n_components` if the
-        system is a network that could be read, and `wall_seconds` and `cpu_seconds` of all that was done.
+        system is a network that could be read, and `wall_seconds` and `cpu_seconds` of
+        all that was done.
     """
     merged = {**options, **task.options}
     cpu_time = merged.pop("cpu_time", None)

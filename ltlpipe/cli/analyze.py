@@ -89,7 +89,7 @@ def analyze(
     are written, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of, read_all
-    from ltlpipe.cli.check import json_line
+    from ltlpipe.cli.verdicts import json_line
     from ltlpipe.logic.formulas import parse
 
     form = _format(to, out)
@@ -193,7 +193,7 @@ def _as_csv(rows: list[Row]) -> str:
 
 def _as_json(rows: list[Row]) -> str:
     from ltlpipe.batch.analyzing import json_of
-    from ltlpipe.cli.check import json_line
+    from ltlpipe.cli.verdicts import json_line
 
     lines = ",\n".join(json_line(json_of(row)) for row in rows)
     return f"[\n{lines}\n]\n"

@@ -11,6 +11,7 @@ from ltlpipe.cli.analyze import analyze
 from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import convert
+from ltlpipe.cli.deadlocks import deadlocks
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.reduce import reduce
@@ -52,6 +53,7 @@ app.command()(check)
 app.command()(solve)
 app.command()(results)
 app.command()(livelock)
+app.command()(deadlocks)
 app.command()(compare)
 app.command()(analyze)
 app.command()(translate)

@@ -13,9 +13,9 @@ import typer
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code, json_line
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.reduction.components.groups import CAP_STATES
 
 if TYPE_CHECKING:
