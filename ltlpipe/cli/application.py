@@ -14,6 +14,7 @@ from ltlpipe.cli.convert import convert
 from ltlpipe.cli.deadlocks import deadlocks
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
+from ltlpipe.cli.plot import plot
 from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.results import results
 from ltlpipe.cli.solve import solve
@@ -52,6 +53,7 @@ def _options(
 app.command()(check)
 app.command()(solve)
 app.command()(results)
+app.add_typer(plot, name="plot")
 app.command()(livelock)
 app.command()(deadlocks)
 app.command()(compare)
