@@ -14,6 +14,7 @@ from ltlpipe.cli.convert import convert
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.reduce import reduce
+from ltlpipe.cli.report import report
 from ltlpipe.cli.results import results
 from ltlpipe.cli.solve import solve
 from ltlpipe.cli.translate import translate
@@ -51,6 +52,7 @@ def _options(
 app.command()(check)
 app.command()(solve)
 app.command()(results)
+app.command()(report)
 app.command()(livelock)
 app.command()(compare)
 app.command()(analyze)

@@ -1,9 +1,9 @@
 """What pictures of lassos show: the steps, and the components that take each.
 
 In come the lassos of a result table and, where they can still be had, the systems;
-out comes what the page's script draws as message sequences: one line per component, one row
-per step, a dot where a component takes part.  Equal pictures are one; long ones are
-cut in the middle, and say by how much.
+out comes what the page's script draws as message sequences: one line per component,
+one row per step, a dot where a component takes part.  Equal pictures are one; long
+ones are cut in the middle, and say by how much.
 
 A row knows the names of actions only.  An action that synchronises is taken by all
 components that have it; an internal one by one of those that have one of its name,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LONGEST = (200, 60, 24, 12)
 """Steps that are kept of a prefix or a cycle: the first that fits into `BUDGET`."""
 
-BUDGET = 1_000_000
+BUDGET = 4_000_000
 """Steps that all pictures of a page may have together."""
 
 

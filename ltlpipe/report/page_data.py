@@ -98,7 +98,7 @@ class Column(NamedTuple):
         if value is None:
             return None
         if self.kind == TEXT:
-            return self.texts[value]
+            return self.texts[int(value)]
         if self.kind == TIME:
             from datetime import datetime, timezone
 

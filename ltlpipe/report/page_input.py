@@ -128,19 +128,19 @@ def _verdicts() -> Any:
     return pd.CategoricalDtype(list(VERDICTS))
 
 
-def _converted(values: pd.Series, kind: str) -> pd.Series:
+def _converted(values: Any, kind: str) -> Any:
     """Return a column as `ltlpipe.results` has it; the verdict as text."""
     import pandas as pd
 
     if kind.startswith("datetime"):
-        return pd.to_datetime(values, utc=True, format="ISO8601").astype(kind)  # type: ignore[call-overload]
+        return pd.to_datetime(values, utc=True, format="ISO8601").astype(kind)
     if kind in ("Int64", "Float64"):
-        return pd.to_numeric(values).astype(kind)  # type: ignore[call-overload]
+        return pd.to_numeric(values).astype(kind)
     if kind == "boolean" and values.dtype == "string":
         return values.str.lower().map({"true": True, "false": False}).astype("boolean")
     if kind == "category":
         return values.astype("string")
-    return values.astype(kind)  # type: ignore[call-overload]
+    return values.astype(kind)
 
 
 def _configured(frame: pd.DataFrame) -> pd.DataFrame:

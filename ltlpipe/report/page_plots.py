@@ -1,8 +1,8 @@
 """The plots of a page: those of `ltlpipe.report.plots` as SVG that a page can hold.
 
 A page whose policy allows one style sheet takes no styles from its plots, so what
-matplotlib writes as styles becomes attributes (SVG 2, Sec. 6.6: presentation attributes);
-names of parts are told apart by plot.
+matplotlib writes as styles becomes attributes (SVG 2, Sec. 6.6: presentation
+attributes); names of parts are told apart by plot.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def embedded(text: str, prefix: str, caption: str) -> Any:
     # What matplotlib says of all elements in the style sheet that is gone.
     root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
     root.attrib.update({"role": "img", "aria-label": caption})
-    return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
 def _unstyle(element: ElementTree.Element) -> None:

@@ -32,7 +32,9 @@ LIMITS = {
     "max_states": "Limit of states",
 }
 _HOSTS = {"ltlpipe_version": "ltlpipe", "spot_version": "Spot", "host_cores": "Cores"}
-_OPTION = re.compile(r" (?=[a-z_]+=)")  # where the next option of a configuration begins
+_OPTION = re.compile(
+    r" (?=[a-z_]+=)"
+)  # where the next option of a configuration begins
 
 
 class Count(NamedTuple):
@@ -143,10 +145,10 @@ def _groups(
     frame: pd.DataFrame, by: list[str]
 ) -> Iterator[tuple[list[str | None], pd.DataFrame]]:
     """Yield the values of some columns, None where one is missing, and their rows."""
-    import pandas as pd
-
-    for names, rows in frame.groupby(by, observed=True, dropna=False):
-        yield [None if pd.isna(name) else str(name) for name in names], rows
+    plain = frame[by].astype("string").astype(object)
+    keys = [plain[name].where(plain[name].notna(), "") for name in by]
+    for names, rows in frame.groupby(keys, sort=False):
+        yield [name or None for name in names], rows
 
 
 def _total(rows: pd.DataFrame, column: str) -> float | None:

@@ -383,6 +383,7 @@
   const LANE = 30; // from component to component
   const LETTER = 7.3; // the width of a character
   const LONGEST_NAME = 36; // characters of an action
+  const CYCLE_NOTE = "the framed cycle repeats for ever";
 
   const shortened = (text, most) =>
     text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
@@ -402,8 +403,8 @@
   function pictureOf(row) {
     const index = lassos.of_row[row];
     if (index === null) return null;
-    const [prefix, cycle, number] = lassos.pictures[index];
-    const system = number === null ? null : lassos.systems[number];
+    const [prefix, cycle, place] = lassos.pictures[index];
+    const system = place === null ? null : lassos.systems[place];
     const lines = { prefix: linesOf(prefix, system), cycle: linesOf(cycle, system) };
     const used = new Set([...lines.prefix, ...lines.cycle].flatMap((l) => l.part?.slice(1) ?? []));
     return { ...lines, system, lanes: [...used].sort((a, b) => a - b) };
@@ -436,12 +437,13 @@
 
   function laneNote(picture) {
     if (!picture.system) return null;
-    const still = picture.system.components.length - picture.lanes.length;
+    const all = picture.system.components.length;
+    const still = all - picture.lanes.length;
     const text = "Each line downwards is a component; a dot says that it takes part in the step.";
     const maybe = [...picture.prefix, ...picture.cycle].some((l) => l.part && !l.part[0]);
     const open = maybe ? " Of components with dashed rings, one takes the step." : "";
-    const others = still ? ` ${number(still)} of ${number(picture.system.components.length)}`
-      + " components take no step that is shown." : "";
+    const others = still ? ` Without a line: ${number(still)} of ${number(all)} components,`
+      + " which take no step that is shown." : "";
     return make("p", { class: "hint" }, text + open + others);
   }
 
@@ -461,7 +463,8 @@
     const longest = Math.min(Math.max(0, ...titles), 24) * LETTER;
     const top = picture.lanes.length ? 16 + longest * 0.8 : 12;
     const right = left + Math.max(picture.lanes.length, 1) * LANE;
-    return { lines, left, top, right, width: right + 48 + longest * 0.6,
+    const width = Math.max(right + 48 + longest * 0.6, CYCLE_NOTE.length * LETTER + 12);
+    return { lines, left, top, right, width,
       height: top + (lines.length + 1) * ROW };
   }
 
@@ -479,7 +482,7 @@
   }
 
   // The frame of the cycle, and the way back from its last step to its first.
-  function drawCycle(picture, { lines, left, top, right }) {
+  function drawCycle(picture, { lines, top, right }) {
     const begin = top + picture.prefix.length * ROW;
     const end = top + lines.length * ROW;
     const [first, last, x] = [begin + ROW / 2, end - ROW / 2, right + 6];
@@ -487,7 +490,7 @@
       draw("rect", { class: "cycle", x: 2, y: begin, width: right - 2, height: end - begin, rx: 4 }),
       draw("path", { class: "back", d: `M${x - 4} ${last}h12v${first - last}h-8` }),
       draw("polygon", { class: "head", points: `${x - 4},${first} ${x + 4},${first - 4} ${x + 4},${first + 4}` }),
-      draw("text", { class: "soft", x: left, y: end + 16, "text-anchor": "end" }, "the cycle repeats for ever"),
+      draw("text", { class: "soft", x: 6, y: end + 16 }, CYCLE_NOTE),
     ];
   }
 
