@@ -13,6 +13,7 @@ from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
+from ltlpipe.cli.plot import plot
 from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.report import report
 from ltlpipe.cli.results import results
@@ -52,6 +53,7 @@ def _options(
 app.command()(check)
 app.command()(solve)
 app.command()(results)
+app.add_typer(plot, name="plot")
 app.command()(report)
 app.command()(livelock)
 app.command()(compare)

@@ -158,7 +158,7 @@ def compare(
         raise typer.BadParameter("--table1 and --json both want standard output")
     configured = configurations(emptiness, acceptance)
     if plot is not None:
-        from ltlpipe.report.scatter import plottable
+        from ltlpipe.report.plots import plottable
 
         if len({c.acceptance for c in configured}) < 2:
             raise typer.BadParameter("--plot needs several kinds of --acceptance")
