@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe._errors import LtlpipeError
 
@@ -35,13 +35,13 @@ class Drawn(NamedTuple):
 
     Parameters
     ----------
-    steps : list of int
+    steps : tuple of int
         Actions, as numbers of `Pictures.actions`.
     left_out : int
         How many are missing behind the first half of `steps` (the longer one).
     """
 
-    steps: list[int]
+    steps: tuple[int, ...]
     left_out: int
 
 
@@ -147,22 +147,21 @@ def pictures(
     longest = _longest(len(part) for both in words.values() for part in both)
     names = _Numbers()
     systems = _Systems(load, names)
-    drawn: dict[Picture | tuple[Any, ...], int] = {}
-    found: list[Picture] = []
+    drawn: dict[Picture, int] = {}
     number: dict[_Lasso, int] = {}
     for lasso, both in words.items():
         system = systems.number(lasso.files, both)
-        parts = [cut(part, longest) for part in both]
-        steps = [Drawn([names[a] for a in kept], gone) for kept, gone in parts]
-        picture = Picture(*steps, system)
+        prefix, cycle = (_drawn(part, longest, names) for part in both)
         # Long lassos that differ in the middle only look alike.
-        look = (system, *((tuple(part.steps), part.left_out) for part in steps))
-        if look not in drawn:
-            drawn[look] = len(found)
-            found.append(picture)
-        number[lasso] = drawn[look]
+        picture = Picture(prefix, cycle, system)
+        number[lasso] = drawn.setdefault(picture, len(drawn))
     of_row = [None if lasso is None else number[lasso] for lasso in rows]
-    return Pictures(list(names), systems.found, found, of_row)
+    return Pictures(list(names), systems.found, list(drawn), of_row)
+
+
+def _drawn(steps: Sequence[str], longest: int, names: _Numbers) -> Drawn:
+    kept, left_out = cut(steps, longest)
+    return Drawn(tuple(names[action] for action in kept), left_out)
 
 
 def _longest(lengths: Iterable[int]) -> int:

@@ -151,18 +151,16 @@ def _column(name: str, values: pd.Series) -> Column:
 
     title = TITLES.get(name, name)
     if isinstance(values.dtype, pd.DatetimeTZDtype):
-        moments = values.astype("int64").where(values.notna(), None)
-        return Column(name, title, TIME, [_milliseconds(t) for t in moments], [])
+        moments = values.dt.tz_convert(None).to_numpy(dtype="datetime64[ms]")
+        plain_times = moments.astype("int64").astype(object)
+        plain_times[values.isna().to_numpy()] = None
+        return Column(name, title, TIME, plain_times.tolist(), [])
     if pd.api.types.is_bool_dtype(values.dtype):
         values = values.map({True: "yes", False: "no"})
     elif pd.api.types.is_numeric_dtype(values.dtype):
         plain = values.astype(object).where(values.notna(), None)
         return Column(name, title, NUMBER, [_rounded(v) for v in plain], [])
     return Column(name, title, TEXT, *_numbered(values))
-
-
-def _milliseconds(microseconds: int | None) -> int | None:
-    return None if microseconds is None else microseconds // 1000
 
 
 def _rounded(value: Any) -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import InputError, LtlpipeError, UnsupportedError
-from ltlpipe.batch.results import RESULTS_DTYPES, VERDICTS, results
-from ltlpipe.batch.table import COMPARISON_DTYPES
+from ltlpipe._errors import InputError, LtlpipeError
+from ltlpipe.batch.results import VERDICTS
+from ltlpipe.report.plots.configurations import configured
+from ltlpipe.report.reading import is_store, read_results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,16 +20,13 @@ if TYPE_CHECKING:
     from ltlpipe.batch.origins import Origins, RunOfStore
     from ltlpipe.systems.lts import Network
 
-STORE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
-TABLE_SUFFIXES = (".csv", ".parquet")
-
 NEEDED = ("system", "formula", "verdict")
 """Columns without which a table is no result table."""
 
 LOADING_SECONDS = 8.0
 """How long systems are loaded for the pictures of lassos."""
 
-_DTYPES = COMPARISON_DTYPES | RESULTS_DTYPES
+_TIMES = ("started_at", "finished_at")
 
 
 class Source(NamedTuple):
@@ -37,7 +37,8 @@ class Source(NamedTuple):
     name : str
         The file's.
     frame : DataFrame
-        One row per task, with the columns of `ltlpipe.results`, those that there are.
+        One row per task, numbered from 0, with the columns of `ltlpipe.results`,
+        those that there are; `verdict` and `configuration` always are.
     runs : list of RunOfStore
         None of a file that is no store.
     origins : Origins or None
@@ -51,110 +52,50 @@ class Source(NamedTuple):
 
 
 def read_source(path: StrPath) -> Source:
-    """Read a store, or a table that ``solve`` or ``compare`` has written.
+    """Read a store, or a table that ``solve``, ``compare`` or ``results`` has written.
 
     Raises
     ------
     InputError
-        The file holds no result table.
+        The file cannot be read, or holds no result table.
     LtlpipeError
-        It is no store, or there is none.
+        It is no store that this version can read.
     UnsupportedError
-        Its suffix says that it is neither.
+        It is none of these kinds of files.
     """
-    file = Path(path)
-    suffix = file.suffix.lower()
-    if suffix in TABLE_SUFFIXES:
-        return Source(file.name, _configured(_typed(_read(file), file)), [], None)
-    if suffix not in STORE_SUFFIXES and not _is_sqlite(file):
-        expected = ", ".join((*STORE_SUFFIXES[:1], *TABLE_SUFFIXES))
-        raise UnsupportedError(f"{path}: expected one of {expected}")
-    from ltlpipe.batch.origins import Origins
+    name = PurePath(path).name
+    frame = read_results(path)
+    if is_store(path):
+        from ltlpipe.batch.origins import Origins
 
-    frame = results(path)
-    origins = Origins(path)
-    return Source(file.name, frame, origins.runs, origins)
+        origins = Origins(path)
+        return Source(name, frame, origins.runs, origins)
+    return Source(name, _checked(frame, os.fspath(path)), [], None)
 
 
-def _is_sqlite(file: Path) -> bool:
-    """Whether a file begins as SQLite files do; a store can have any name."""
-    try:
-        with file.open("rb") as stream:
-            return stream.read(16) == b"SQLite format 3\0"
-    except OSError:
-        return False
-
-
-def _read(file: Path) -> pd.DataFrame:
-    """Read a table, with texts where a CSV file has them."""
+def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """Return a table with what a store would have, as far as that is known."""
     import pandas as pd
 
-    try:
-        if file.suffix.lower() == ".parquet":
-            return pd.read_parquet(file)
-        return pd.read_csv(file, dtype="string", keep_default_na=False, na_values=[""])
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot be read: {reason}", file=str(file)) from None
-    except Exception as error:  # what pyarrow and pandas raise for other files
-        raise InputError(f"no result table: {error}", file=str(file)) from None
-
-
-def _typed(frame: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """Give the columns that are known their types."""
     for name in NEEDED:
         if name not in frame.columns:
-            raise InputError(f"expected a column {name!r}", file=str(file))
-    typed = frame.copy()
-    for name in map(str, frame.columns):
-        kind = _DTYPES.get(name, "string")
-        try:
-            typed[name] = _converted(frame[name], kind)
-        except (ValueError, TypeError) as error:
-            message = f"column {name!r}: {error}"
-            raise InputError(message, file=str(file)) from None
-    unknown = set(typed["verdict"].dropna()) - set(VERDICTS)
-    if unknown or typed["verdict"].isna().any():
-        found = repr(min(unknown)) if unknown else "nothing"
-        expected = ", ".join(VERDICTS)
-        message = f"column 'verdict': {found}, expected one of {expected}"
-        raise InputError(message, file=str(file))
-    return typed.astype({"verdict": _verdicts()})
-
-
-def _verdicts() -> Any:
-    import pandas as pd
-
-    return pd.CategoricalDtype(list(VERDICTS))
-
-
-def _converted(values: Any, kind: str) -> Any:
-    """Return a column as `ltlpipe.results` has it; the verdict as text."""
-    import pandas as pd
-
-    if kind.startswith("datetime"):
-        return pd.to_datetime(values, utc=True, format="ISO8601").astype(kind)
-    if kind in ("Int64", "Float64"):
-        return pd.to_numeric(values).astype(kind)
-    if kind == "boolean" and values.dtype == "string":
-        return values.str.lower().map({"true": True, "false": False}).astype("boolean")
-    if kind == "category":
-        return values.astype("string")
-    return values.astype(kind)
-
-
-def _configured(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add the column `configuration`, where some question was asked more than once."""
-    if "configuration" in frame:
-        return frame
-    asked = [name for name in (*NEEDED[:2], "formula_id") if name in frame]
-    if "emptiness" not in frame or not frame.duplicated(asked).any():
-        return frame.assign(configuration="default")
-    ways = [name for name in ("emptiness", "automaton") if name in frame]
-    text = frame[ways[0]].fillna("")
-    for name in ways[1:]:
-        text = text + " (" + frame[name].fillna("no automaton") + ")"
-    return frame.assign(configuration=text.str.strip())
+            raise InputError(f"expected a column {name!r}", file=file)
+    for value in frame["verdict"].unique():
+        if value not in VERDICTS:
+            expected = ", ".join(VERDICTS)
+            message = f"column 'verdict': {value!r}, expected one of {expected}"
+            raise InputError(message, file=file)
+    plain = frame.reset_index(drop=True)
+    plain = plain.astype({"verdict": pd.CategoricalDtype(list(VERDICTS))})
+    for name in _TIMES:
+        if name in plain:
+            with suppress(ValueError, TypeError):  # then it stays a text
+                plain[name] = pd.to_datetime(plain[name], utc=True, format="ISO8601")
+    if "configuration" not in plain:
+        found = configured(plain)
+        labels = found.labels if found.columns else "default"
+        plain["configuration"] = pd.Series(labels, index=plain.index, dtype="string")
+    return plain
 
 
 class Loader:

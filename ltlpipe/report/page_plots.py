@@ -8,6 +8,7 @@ attributes); names of parts are told apart by plot.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
@@ -44,11 +45,9 @@ class Plot(NamedTuple):
 
 def plots(frame: pd.DataFrame) -> list[Plot]:
     """Return the plots that say something about a result table."""
-    try:
-        from ltlpipe.report.plots import svg_text
-    except ImportError:
-        return []
-    found = []
+    from ltlpipe.report.plots import svg_text
+
+    found: list[Plot] = []
     for caption, draw in _wanted(frame):
         try:
             text = svg_text(draw())
@@ -70,19 +69,21 @@ def _wanted(frame: pd.DataFrame) -> Iterator[tuple[str, Callable[[], Any]]]:
     names = configured(frame).names
     if len(names) <= MOST_NAMES:
         of_all = " of each configuration" if len(names) > 1 else ""
-        yield f"Verdicts{of_all}", lambda: verdicts(frame)
+        yield f"Verdicts{of_all}", partial(verdicts, frame)
         if "seconds" in frame:
             caption = f"Solved tasks over the seconds of a task{of_all}"
-            yield caption, lambda: cactus(frame)
+            yield caption, partial(cactus, frame)
     if "seconds" not in frame:
         return
     for a, b in list(combinations(names, 2))[:MOST_PAIRS]:
         caption = f"Seconds with {a} and with {b}"
-        yield caption, lambda a=a, b=b: scatter(frame, a, b)
-    sized = frame[frame["system"].str.contains(SIZE_IN_NAME, na=False)]
-    if sized["system"].nunique() >= _LEAST_SIZES and "states" in frame:
+        yield caption, partial(scatter, frame, a, b)
+    names = frame["system"].dropna().unique()
+    with_size = [name for name in names if re.search(SIZE_IN_NAME, name)]
+    if len(with_size) >= _LEAST_SIZES and "states" in frame:
+        sized = frame[frame["system"].isin(with_size)]
         caption = "States over the size in the name of a system's file"
-        yield caption, lambda: growth(sized, size=SIZE_IN_NAME)
+        yield caption, partial(growth, sized, size=SIZE_IN_NAME)
 
 
 def embedded(text: str, prefix: str, caption: str) -> Any:

@@ -148,7 +148,7 @@ def _groups(
     plain = frame[by].astype("string").astype(object)
     keys = [plain[name].where(plain[name].notna(), "") for name in by]
     for names, rows in frame.groupby(keys, sort=False):
-        yield [name or None for name in names], rows
+        yield [str(name) or None for name in names], rows
 
 
 def _total(rows: pd.DataFrame, column: str) -> float | None:
