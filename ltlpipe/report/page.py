@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe._files import write_text
 from ltlpipe._version import __version__
 from ltlpipe.report.lasso_pictures import Pictures, pictures
-from ltlpipe.report.page_data import SHOWN, columns_of, number, packed
+from ltlpipe.report.page_data import columns_of, in_table, number, packed
 from ltlpipe.report.page_input import Loader, read_source
 from ltlpipe.report.page_plots import plots
 from ltlpipe.report.page_summary import contradictions, counts, groups, setting
@@ -100,7 +100,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
     loader = Loader(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
     columns = columns_of(source.frame)
-    shown = [column for column in columns if column.name in SHOWN]
+    shown = in_table(columns)
     first = [
         [Cell(c.name, c.title, c.kind, c.text(row)) for c in shown]
         for row in range(min(FIRST_ROWS, len(source.frame)))

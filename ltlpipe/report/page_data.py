@@ -16,7 +16,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
 
@@ -186,11 +186,22 @@ def _numbered(values: pd.Series) -> tuple[list[int | None], list[str]]:
     return [None if text is None else place[text] for text in plain], texts
 
 
-def packed(columns: Iterable[Column], drawn: Pictures, n_rows: int) -> str:
+def in_table(columns: Iterable[Column]) -> list[Column]:
+    """Return the columns of the table of tasks; the rest is shown with single tasks."""
+    return [
+        column
+        for column in columns
+        if column.name in SHOWN
+        and (column.name != "configuration" or len(column.texts) > 1)
+    ]
+
+
+def packed(columns: Sequence[Column], drawn: Pictures, n_rows: int) -> str:
     """Return the data of a page as base64."""
     data = {
         "rows": n_rows,
         "columns": [column._asdict() for column in columns],
+        "shown": [column.name for column in in_table(columns)],
         "lassos": {
             "actions": drawn.actions,
             "systems": [

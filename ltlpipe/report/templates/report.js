@@ -3,8 +3,6 @@
 // is only ever put into text nodes and attributes that are no code.
 (() => {
   const SYMBOLS = { holds: "\u2713", violated: "\u2717", unknown: "?" };
-  const SHOWN = ["formula", "system", "configuration", "verdict", "reason", "states",
-    "seconds", "memory_mib"];
   const FILTERED = ["verdict", "reason", "configuration", "emptiness", "system"];
   const MOST_CHOICES = 300;
   const PAGE_SIZES = [50, 100, 500];
@@ -48,11 +46,13 @@
 
   let nRows = 0;
   let columns = new Map(); // by name
+  let shown = []; // names of the table's columns
   let lassos = null;
 
   function takeData(data) {
     nRows = data.rows;
     columns = new Map(data.columns.map((column) => [column.name, column]));
+    shown = data.shown;
     lassos = data.lassos;
   }
 
@@ -151,15 +151,14 @@
     const text = textOf(column, row);
     const inner = name === "formula" ? make("a", { href: `#task-${row + 1}` }, nameOf(row))
       : name === "verdict" ? verdictMark(text) : text;
-    const kind = column.kind === "number" ? "number" : name;
+    const kind = column.kind === "number" ? "number" : `of-${name}`;
     return make("td", { role: "cell", class: kind, "data-title": column.title }, inner);
   }
 
   function lineOf(row) {
     const first = make("td", { role: "cell", class: "number", "data-title": "Task" },
       number(row + 1));
-    const names = SHOWN.filter((name) => columns.has(name));
-    return make("tr", { role: "row" }, first, ...names.map((name) => cellOf(name, row)));
+    return make("tr", { role: "row" }, first, ...shown.map((name) => cellOf(name, row)));
   }
 
   function show() {
@@ -301,7 +300,7 @@
     const entries = names.map((name) => columns.get(name))
       .filter((column) => column && column.values[row] !== null)
       .flatMap((column) => [make("dt", {}, column.title),
-        make("dd", { class: column.name === "formula" ? "formula" : null },
+        make("dd", { class: `of-${column.name}` },
           column.name === "verdict" ? verdictMark(textOf(column, row)) : textOf(column, row))]);
     return entries.length ? make("dl", { class: "facts" }, ...entries) : make("p", {}, "Nothing is known.");
   }
