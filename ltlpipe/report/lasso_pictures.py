@@ -219,7 +219,7 @@ class _Systems:
         if number is None:
             return None
         known, system = self._parts[number], self.found[number]
-        for name in {name for word in words for name in word}:
+        for name in dict.fromkeys(name for word in words for name in word):
             if name in known:
                 system.parts[self._names[name]] = known[name]
         return number

@@ -91,7 +91,9 @@ def write_report(
         from ltlpipe.batch.results import filtered
 
         source = source._replace(frame=filtered(source.frame, where))
-    write_text(out, page(source, title or f"Report of {source.name}", where=where))
+    text = page(source, title or f"Report of {source.name}", where=where)
+    # Names of files and arguments of programs need not be text.
+    write_text(out, text.encode(errors="backslashreplace").decode())
     return len(source.frame)
 
 

@@ -80,7 +80,8 @@ def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:
     for name in NEEDED:
         if name not in frame.columns:
             raise InputError(f"expected a column {name!r}", file=file)
-    for value in frame["verdict"].unique():
+    verdicts = frame["verdict"].astype("string").fillna("nothing")
+    for value in verdicts.unique():
         if value not in VERDICTS:
             expected = ", ".join(VERDICTS)
             message = f"column 'verdict': {value!r}, expected one of {expected}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -88,3 +89,17 @@ def requests(driver):
         for event in events
         if event["method"] == "Network.requestWillBeSent"
     ]
+
+
+def wait_for(condition, seconds=20):
+    """Wait until the page has come so far."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def visible_text(driver, selector):
+    """The text of an element, blanks as they are."""
+    code = "return document.querySelector(arguments[0]).textContent"
+    return driver.execute_script(code, selector)

@@ -288,7 +288,7 @@
       + "states>1000 seconds<=0.5";
     controls.append(searchField());
     controls.append(...FILTERED.map(filterField).filter(Boolean));
-    controls.append(plainButton("Show all", forget, { id: "reset" }),
+    controls.append(plainButton("Show all", forget, { id: "show-all" }),
       make("p", { class: "hint", id: "search-hint" }, hint));
     controls.addEventListener("submit", (event) => event.preventDefault());
     controls.hidden = false;
