@@ -106,14 +106,39 @@ class Digests:
 
     def key(self, task: Task, options: Mapping[str, Any]) -> str:
         """Return the key of a task under all of its options, those of the run too."""
-        parts = {
-            "system": self.system(task.system),
-            "question": self.question(task),
-            "options": json.loads(options_text(options)),
-            "versions": _versions(),
-        }
-        text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        return key_of(
+            self.system(task.system),
+            self.question(task),
+            options_text(options),
+            _versions(),
+        )
+
+
+def key_of(
+    system: tuple[str, ...],
+    question: tuple[str, str],
+    options: str,
+    versions: tuple[str, str],
+) -> str:
+    """Return the key of what `Digests` says of a task.
+
+    Parameters
+    ----------
+    system, question : tuple of str
+        As `Digests.system` and `Digests.question` return them.
+    options : str
+        As `options_text` returns them.
+    versions : (str, str)
+        Of ltlpipe and Spot.
+    """
+    parts = {
+        "system": system,
+        "question": question,
+        "options": json.loads(options),
+        "versions": versions,
+    }
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _versions() -> tuple[str, str]:

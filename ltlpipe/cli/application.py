@@ -16,6 +16,7 @@ from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.plot import plot
 from ltlpipe.cli.reduce import reduce
+from ltlpipe.cli.report import report
 from ltlpipe.cli.results import results
 from ltlpipe.cli.solve import solve
 from ltlpipe.cli.translate import translate
@@ -54,6 +55,7 @@ app.command()(check)
 app.command()(solve)
 app.command()(results)
 app.add_typer(plot, name="plot")
+app.command()(report)
 app.command()(livelock)
 app.command()(deadlocks)
 app.command()(compare)

@@ -15,6 +15,7 @@ from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.reduction.components.groups import CAP_STATES
 
@@ -38,8 +39,11 @@ def solve(
         ),
     ],
     out: Annotated[
-        str, typer.Option(metavar="FILE", help="Result table, .csv or .parquet.")
-    ],
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Result table, .csv or .parquet; or give --store."
+        ),
+    ] = None,
     emptiness: shared.Emptiness = "auto",
     acceptance: shared.Acceptance = "auto",
     reduce: shared.Reduce = "auto",
@@ -100,6 +104,13 @@ def solve(
             "summary per problem.",
         ),
     ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A page about the results for browsers, .html; of all in --store.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one object per formula, too.")
     ] = False,
@@ -146,9 +157,12 @@ def solve(
         cpu_time=cpu_time,
     )
     plans = PlanPrinter(wanted=explain, as_json=as_json)
+    place = _place(out, store)
+    if report is not None:
+        refuse_page(report)
     paths, grid = split_grid(paths, grid or [])
     tasks = multiplied(find_tasks(paths), parse_grid(grid))
-    if rers is not None and Path(rers).resolve() == Path(out).resolve():
+    if rers is not None and Path(rers).resolve() == Path(place).resolve():
         raise UnsupportedError(f"--rers {rers} is the file of --out; name another one")
     names = [] if rers is None else names_of(tasks)
     started = time.monotonic()
@@ -163,13 +177,14 @@ def solve(
             **chosen,
         )
         with (
-            open_table(out) as table,
+            nullcontext() if out is None else open_table(out) as table,
             _open_answers(rers, names) as answers,
             closing(rows),
             suppress(KeyboardInterrupt),
         ):
             for row in rows:
-                table.write(row)
+                if table is not None:
+                    table.write(row)
                 if answers is not None:
                     answers.write(row)
                 if as_json:
@@ -178,10 +193,12 @@ def solve(
                 counts[row["verdict"], row["reason"]] += 1
     left = len(tasks) - counts.total()
     if not quiet and not as_json:
-        _summarise(counts, left, time.monotonic() - started, out)
+        _summarise(counts, left, time.monotonic() - started, place)
         if answers is not None:
             _summarise_problems(answers)
             print(f"{answers.n_answers} answers written to {rers}")
+    if report is not None:
+        write_page(store or place, report, quiet=quiet or as_json)
     reasons = {reason for _, reason in counts}
     if BUG in reasons:
         raise typer.Exit(70)
@@ -189,6 +206,14 @@ def solve(
         raise typer.Exit(2)
     verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
     raise typer.Exit(exit_code(verdicts))
+
+
+def _place(out: str | None, store: str | None) -> str:
+    """Return the file that has the results when all is done."""
+    place = out or store
+    if place is None:
+        raise typer.BadParameter("nothing says where the results go: --out or --store")
+    return place
 
 
 def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:

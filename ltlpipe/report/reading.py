@@ -44,13 +44,7 @@ def read_results(path: StrPath) -> pd.DataFrame:
         It is none of these kinds of files.
     """
     name = os.fspath(path)
-    try:
-        with Path(path).open("rb") as stream:
-            begin = stream.read(len(_STORE))
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot be read: {reason}", file=name) from None
-    if begin == _STORE:
+    if is_store(path):
         from ltlpipe.batch.results import results
 
         return results(path)
@@ -62,6 +56,22 @@ def read_results(path: StrPath) -> pd.DataFrame:
     raise UnsupportedError(
         f"{name}: expected a result store, or a file that ends in .csv or .parquet"
     )
+
+
+def is_store(path: StrPath) -> bool:
+    """Whether a file begins as stores do.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(len(_STORE)) == _STORE
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot be read: {reason}", file=os.fspath(path)) from None
 
 
 def _parquet(name: str) -> pd.DataFrame:

@@ -133,7 +133,8 @@ def test_a_table_that_cannot_be_written(out, complaint, run, problems, tmp_path)
 def test_where_no_problem_is(run, problems, tmp_path):
     """Usage errors and folders without problems."""
     assert "Missing argument 'PATH'" in run("solve").complaint
-    assert "Missing option '--out'" in run("solve", problems).complaint
+    complaint = run("solve", problems).complaint
+    assert "nothing says where the results go: --out or --store" in complaint
     outcome = run("solve", tmp_path / "nothing", "--out", tmp_path / "r.csv")
     assert outcome.code == 2
     assert "expected a folder of problems" in outcome.err
