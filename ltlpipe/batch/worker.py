@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._errors import LtlpipeError
 from ltlpipe.automata.bounded import end_with_parent
+from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch import answering
 from ltlpipe.batch.usage import process
 from ltlpipe.systems.lts import LTS, Network
@@ -100,7 +101,8 @@ def work(
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides
         end_with_parent()
         if os.getppid() == driver:
-            _Worker(connection, tasks, options, systems).serve()
+            with kept_copy():
+                _Worker(connection, tasks, options, systems).serve()
     except (EOFError, OSError):  # the driver has gone
         pass
     finally:
