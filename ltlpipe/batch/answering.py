@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._errors import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.automata.kept import uncounted_cpu_seconds
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
@@ -204,8 +205,8 @@ def now() -> str:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process and of those that it has waited for."""
-    return sum(os.times()[:4])
+    """Return the CPU time of this process and of those that it has started."""
+    return sum(os.times()[:4]) + uncounted_cpu_seconds()
 
 
 class _CpuClock:

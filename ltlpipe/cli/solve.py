@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import RunWatcher, search_progress
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ltlpipe.batch.rers import Name, RersWriter
+    from ltlpipe.batch.slots import Activity
+    from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.cli.progress import SearchProgress
     from ltlpipe.verdict.verdict import Verdict
+
+_TITLE = 40  # characters of a name on the line of a worker
 
 
 def solve(
@@ -89,6 +94,26 @@ def solve(
             metavar="LIST", help="Solve these of --store again: unknown, crash, ..."
         ),
     ] = "",
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who solves tasks: local, processes of this machine; or dask, the "
+            "cluster of --scheduler.",
+        ),
+    ] = LOCAL,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of Dask, such as tcp://host:8786."),
+    ] = None,
+    attempts: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="How often a task is begun whose Dask workers die under it.",
+        ),
+    ] = ATTEMPTS,
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -116,6 +141,12 @@ def solve(
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the plan and its reasons.")
+    ] = False,
+    log: Annotated[
+        bool,
+        typer.Option(
+            "--log", help="Print a line for each task that is done, on standard error."
+        ),
     ] = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -168,12 +199,17 @@ def solve(
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=quiet) as progress:
+        apart = jobs is not None or store is not None or engine != LOCAL
+        watcher = _Watcher(progress, plans, tasks, counts, apart=apart)
         rows = solve_rows(
             tasks,
-            watcher=_Watcher(progress, plans),
+            watcher=watcher,
             jobs=jobs,
             store=store,
             retry=retry,
+            engine=engine,
+            scheduler=scheduler,
+            attempts=attempts,
             **chosen,
         )
         with (
@@ -191,6 +227,9 @@ def solve(
                     progress.hide()
                     print(json_line(json_of(row)), flush=True)
                 counts[row["verdict"], row["reason"]] += 1
+                if log:
+                    progress.hide()
+                    print(log_line(row, counts.total(), len(tasks)), file=sys.stderr)
     left = len(tasks) - counts.total()
     if not quiet and not as_json:
         _summarise(counts, left, time.monotonic() - started, place)
@@ -234,13 +273,31 @@ def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]
 
 
 class _Watcher(RunWatcher):
-    """Shows tasks and searches on one progress bar."""
+    """Shows tasks and searches: on one bar, or on one for each worker."""
 
-    def __init__(self, progress: SearchProgress, plans: PlanPrinter) -> None:
+    def __init__(
+        self,
+        progress: SearchProgress,
+        plans: PlanPrinter,
+        tasks: Sequence[Task],
+        counts: Counter[tuple[str, str | None]],
+        *,
+        apart: bool,
+    ) -> None:
         super().__init__(progress)
-        self._plans = plans
+        self._plans, self._tasks, self._counts = plans, tasks, counts
+        self._apart = apart  # whether other processes solve the tasks
+
+    def working(self, activities: Sequence[Activity]) -> None:
+        lines = [
+            (_title(self._tasks[activity.number]), _effort(activity))
+            for activity in activities
+        ]
+        self.progress.show_workers(len(self._tasks), self._counts.total(), lines)
 
     def begin(self, task: Task, number: int, total: int) -> None:
+        if self._apart:
+            return  # `working` shows it
         system = task.system if isinstance(task.system, tuple) else (task.system.name,)
         label = f"{number}/{total} {system[0]}"
         self.progress.begin(label, total=total, done=number - 1)
@@ -257,6 +314,51 @@ class _Watcher(RunWatcher):
             f"interrupted: {running} tasks come to their end; Ctrl-C again ends them",
             file=sys.stderr,
         )
+
+
+def _title(task: Task) -> str:
+    """Return what a line of one worker says of its task."""
+    from ltlpipe.batch.answering import encodable
+    from ltlpipe.batch.tasks import identity_of
+
+    texts = {"system": task.system_name, "formula": identity_of(task.formula)[0]}
+    return " ".join(_cut(str(text)) for text in encodable(texts).values())
+
+
+def _cut(text: str) -> str:
+    """Return the end of a text that is too long for a line."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _TITLE else "..." + plain[3 - _TITLE :]
+
+
+def _effort(activity: Activity) -> str:
+    """Return how a worker gets on: states, rate, memory."""
+    parts = []
+    if activity.states is not None:
+        rate = activity.states / max(activity.seconds, 1e-9)
+        parts = [f"{activity.states:,} states", f"{rate:,.0f} per second"]
+    if activity.memory_bytes is not None:
+        parts.append(f"{activity.memory_bytes / (1 << 20):,.0f} MiB")
+    return ", ".join(parts)
+
+
+def log_line(row: Row, done: int, total: int) -> str:
+    """Return what ``--log`` prints for a row.
+
+    Examples
+    --------
+    >>> row = {"verdict": "unknown", "reason": "timeout", "seconds": 60.01}
+    >>> names = {"system": "ring.aut", "formula_id": "f.ltl:3", "states": None}
+    >>> log_line(row | names, 17, 20)
+    '17/20 unknown (timeout) 60.010 s, ring.aut f.ltl:3'
+    """
+    reason = "" if row["reason"] is None else f" ({row['reason']})"
+    parts = [f"{row['seconds']:.3f} s"] if row.get("seconds") is not None else []
+    if row.get("states") is not None:
+        parts.append(f"{row['states']:,} states")
+    parts.append(" ".join(str(row[name]).strip() for name in ("system", "formula_id")))
+    text = f"{done}/{total} {row['verdict']}{reason} {', '.join(parts)}"
+    return " ".join(text.split())  # a formula may have line breaks
 
 
 def _summarise(
