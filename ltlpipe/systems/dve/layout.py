@@ -1,0 +1,131 @@
+"""Where the variables of a model lie in a row, packed by the values they can have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.systems.packing import allocate
+from ltlpipe.systems.packing_tables import Field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.systems.dve.program import Program
+
+WORD_BITS = 64
+
+
+class Chunk(NamedTuple):
+    """Elements of an array that lie side by side in one word.
+
+    Element ``first + i`` of the array has its field at ``shift + i * bits``.
+    """
+
+    first: int
+    size: int
+    word: int
+    shift: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The fields of a model's rows.
+
+    Parameters
+    ----------
+    fields : tuple of Field
+        One per variable: where its value, less the variable's `low`, lies.
+    lows : tuple of int
+        The value that a field of zeros means, per variable.
+    chunks : dict
+        The chunks of each array, by its first variable.
+    n_words : int
+        Words that the model needs.
+    """
+
+    fields: tuple[Field, ...]
+    lows: tuple[int, ...]
+    chunks: dict[int, tuple[Chunk, ...]]
+    n_words: int
+
+    def packed(self, values: Sequence[int], n_words: int) -> np.ndarray:
+        """Return the row, uint64[n_words], of a state."""
+        words = [0] * n_words
+        for value, field, low in zip(values, self.fields, self.lows, strict=True):
+            words[field.word] |= value - low << field.shift
+        return np.array(words, dtype=np.uint64)
+
+    def unpacked(self, rows: np.ndarray) -> np.ndarray:
+        """Return the states, int64[n, n_variables], of rows uint64[n, w]."""
+        states = np.empty((len(rows), len(self.fields)), dtype=np.int64)
+        for i, (field, low) in enumerate(zip(self.fields, self.lows, strict=True)):
+            value = (rows[:, field.word] >> np.uint64(field.shift)) & np.uint64(
+                field.mask
+            )
+            states[:, i] = value.astype(np.int64) + low
+        return states
+
+    def with_extra(self, n_values: int) -> Field:
+        """Return a field for numbers below `n_values` that the model leaves free.
+
+        It lies behind the model's fields of a word, or in a word of its own.  The
+        model's own fields never depend on it, so the generated code does not.
+        """
+        bits = max(n_values - 1, 0).bit_length()
+        if not bits:
+            return Field(0, 0, 0)
+        used = [0] * self.n_words
+        for field in self.fields:
+            used[field.word] = max(used[field.word], field.shift + field.bits)
+        for word, taken in enumerate(used):
+            if taken + bits <= WORD_BITS:
+                return Field(word, taken, bits)
+        return Field(self.n_words, 0, bits)
+
+
+def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
+    """Place the variables of a model.
+
+    Parameters
+    ----------
+    program : Program
+        The model.
+    ranges : sequence of (int, int)
+        The least and the largest value of each variable; the same for all elements
+        of an array.
+    """
+    lows, bits = [], []
+    for low, high in ranges:
+        # Where it costs no bit, values are stored as they are.
+        if low > 0 and high.bit_length() == (high - low).bit_length():
+            low = 0
+        lows.append(low)
+        bits.append((high - low).bit_length())
+    units: list[tuple[int, int]] = []  # first variable and number of variables
+    for slot in dict.fromkeys(program.slots):
+        size = len(program.slot_variables(slot))
+        most = WORD_BITS // bits[slot] if bits[slot] else size
+        units += [
+            (slot + i, min(most, size - i)) for i in range(0, size, most)
+        ]
+    places = allocate([1 << bits[first] * size for first, size in units])
+    fields: list[Field] = []
+    chunks: dict[int, list[Chunk]] = {}
+    for (first, size), place in zip(units, places, strict=True):
+        slot = program.slots[first]
+        chunk = Chunk(first - slot, size, place.word, place.shift)
+        chunks.setdefault(slot, []).append(chunk)
+        width = bits[first]
+        fields += [
+            Field(place.word, min(place.shift + i * width, WORD_BITS - 1), width)
+            for i in range(size)
+        ]
+    return Layout(
+        tuple(fields),
+        tuple(lows),
+        {slot: tuple(parts) for slot, parts in chunks.items()},
+        1 + max(field.word for field in fields),
+    )
