@@ -9,6 +9,7 @@ import numpy as np
 
 from ltlpipe.systems.packing import allocate
 from ltlpipe.systems.packing_tables import Field
+from ltlpipe.systems.propositions.tables import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,37 +37,24 @@ class Layout:
 
     Parameters
     ----------
-    fields : tuple of Field
-        One per variable: where its value, less the variable's `low`, lies.
-    lows : tuple of int
-        The value that a field of zeros means, per variable.
+    places : tuple of Place
+        Where each variable lies.
     chunks : dict
         The chunks of each array, by its first variable.
     n_words : int
         Words that the model needs.
     """
 
-    fields: tuple[Field, ...]
-    lows: tuple[int, ...]
+    places: tuple[Place, ...]
     chunks: dict[int, tuple[Chunk, ...]]
     n_words: int
 
     def packed(self, values: Sequence[int], n_words: int) -> np.ndarray:
         """Return the row, uint64[n_words], of a state."""
         words = [0] * n_words
-        for value, field, low in zip(values, self.fields, self.lows, strict=True):
-            words[field.word] |= value - low << field.shift
+        for value, place in zip(values, self.places, strict=True):
+            words[place.word] |= value - place.low << place.shift
         return np.array(words, dtype=np.uint64)
-
-    def unpacked(self, rows: np.ndarray) -> np.ndarray:
-        """Return the states, int64[n, n_variables], of rows uint64[n, w]."""
-        states = np.empty((len(rows), len(self.fields)), dtype=np.int64)
-        for i, (field, low) in enumerate(zip(self.fields, self.lows, strict=True)):
-            value = (rows[:, field.word] >> np.uint64(field.shift)) & np.uint64(
-                field.mask
-            )
-            states[:, i] = value.astype(np.int64) + low
-        return states
 
     def with_extra(self, n_values: int) -> Field:
         """Return a field for numbers below `n_values` that the model leaves free.
@@ -78,8 +66,8 @@ class Layout:
         if not bits:
             return Field(0, 0, 0)
         used = [0] * self.n_words
-        for field in self.fields:
-            used[field.word] = max(used[field.word], field.shift + field.bits)
+        for place in self.places:
+            used[place.word] = max(used[place.word], place.shift + place.bits)
         for word, taken in enumerate(used):
             if taken + bits <= WORD_BITS:
                 return Field(word, taken, bits)
@@ -111,21 +99,25 @@ def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
         units += [
             (slot + i, min(most, size - i)) for i in range(0, size, most)
         ]
-    places = allocate([1 << bits[first] * size for first, size in units])
-    fields: list[Field] = []
+    fields = allocate([1 << bits[first] * size for first, size in units])
+    places: list[Place] = []
     chunks: dict[int, list[Chunk]] = {}
-    for (first, size), place in zip(units, places, strict=True):
+    for (first, size), field in zip(units, fields, strict=True):
         slot = program.slots[first]
-        chunk = Chunk(first - slot, size, place.word, place.shift)
+        chunk = Chunk(first - slot, size, field.word, field.shift)
         chunks.setdefault(slot, []).append(chunk)
         width = bits[first]
-        fields += [
-            Field(place.word, min(place.shift + i * width, WORD_BITS - 1), width)
+        places += [
+            Place(
+                field.word,
+                min(field.shift + i * width, WORD_BITS - 1),
+                width,
+                lows[first + i],
+            )
             for i in range(size)
         ]
     return Layout(
-        tuple(fields),
-        tuple(lows),
+        tuple(places),
         {slot: tuple(parts) for slot, parts in chunks.items()},
-        1 + max(field.word for field in fields),
+        1 + max(place.word for place in places),
     )
