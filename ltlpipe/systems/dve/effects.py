@@ -145,9 +145,8 @@ class Outcome:
         self, word: int, shift: int, bits: int, first: int, index: str
     ) -> str:
         """Return the field of an element, `first` being the first of the word."""
-        return f"({self.words[word]} >> {_shift(shift, bits, first, index)})" + (
-            f" & {(1 << bits) - 1}"
-        )
+        at = _shift(shift, bits, first, index)
+        return f"({self.words[word]} >> {at}) & {(1 << bits) - 1}"
 
     def assign(self, target: Expression, value: str) -> None:
         """Assign a value that is in the target's range."""

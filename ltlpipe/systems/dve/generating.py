@@ -1,4 +1,4 @@
-'''Generated successor functions: a model as the Python source of a module.
+"""Generated successor functions: a model as the Python source of a module.
 
 The source is made to be read (``ltlpipe compile MODEL --show``): one comment per
 step, the model's own names, one function per group of processes.  Words of a row are
@@ -6,7 +6,7 @@ read once, as signed numbers, and shared by all of them.
 
 Differences from what an interpreter does: none that can be seen
 (`ltlpipe.systems.dve.interpreting`; tests compare the two).
-'''
+"""
 
 from __future__ import annotations
 
@@ -30,7 +30,15 @@ _IMPORTS = """\
 import numpy as np
 
 from ltlpipe._jit import specialised
-from ltlpipe.systems.dve.kernels import divided, finish, remainder, stutter, wrapped
+from ltlpipe.systems.dve.kernels import (
+    divided,
+    finish,
+    multiply,
+    remainder,
+    settle,
+    stutter,
+    wrapped,
+)
 from ltlpipe.systems.packing_kernels import Select
 """
 
@@ -40,12 +48,11 @@ def expand(ints, words, row, select, out_rows, out_letters, out_actions, out_mar
     if select == Select.STUTTER:
         return stutter(ints, row, out_rows, out_letters, out_actions, out_marks)"""
 
-_RESERVED = {
-    *keyword.kwlist, "np", "specialised", "divided", "finish", "remainder", "stutter",
-    "wrapped", "Select", "expand", "ints", "words", "row", "select", "out_rows",
-    "out_letters", "out_actions", "out_marks", "count", "committed", "made", "choices",
-    "at", "i", "int", "bool", "range", "marks",
-}  # fmt: skip
+_OWN_NAMES = """
+np Select range i count committed specialised divided finish multiply remainder settle
+stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
+made choices
+"""
 
 
 def generate(program: Program, ranges: Ranges, layout: Layout) -> str:
@@ -106,7 +113,7 @@ def _title(program: Program, layout: Layout) -> str:
 
 def _python_names(program: Program) -> list[str]:
     """Return a name for each variable that is none of the code's own."""
-    taken = set(_RESERVED)
+    taken = {*keyword.kwlist, *_OWN_NAMES.split()}
     names = []
     for variable in program.variables:
         name = variable.name.replace(".", "_").replace("[", "_").replace("]", "")

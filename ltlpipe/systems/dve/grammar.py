@@ -6,8 +6,8 @@ Checker for Multithreaded C & C++ Programs", CAV 2013, and the grammar of DiVinE
 
 Differences from the source: operators bind as in C, where DiVinE has one level for
 ``and`` and ``or`` and one for ``&``, ``|`` and ``^`` (`ltlpipe.systems.dve.reading`
-warns where that matters); the parts ``init``, ``commit``, ``accept`` and ``assert`` come
-in any order; sizes of arrays and channels are constant expressions; the last
+warns where that matters); the parts ``init``, ``commit``, ``accept`` and ``assert``
+come in any order; sizes of arrays and channels are constant expressions; the last
 semicolon of the transitions may be missing; ``!`` also means ``not``.  There are no
 probabilistic transitions and no acceptance but ``accept`` with a list of states.
 """
@@ -161,9 +161,7 @@ def parse(text: str, file: str) -> syntax.File:
 
 def input_error(message: str, place: Place, file: str) -> InputError:
     """Return an error at a place of a model."""
-    return InputError(
-        f"column {place.column}: {message}", file=file, line=place.line
-    )
+    return InputError(f"column {place.column}: {message}", file=file, line=place.line)
 
 
 @cache
@@ -218,7 +216,10 @@ def _parser() -> Lark:
             types = children[1] if isinstance(children[1], list) else None
             return [
                 syntax.DeclaredChannel(
-                    place(name), str(name), None if types is None else tuple(types), size
+                    place(name),
+                    str(name),
+                    None if types is None else tuple(types),
+                    size,
                 )
                 for name, size in children[1 if types is None else 2 :]
             ]
@@ -396,7 +397,10 @@ def _expected(error: Any) -> str:
     known += sorted(_TERMINALS.get(name) or literals[name] for name in names)
     operators = [k for k in known if not k[1:2].isalnum()]
     if len(known) > _SEVERAL and len(operators) > _SEVERAL:
-        known = ["an operator", *(k for k in ("']'", "')'", "','", "';'") if k in known)]
+        known = [
+            "an operator",
+            *(k for k in ("']'", "')'", "','", "';'") if k in known),
+        ]
     if len(known) < 2:
         return "".join(known) or "something else"
     return f"{', '.join(known[:-1])} or {known[-1]}"

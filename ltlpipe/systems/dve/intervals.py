@@ -251,7 +251,7 @@ def combined(op: str, a: Interval, b: Interval) -> Interval:
     if op in ("/", "%"):
         return _quotients(op, a, b)
     if op in ("<<", ">>"):
-        inside = 0 <= b.low and b.high <= 31
+        inside = b.low >= 0 and b.high <= 31
         shifts = b if inside else Interval(0, 31)
         if op == "<<":
             return _around([x << y for x in a for y in shifts])

@@ -24,6 +24,9 @@ class Header(IntEnum):
 
 N_HEADER = len(Header)
 
+FAILED = 1 << 31
+"""The mark of a step of a synchronous system that fails."""
+
 
 @inlined
 def wrapped(value):
@@ -48,9 +51,7 @@ def remainder(a, b):
 
 
 @called
-def finish(
-    ints, row, n_own, out_rows, out_letters, out_actions, out_marks, count
-):
+def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, count):
     """Complete `count` successors whose first `n_own` words and actions are there.
 
     The other words are copied, letters and marks written, and the successors
@@ -96,3 +97,35 @@ def shuffle(seed, row, out_rows, out_actions, count):
             kept = out_rows[last, word]
             out_rows[last, word] = out_rows[other, word]
             out_rows[other, word] = kept
+
+
+@called
+def multiply(n_own, out_rows, out_actions, out_marks, made, choices, action, marks):
+    """Copy the first `made` joint steps for one more transition of a process.
+
+    The copies stand behind those of its `choices` earlier transitions; `action` is
+    added to their actions, and `marks` (uint32: what the transition writes to, or
+    FAILED) to theirs.  Writing to the same as an earlier process is a failure.
+    """
+    for i in range(made):
+        at = (choices + 1) * made + i
+        for word in range(n_own):
+            out_rows[at, word] = out_rows[i, word]
+        out_actions[at] = out_actions[i] + action
+        joint = out_marks[i] | marks
+        if out_marks[i] & marks:
+            joint |= np.uint32(FAILED)
+        out_marks[at] = joint
+    return 0
+
+
+@called
+def settle(n_own, out_rows, out_actions, out_marks, made, choices):
+    """Move the copies of `multiply` to the beginning; return how many there are."""
+    count = made * choices
+    for i in range(count):
+        for word in range(n_own):
+            out_rows[i, word] = out_rows[i + made, word]
+        out_actions[i] = out_actions[i + made]
+        out_marks[i] = out_marks[i + made]
+    return count

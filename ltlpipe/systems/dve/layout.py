@@ -96,9 +96,7 @@ def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
     for slot in dict.fromkeys(program.slots):
         size = len(program.slot_variables(slot))
         most = WORD_BITS // bits[slot] if bits[slot] else size
-        units += [
-            (slot + i, min(most, size - i)) for i in range(0, size, most)
-        ]
+        units += [(slot + i, min(most, size - i)) for i in range(0, size, most)]
     fields = allocate([1 << bits[first] * size for first, size in units])
     places: list[Place] = []
     chunks: dict[int, list[Chunk]] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.logic.propositions.syntax import Number, Operation, Variable
+from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.systems.dve.compiling import successor_function
 from ltlpipe.systems.dve.generating import generate
 from ltlpipe.systems.dve.interpreting import Interpreter
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.dve.program import Program
     from ltlpipe.systems.models import Valuation
 
-_MAX_ACTIONS = 1 << 24
+_MAX_ACTIONS = 1 << 18
 
 
 def read_dve_model(text: str, file: str) -> DveModel:
@@ -180,11 +180,9 @@ class DveModel(Model):
         header = np.zeros(N_HEADER, dtype=np.int64)
         header[Header.LETTERS] = N_HEADER
         tables = [header, letters]
-        n_actions = len(self.actions)
-        taken = taken_bits(propositions, n_actions)
-        if taken.any():
+        if any(isinstance(proposition, Taken) for proposition in propositions):
             header[Header.TAKEN] = N_HEADER + len(letters)
-            tables.append(taken)
+            tables.append(taken_bits(propositions, len(self.actions)))
         if seed is not None:
             rng = np.random.default_rng(seed)
             header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)

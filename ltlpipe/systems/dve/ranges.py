@@ -1,4 +1,4 @@
-"""Which values variables and expressions can have: intervals, by abstract interpretation.
+"""Which values variables and expressions can have, by abstract interpretation.
 
 Rows are packed by these intervals, and generated code tests no index and wraps no
 value that they show to be in range.  So they must hold for every state that can be
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.systems.dve.expressions import Element, Number, Read
 from ltlpipe.systems.dve.intervals import Environment, Interval, join, wrapped_to
-from ltlpipe.systems.dve.program import BOUNDS
+from ltlpipe.systems.dve.program import BOUNDS, Action
 
 if TYPE_CHECKING:
     from ltlpipe.systems.dve.expressions import Expression
-    from ltlpipe.systems.dve.program import Action, Program, Transition
+    from ltlpipe.systems.dve.program import Program, Transition
 
 _PATIENCE = 6
 
@@ -86,7 +86,8 @@ class Ranges:
         actions = self.program.actions()
         if self.program.synchronous:
             actions = [
-                _single(t) for process in self.program.processes
+                Action(t, None)
+                for process in self.program.processes
                 for t in process.transitions
             ]
         while True:
@@ -129,7 +130,7 @@ class Ranges:
         return self._record(targets, environment)
 
     def _environment(self, ends: list[tuple[int, int]]) -> Environment | None:
-        """Return the intervals where processes are in states, None if they never are."""
+        """Return the intervals where processes are in states; None if they cannot be."""
         known = dict(self._common)
         for number, local in enumerate(self._local):
             inside = [s for s in local if s is not None]
@@ -195,9 +196,7 @@ class Ranges:
         state = self.program.processes[transition.process].state
         environment.values[state] = Interval(transition.target, transition.target)
         for effect in transition.effects:
-            self._assign(
-                effect.target, environment.assigned(effect.value), environment
-            )
+            self._assign(effect.target, environment.assigned(effect.value), environment)
 
     def _assign(
         self, target: Expression, value: Interval, environment: Environment
@@ -218,9 +217,7 @@ class Ranges:
             value = join(environment.values[slot], value)
         environment.values[slot] = value
 
-    def _record(
-        self, targets: list[tuple[int, int]], environment: Environment
-    ) -> bool:
+    def _record(self, targets: list[tuple[int, int]], environment: Environment) -> bool:
         """Join what a step has computed to what is known; whether that has grown."""
         values, grown = environment.values, False
         for slot in self._common:
@@ -288,12 +285,6 @@ class Ranges:
                 return True
             seen |= own
         return False
-
-
-def _single(transition: Transition) -> Action:
-    from ltlpipe.systems.dve.program import Action
-
-    return Action(transition, None)
 
 
 def _owners(program: Program) -> dict[int, int]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe._errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.systems.dve import syntax
+from ltlpipe.systems.dve.expressions import Binary
 from ltlpipe.systems.dve.grammar import parse
 from ltlpipe.systems.dve.messages import MessageReader, declared_channel
 from ltlpipe.systems.dve.names import (
@@ -22,7 +23,6 @@ from ltlpipe.systems.dve.names import (
     Scope,
     unknown,
 )
-from ltlpipe.systems.dve.expressions import Binary
 from ltlpipe.systems.dve.program import (
     BOUNDS,
     ERROR,
@@ -126,9 +126,11 @@ class _Reader:
         self.variables.extend(variables)
         return first
 
-    def _size(self, tree: syntax.Expression, what: str, least: int) -> int:
+    def _size(
+        self, tree: syntax.Expression, scope: Scope, what: str, least: int
+    ) -> int:
         """Return the size of an array or a channel."""
-        size = self.resolver.constant(tree, self.scope, f"the size of {what}")
+        size = self.resolver.constant(tree, scope, f"the size of {what}")
         if size < least:
             message = f"the size of {what} is {size}, expected {least} or more"
             raise self.resolver.error(message, tree.place)
@@ -143,13 +145,7 @@ class _Reader:
         """Declare a variable, a constant or an array of them."""
         name, size = declared.name, None
         if declared.size is not None:
-            size = self.resolver.constant(
-                declared.size, scope, f"the size of {name!r}"
-            )
-            size = self._size(declared.size, repr(name), 1) if scope is self.scope else size
-            if not 1 <= size <= MAX_VARIABLES:
-                message = f"the size of {name!r} is {size}, expected 1 to {MAX_VARIABLES}"
-                raise self.resolver.error(message, declared.size.place)
+            size = self._size(declared.size, scope, repr(name), 1)
         values = self._initial(declared, scope, size)
         if declared.constant:
             if declared.initial is None:
@@ -205,7 +201,7 @@ class _Reader:
         name = declared.name
         capacity = 0
         if declared.size is not None:
-            capacity = self._size(declared.size, repr(name), 0)
+            capacity = self._size(declared.size, self.scope, repr(name), 0)
         channel, variables, arrays = declared_channel(
             declared, capacity, len(self.variables)
         )
@@ -227,10 +223,10 @@ class _Reader:
             message = f"{process.name!r} has {len(initial)} initial states, expected 1"
             raise self.resolver.error(message, process.place)
         states = tuple(names)
-        state = Variable(
+        variable = Variable(
             process.name, "state", (0, len(states) - 1), initial[0], states
         )
-        self.states.append(self._add([state], process.place))
+        self.states.append(self._add([variable], process.place))
         scope = Scope(self.file, self.scope)
         scope.later = {d.name: d.place for d in reversed(process.declared)}
         self.scopes.append(scope)
@@ -293,8 +289,10 @@ class _Reader:
         elif previous is not None:
             source = previous
         else:
-            message = "the first transition of a process has no source, expected a state"
-            raise self.resolver.error(message, tree.place)
+            raise self.resolver.error(
+                "the first transition of a process has no source, expected a state",
+                tree.place,
+            )
         guard: Expression | None = None
         for condition in tree.guards:
             resolved = self.resolver.expression(condition, scope)

@@ -126,7 +126,7 @@ class StepWriter:
 
     def _conditions(self, action: Action) -> list[Expression | str] | None:
         """Return what has to hold for an action, in order; None if it never does."""
-        leader, partner = action
+        partner = action.partner
         committed = [self._is_committed(t) for t in action if t is not None]
         if len(set(committed)) > 1:
             return None  # either both processes are in committed states or none is

@@ -69,10 +69,6 @@ class Translator:
         found = self._fails(expression)
         return None if found is None else found[0]
 
-    def outside(self, node: Element) -> str | None:
-        """Return whether writing to an element fails; None if it never does."""
-        return self.fails(node)
-
     def interval(self, expression: Expression) -> Interval:
         """Return the interval of an expression's value."""
         known = self.ranges.nodes.get(expression, ALL)
@@ -86,9 +82,7 @@ class Translator:
             return self.variables.read(expression.variable), _ATOM
         if isinstance(expression, Element):
             index = self.value(expression.index)
-            text = self.variables.read_element(
-                expression.first, expression.size, index
-            )
+            text = self.variables.read_element(expression.first, expression.size, index)
             return text, _ATOM
         if isinstance(expression, Lookup):
             return f"{expression.values}[{self.value(expression.index)}]", _ATOM
@@ -115,7 +109,7 @@ class Translator:
 
     def _wrapped(self, node: Expression, text: str, level: int) -> tuple[str, int]:
         known = self.ranges.nodes.get(node, Interval(MIN - 1, MAX))
-        if MIN <= known.low and known.high <= MAX:
+        if known.low >= MIN and known.high <= MAX:
             return text, level
         return f"wrapped({text})", _ATOM
 
