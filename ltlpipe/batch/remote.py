@@ -37,7 +37,7 @@ from ltlpipe.search.memory import default_memory_mib
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ltlpipe.batch.answering import Expected
+    from ltlpipe.batch.answering import Expected, System
     from ltlpipe.batch.slots import Finished
     from ltlpipe.batch.tasks import Task
     from ltlpipe.systems.lts import Network
@@ -276,13 +276,14 @@ class _Shipped(Systems):
         super().__init__()
         self._networks: OrderedDict[str, Network] = OrderedDict()
 
-    def network(self, task: Task, expected: Expected | None = None) -> Network:
+    def system(self, task: Task, expected: Expected | None = None) -> System:
         (place, *_) = task.system if isinstance(task.system, tuple) else ("",)
         if not place.endswith(PICKLED):
-            return super().network(task, expected)
+            return super().system(task, expected)
         found = self._networks.get(place)
         if found is None:
             found = pickle.loads(Path(place).read_bytes())
+            assert found is not None
             self._networks[place] = found
             if len(self._networks) > _NETWORKS_KEPT:
                 self._networks.popitem(last=False)
