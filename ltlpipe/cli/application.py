@@ -12,6 +12,7 @@ from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.deadlocks import deadlocks
+from ltlpipe.cli.experiments import experiments
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.plot import plot
@@ -59,6 +60,7 @@ app.command()(report)
 app.command()(livelock)
 app.command()(deadlocks)
 app.command()(compare)
+app.command()(experiments)
 app.command()(analyze)
 app.command()(translate)
 app.command()(convert)
