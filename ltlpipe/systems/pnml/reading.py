@@ -311,7 +311,8 @@ class _Reader:
             ]
             if kinds[0] != kinds[1]:
                 self._refuse(
-                    self.ids[own], f"the reference {own!r} to a {kinds[0]} is a {kinds[1]}'s"
+                    self.ids[own],
+                    f"the reference {own!r} to a {kinds[0]} is a {kinds[1]}'s",
                 )
         return target
 
