@@ -193,7 +193,7 @@ class Outcome:
 
     def named(self, value: str) -> str:
         """Return a name or number for a value, after a line that computes it."""
-        if value.isidentifier() or value.lstrip("-").isdigit():
+        if value.isidentifier() or _is_number(value):
             return value
         name = self.source.temporary()
         self.source.line(f"{name} = {value}")
@@ -244,7 +244,7 @@ class Outcome:
             if not place.bits:
                 continue
             keep &= ~(place.mask << place.shift)
-            if value.lstrip("-").isdigit():
+            if _is_number(value):
                 constant |= int(value) - place.low << place.shift
                 continue
             text = _less(value, place.low)
@@ -272,10 +272,15 @@ def _shift(shift: int, bits: int, first: int, index: str) -> str:
     return f"({text} {'+' if offset > 0 else '-'} {abs(offset)})"
 
 
+def _is_number(text: str) -> bool:
+    """Whether a value is a constant, such as ``-3``."""
+    return text.removeprefix("-").isdigit()
+
+
 def _less(value: str, low: int) -> str:
     if not low:
         return value
-    if value.lstrip("-").isdigit():
+    if _is_number(value):
         return str(int(value) - low)
     return f"({value}) {'-' if low > 0 else '+'} {abs(low)}"
 

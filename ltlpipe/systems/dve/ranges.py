@@ -130,7 +130,7 @@ class Ranges:
         return self._record(targets, environment)
 
     def _environment(self, ends: list[tuple[int, int]]) -> Environment | None:
-        """Return the intervals where processes are in states; None if they cannot be."""
+        """Return the intervals with processes in states; None if they never are."""
         known = dict(self._common)
         for number, local in enumerate(self._local):
             inside = [s for s in local if s is not None]
