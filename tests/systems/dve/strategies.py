@@ -109,7 +109,9 @@ def models(draw):
             [("t", size), ("u", 2)],
         )
         lines.append(f"process P{p} {{ byte x = {draw(st.integers(0, 3))}; int y;")
-        lines.append(f"byte u[2]; state {', '.join(f's{s}' for s in range(n_states[p]))};")
+        lines.append(
+            f"byte u[2]; state {', '.join(f's{s}' for s in range(n_states[p]))};"
+        )
         lines.append(f"init s{draw(st.integers(0, n_states[p] - 1))};")
         if draw(st.integers(0, 3)) == 0:
             lines.append(f"commit s{draw(st.integers(0, n_states[p] - 1))};")
