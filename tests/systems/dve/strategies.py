@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from hypothesis import strategies as st
 
-ARITHMETIC = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
+# What may fail is rare, or most models would stop at once.
+ARITHMETIC = [*("+", "-", "*", "&", "|", "^") * 2, "<<", ">>", "/", "%"]
 COMPARISONS = ["==", "!=", "<", "<=", ">", ">="]
 LOGICAL = ["&&", "||", "and", "or", "imply"]
 NUMBERS = st.one_of(
@@ -21,43 +24,55 @@ def expressions(draw, names, depth=2):
             return str(draw(NUMBERS))
         return draw(st.sampled_from(names.scalars + names.tests))
     inner = expressions(names, depth - 1)
-    if kind == 2 and names.arrays:
-        return f"{draw(st.sampled_from(names.arrays))}[{draw(inner)}]"
+    if kind == 2 and names.sizes:
+        return draw(elements(names, depth - 1))
     if kind == 3:
         return f"{draw(st.sampled_from(['-', '~', 'not ']))}({draw(inner)})"
     operators = ARITHMETIC if kind < 6 else COMPARISONS if kind < 8 else LOGICAL
     return f"({draw(inner)} {draw(st.sampled_from(operators))} {draw(inner)})"
 
 
-class Names:
+class Names(NamedTuple):
     """What expressions of a process may name."""
 
-    def __init__(self, scalars, arrays, tests, targets, sizes):
-        self.scalars = scalars
-        self.arrays = arrays
-        self.tests = tests
-        self.targets = targets
-        self.sizes = sizes
+    scalars: list
+    tests: list
+    targets: list
+    sizes: list  # of arrays: name and size
+
+
+@st.composite
+def elements(draw, names, depth, writable=False):
+    """An element of an array, mostly one that there is."""
+    array, size = draw(st.sampled_from(names.sizes[: 2 if writable else None]))
+    index = draw(expressions(names, depth))
+    kind = draw(st.integers(0, 5))
+    if kind < 2:
+        index = draw(st.integers(0, size - 1))
+    elif kind < 5:
+        index = f"({index} & 32767) % {size}"
+    return f"{array}[{index}]"
 
 
 @st.composite
 def targets(draw, names):
     """A variable or an element of an array."""
-    if names.sizes and draw(st.integers(0, 2)) == 0:
-        array, size = draw(st.sampled_from(names.sizes))
-        if draw(st.booleans()):
-            return f"{array}[{draw(st.integers(0, size - 1))}]"
-        return f"{array}[{draw(expressions(names, 1))}]"
+    if draw(st.integers(0, 2)) == 0:
+        return draw(elements(names, 1, writable=True))
     return draw(st.sampled_from(names.targets))
 
 
 @st.composite
-def transitions(draw, process, n_states, names, channels):
+def transitions(draw, n_states, names, channels):
     """One transition."""
     states = st.integers(0, n_states - 1)
     text = f"s{draw(states)} -> s{draw(states)} {{"
-    if draw(st.booleans()):
+    guard = draw(st.integers(0, 4))
+    if guard == 0:
         text += f" guard {draw(expressions(names))};"
+    elif guard < 3:
+        operator = draw(st.sampled_from(COMPARISONS))
+        text += f" guard {draw(targets(names))} {operator} {draw(NUMBERS)};"
     if channels and draw(st.booleans()):
         name, parts = draw(st.sampled_from(channels))
         mark = draw(st.sampled_from("!?"))
@@ -65,10 +80,12 @@ def transitions(draw, process, n_states, names, channels):
         values = [draw(part) for _ in range(parts)]
         listed = values[0] if parts == 1 else f"{{{', '.join(values)}}}"
         text += f" sync {name}{mark}{listed if parts else ''};"
-    assignments = [
-        f"{draw(targets(names))} = {draw(expressions(names))}"
-        for _ in range(draw(st.integers(0, 2)))
-    ]
+    assignments = []
+    for _ in range(draw(st.integers(0, 3))):
+        target, value = draw(targets(names)), draw(expressions(names))
+        if draw(st.booleans()):  # keeps what is reached small, but moving
+            value = f"({target} + {draw(st.integers(1, 3))}) % {draw(st.integers(2, 5))}"
+        assignments.append(f"{target} = {value}")
     if assignments:
         text += f" effect {', '.join(assignments)};"
     return text + " }"
@@ -103,10 +120,9 @@ def models(draw):
         foreign = [f"P{q}->x" for q in range(n_processes)]
         names = Names(
             ["a", "b", "c", "x", "y", "LIMIT", f"t[{size - 1}]", *foreign],
-            ["t", "u", "table"],
             tests,
             ["a", "b", "c", "x", "y"],
-            [("t", size), ("u", 2)],
+            [("t", size), ("u", 2), ("table", 3)],
         )
         lines.append(f"process P{p} {{ byte x = {draw(st.integers(0, 3))}; int y;")
         lines.append(
@@ -117,7 +133,7 @@ def models(draw):
             lines.append(f"commit s{draw(st.integers(0, n_states[p] - 1))};")
         moves = draw(
             st.lists(
-                transitions(p, n_states[p], names, channels), min_size=1, max_size=4
+                transitions(n_states[p], names, channels), min_size=2, max_size=6
             )
         )
         lines.append("trans " + ",\n  ".join(moves) + "; }")
