@@ -63,10 +63,10 @@ def test_cactus(frame):
     first, second = axes.lines
     assert first.get_label() == f"{B} (3)"
     assert first.get_ydata().tolist() == [0, 1, 2, 3, 3]
-    assert first.get_xdata().tolist() == [0.5, 2, 2, 3, 8]
-    assert second.get_xdata().tolist() == [0.5, 1, 4, 8]
+    assert first.get_xdata().tolist() == [0.5, 2, 2, 3, 10]
+    assert second.get_xdata().tolist() == [0.5, 1, 4, 10]
     assert first.get_drawstyle() == "steps-post"
-    assert (axes.get_xscale(), axes.get_xlim()) == ("log", (0.5, 8))
+    assert (axes.get_xscale(), axes.get_xlim()) == ("log", (0.5, 10))
     assert axes.get_title() == "Solved tasks (8 in all)"
 
 
@@ -314,6 +314,17 @@ def test_legend_entries_are_all_there():
     (legend,) = plots.cactus(frame).legends
     shown = [text.get_text() for text in legend.get_texts()]
     assert shown == [" _x (1)", "y (1)", "x" * 59 + "… (1)"]
+
+
+@given(st.floats(1e-5, 1e9), st.floats(1.01, 1e6))
+def test_logarithmic_axes(low, factor):
+    """Have two powers of ten, and are less than a decade wider at either end."""
+    axes = figures.figure_class()().subplots()
+    begin, end = figures.logarithmic(axes, "y", low, low * factor)
+    assert axes.get_ylim() == (begin, end)
+    assert low / 10 < begin <= low < low * factor <= end < low * factor * 10
+    ticks = axes.yaxis.get_major_locator()()
+    assert sum(0.999 * begin <= tick <= 1.001 * end for tick in ticks) >= 2
 
 
 def test_lines_look_different():

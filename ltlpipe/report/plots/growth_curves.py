@@ -193,3 +193,6 @@ def _draw(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
             **figures.line(number)._asdict(),
         )
     axes.set_yscale("log")
+    figures.logarithmic(axes, "y", *axes.get_ylim())
+    if all((curve.sizes % 1 == 0).all() for curve in drawn):
+        figures.whole(axes.xaxis)
