@@ -61,7 +61,7 @@ GREY = "#999999"
 _MARKERS = "osD^vPX"
 _DASHES = ("-", "--", ":", "-.")
 
-_SHOWN = 60  # characters of a name
+_SHOWN = 80  # characters of a name
 
 # Nothing that differs between two runs goes into a file.
 _ABOUT: dict[str, dict[str, Any]] = {
@@ -92,8 +92,8 @@ def line(number: int) -> Line:
 def plain(text: str) -> str:
     """Return a name as it can stand in a plot: short, in one line, nothing for TeX."""
     shown = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
-    if len(shown) > _SHOWN:
-        shown = shown[: _SHOWN - 1] + "…"
+    if len(shown) > _SHOWN:  # names differ at their ends more often
+        shown = f"{shown[: _SHOWN // 2]}…{shown[-_SHOWN // 2 + 1 :]}"
     shown = shown.replace("$", r"\$")
     return " " + shown if shown.startswith("_") else shown  # legends leave _names out
 
