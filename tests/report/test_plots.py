@@ -227,6 +227,23 @@ def test_curves():
     assert axes.get_yscale() == "log"
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.none() | st.integers(1, 9)), min_size=1)
+)
+def test_medians(rows):
+    """At least half of a size's tasks cost no more, and at least half no less."""
+    (curve,) = curves(sized(*((f"p{size}", states) for size, states in rows)))
+    assert curve.sizes.tolist() == sorted({size for size, _ in rows})
+    for size, cost in zip(curve.sizes, curve.costs, strict=True):
+        some = [math.inf if c is None else c for s, c in rows if s == size]
+        median = math.inf if np.isnan(cost) else cost
+        assert median in some
+        assert 2 * sum(c <= median for c in some) >= len(some)
+        assert 2 * sum(c >= median for c in some) >= len(some)
+        if np.isnan(cost):
+            assert 2 * some.count(math.inf) >= len(some)
+
+
 @pytest.mark.parametrize(
     ("size", "expected"),
     [(None, 4.0), (r"n(\d+)", 3.0), (r"[\d.]+", 0.5), (r"r([\d.]+)", 0.5)],
