@@ -40,7 +40,7 @@ def pnml_text(net: PetriNet) -> str:
     UnsupportedError
         An id or a name has characters that XML does not allow.
     """
-    root = etree.Element("pnml", nsmap={None: f"{GRAMMAR}/pnml"})
+    root = etree.Element("pnml", xmlns=f"{GRAMMAR}/pnml")
     try:
         _fill(etree.SubElement(root, "net", type=f"{GRAMMAR}/ptnet"), net)
     except ValueError as error:
@@ -62,10 +62,10 @@ def _fill(element: Any, net: PetriNet) -> None:
     for transition in net.transitions:
         _add_node(page, "transition", transition)
     for transition in net.transitions:
-        for place, weight in transition.pre.items():
-            _add_arc(page, net.places[place].id, transition.id, weight)
-        for place, weight in transition.post.items():
-            _add_arc(page, transition.id, net.places[place].id, weight)
+        for number, weight in transition.pre.items():
+            _add_arc(page, net.places[number].id, transition.id, weight)
+        for number, weight in transition.post.items():
+            _add_arc(page, transition.id, net.places[number].id, weight)
 
 
 def _fresh(text: str, taken: set[str]) -> str:
