@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.batch.identity import Digests, key_of
 from ltlpipe.batch.store import connect, refuse_foreign, translated
-from ltlpipe.systems.reading import load
+from ltlpipe.systems.reading import load_network
 
 if TYPE_CHECKING:
     from ltlpipe._files import StrPath
@@ -104,8 +104,8 @@ class Origins:
         Raises
         ------
         LtlpipeError
-            It cannot be read any more.
+            It cannot be read any more, or is a model without components.
         """
-        network = load(files)
+        network = load_network(files)
         unchanged = Digests().system(files) == self._digests.system(files)
         return network if unchanged else None

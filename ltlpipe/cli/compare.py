@@ -152,7 +152,7 @@ def compare(
     )
     from ltlpipe.batch.disagreements import disagreements
     from ltlpipe.batch.table import COMPARISON_DTYPES, json_of, open_table
-    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.reading import load_network
 
     if table1 and as_json:
         raise typer.BadParameter("--table1 and --json both want standard output")
@@ -175,7 +175,7 @@ def compare(
         deterministic=deterministic,
     )
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
-    network = load(system)
+    network = load_network(system)
     wanted = sizes or table1 or plot is not None
     started = time.monotonic()
     rows: list[Row] = []

@@ -1,9 +1,11 @@
 """Reading LTL formulas: Spot's syntax, and what RERS files add to it.
 
 Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands
-for weak until, as in the files of the RERS challenge.  A file holds one formula
-per line; lines that begin with ``#`` and blank lines say nothing, and a number
-with a colon before a formula (``0: G a``) is its number and no part of it.
+for weak until, as in the files of the RERS challenge, and propositions may be
+comparisons (``P_1=="CS"``, ``x+y <= 3``; see `ltlpipe.logic.propositions`).  A file
+holds one formula per line; lines that begin with ``#`` and blank lines say nothing,
+and a number with a colon before a formula (``0: G a``) is its number and no part of
+it.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ _WEAK_UNTIL = re.compile(_QUOTED + r"|(?<![\w.])WU(?![\w.])", re.DOTALL)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
+# What no formula over plain names has: comparisons, and what looks like a call.
+_COMPARING = re.compile(
+    _QUOTED + r"|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)|\bfireable\b)"
+)
 _NESTING = re.compile(_QUOTED + r"|([({!XFGUWRM]|->)", re.DOTALL)
 _NUMBERING = re.compile(r"\s*(\d+)\s*:")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -117,6 +123,10 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
         )
 
     _refuse_unparsable(text, refusal)
+    if any(found[1] for found in _COMPARING.finditer(text)):
+        from ltlpipe.logic.propositions.parsing import parse_formula
+
+        return Formula(text.strip(), parse_formula(text, refusal), file, line)
     try:
         parsed = spot.parse_infix_psl(_WEAK_UNTIL.sub(_spelled, text))
     except RuntimeError as error:  # too many operands

@@ -160,8 +160,8 @@ def _note(source: Source, drawn: Pictures, loader: Loader) -> str | None:
             "actions without the components that take part."
         )
     return (
-        "Some systems could not be read again, or have changed since: their "
-        "lassos show the actions without the components that take part."
+        "Some lassos show the actions without the components that take part: their "
+        "systems are models, have changed since, or could not be read again."
     )
 
 

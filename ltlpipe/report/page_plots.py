@@ -78,8 +78,8 @@ def _wanted(frame: pd.DataFrame) -> Iterator[tuple[str, Callable[[], Any]]]:
     for a, b in list(combinations(names, 2))[:MOST_PAIRS]:
         caption = f"Seconds with {a} and with {b}"
         yield caption, partial(scatter, frame, a, b)
-    names = frame["system"].dropna().unique()
-    with_size = [name for name in names if re.search(SIZE_IN_NAME, name)]
+    systems = frame["system"].dropna().unique()
+    with_size = [name for name in systems if re.search(SIZE_IN_NAME, name)]
     if len(with_size) >= _LEAST_SIZES and "states" in frame:
         sized = frame[frame["system"].isin(with_size)]
         caption = "States over the size in the name of a system's file"

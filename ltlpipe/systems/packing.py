@@ -129,7 +129,7 @@ def pack(
     """
     rng = None if seed is None else np.random.default_rng(seed)
     local = [reachable_states(c) for c in network.components]
-    *fields, extra = _allocate([*map(len, local), extra_values])
+    *fields, extra = allocate([*map(len, local), extra_values])
     n_words = 1 + max(f.word for f in (*fields, extra))
     builder = TableBuilder(network, fields, local, n_words)
     bound = builder.bound
@@ -183,8 +183,11 @@ def reachable_states(component: LTS) -> np.ndarray:
     return named[seen].astype(np.int32)
 
 
-def _allocate(sizes: list[int]) -> list[Field]:
-    """Place numbers below `sizes` into as few words as first-fit finds."""
+def allocate(sizes: list[int]) -> list[Field]:
+    """Place numbers below `sizes` into as few words as first-fit finds.
+
+    Returns one field per size.
+    """
     used: list[int] = []
     fields: dict[int, Field] = {}
     bits = [max(size - 1, 0).bit_length() for size in sizes]

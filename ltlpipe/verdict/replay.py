@@ -137,16 +137,16 @@ def _check_acceptance(
     components: Sequence[LTS], cycle: list[list[int]], *, together: bool
 ) -> None:
     """Check that all components accept in a state of the cycle, or each in one."""
-    accepts = [
+    in_cycle = [
         [
             c.accepting is None or bool(c.accepting[local])
             for c, local in zip(components, state, strict=True)
         ]
         for state in cycle
     ]
-    if together and not any(map(all, accepts)):
+    if together and not any(map(all, in_cycle)):
         raise ReplayError("no state of the cycle is accepting in all components")
-    for i, own in enumerate(zip(*accepts, strict=True)):
+    for i, own in enumerate(zip(*in_cycle, strict=True)):
         if not any(own):
             raise ReplayError(f"no state of the cycle is accepting in component {i}")
 
@@ -169,7 +169,7 @@ def replay_word(violations: Any, lasso: Lasso, network: Network) -> None:
         The word does not violate the property.
     """
     word = [{name} if name else set() for name in _visible_word(network, lasso)]
-    if not _accepts(violations, word, len(lasso.prefix)):
+    if not accepts(violations, word, len(lasso.prefix)):
         raise ReplayError("Spot says that the word of the lasso is no violation")
 
 
@@ -207,7 +207,7 @@ def replay_formula(formula: Formula, lasso: Lasso, network: Network) -> None:
         for name in names
     ]
     automaton = spot.translate(violation, "any", "low")
-    if not _accepts(automaton, word, len(lasso.prefix)):
+    if not accepts(automaton, word, len(lasso.prefix)):
         raise ReplayError("Spot says that the word of the lasso is no violation")
 
 
@@ -221,7 +221,7 @@ def _visible_word(network: Network, lasso: Lasso) -> list[str]:
     ]
 
 
-def _accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
+def accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
     """Whether Spot accepts a word of sets of propositions that goes on at `start`."""
     import spot  # the first: it says where buddy is
 

@@ -1,0 +1,346 @@
+r"""From text to expressions, and from formulas about states to Spot's formulas.
+
+A formula is LTL in Spot's spelling whose propositions are comparisons, names and
+calls; ``not``, ``and``, ``or`` and ``imply`` are read, too.  Comparisons bind tighter
+than ``!``.  An operator letter that stands where only a name can (``X <= 0``,
+``(U) < 3``) is a name.  ``\.``, ``\[`` and ``\]`` are the characters without the
+backslash.
+
+The propositions of Spot's formula are named by the text of the expressions, which
+`parse_proposition` reads again; ``a != b`` is the negation of ``a==b``, and ``a > b``
+is ``b<a``, so that a fact and its opposite are one proposition.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from lark import Lark, Transformer, UnexpectedInput, v_args
+
+from ltlpipe._errors import FormulaError
+from ltlpipe.logic.propositions.syntax import (
+    Call,
+    Element,
+    Expression,
+    Name,
+    Number,
+    Operation,
+    Text,
+    compared,
+    joined,
+    negative,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lark import Token
+
+    Refusal = Callable[[str, int | None], FormulaError]
+
+_GRAMMAR = r"""
+?formula: exclusive
+    | exclusive _IMPLIES formula -> implies
+    | exclusive _IFF formula -> iff
+?exclusive: disjunction | exclusive _XOR disjunction -> xor
+?disjunction: conjunction | disjunction _OR conjunction -> either
+?conjunction: until | conjunction _AND until -> both
+?until: prefixed | prefixed UNTIL until -> binary
+?prefixed: comparison | _NOT prefixed -> negation | TEMPORAL prefixed -> temporal
+?comparison: sum | sum RELATION sum -> compare
+?sum: product | sum SIGN product -> add
+?product: factor | product TIMES factor -> multiply
+?factor: primary | SIGN factor -> signed
+?primary: "(" formula ")"
+    | NUMBER -> number
+    | STRING -> text
+    | TRUTH -> truth
+    | dotted -> name
+    | dotted "[" formula "]" -> element
+    | NAME "(" NAME ("," NAME)* ")" -> call
+dotted: NAME ("." NAME)*
+
+TEMPORAL.3: /\[\]|<>|[XFG]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\w))/
+TRUTH.3: /(true|false)(?!\w)/
+_NOT.3: /!(?!=)|~|not(?!\w)/
+_AND: /&&?|and(?!\w)/
+_OR: /\|\|?|or(?!\w)/
+_XOR: /\^|xor(?!\w)/
+_IMPLIES: /--?>|=>|imply(?!\w)/
+_IFF: /<--?>|<=>/
+UNTIL: /(WU|[UWRVM])(?!\w)/
+RELATION: /==|!=|<=(?!>)|>=|<(?!--?>|=>|>)|>/
+SIGN: /\+|-(?!-?>)/
+TIMES: /[*\/%]/
+NUMBER: /[0-9]+/
+STRING: /"([^"\\]|\\.)*"|'([^'\\]|\\.)*'/
+NAME: /[A-Za-z_](\w|\\.)*/
+BLANK: /\s+/
+%ignore BLANK
+"""
+
+_TERMINALS = {
+    "RELATION": "a comparison",
+    "UNTIL": "'U'",
+    "_AND": "'&&'",
+    "_OR": "'||'",
+    "SIGN": "'+'",
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "STRING": "a text in quotes",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "RSQB": "']'",
+    "$END": "the end",
+}
+
+_ESCAPED = re.compile(r"\\([\[\].])")
+_NESTING = re.compile(r"[(\[]")
+
+MAX_NESTING = 10_000
+"""Brackets and operators before an operand that a formula may have."""
+
+
+def parse_proposition(text: str) -> Expression:
+    """Return the expression that a proposition is.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``P_1=='CS'``; without temporal operators.
+
+    Raises
+    ------
+    FormulaError
+        With the position of the first error.
+    """
+
+    def refusal(message: str, position: int | None) -> FormulaError:
+        message = f"no proposition about states: {message}"
+        return FormulaError(message, formula=text, position=position)
+
+    expression: Expression = _parsed(text, _proposition_parser(), refusal)
+    return expression
+
+
+def parse_formula(text: str, refusal: Refusal) -> Any:
+    """Return the Spot formula of a formula about states.
+
+    Parameters
+    ----------
+    text : str
+        LTL over comparisons, names and calls.
+    refusal : callable
+        Makes an error of a message and a position.
+
+    Returns
+    -------
+    spot.formula
+        Its propositions are texts for `parse_proposition`.
+
+    Raises
+    ------
+    FormulaError
+        What `refusal` returns.
+    """
+    return formula_of(_parsed(text, _formula_parser(), refusal))
+
+
+def formula_of(part: Any) -> Any:
+    """Return a part of a formula as a Spot formula; expressions are propositions."""
+    import spot
+
+    if isinstance(part, Number):
+        return spot.formula_tt() if part.value else spot.formula_ff()
+    if isinstance(part, Operation) and part.operator == "!":
+        return spot.formula_Not(formula_of(part.operands[0]))
+    if isinstance(part, Text):
+        return formula_of(parse_proposition(part.value))
+    return spot.formula_ap(str(part)) if isinstance(part, Expression) else part
+
+
+def _parsed(text: str, parser: Lark, refusal: Refusal) -> Any:
+    if len(_NESTING.findall(text)) > MAX_NESTING:
+        raise refusal(f"more than {MAX_NESTING:,} brackets", None)
+    try:
+        return parser.parse(_ESCAPED.sub(r"\1", text))
+    except _MisplacedError as error:
+        raise refusal(error.message, _place(text, error.position)) from None
+    except UnexpectedInput as error:
+        token = getattr(error, "token", None)
+        at_end = token is not None and token.type == "$END"
+        place = _place(text, None if at_end else error.pos_in_stream)
+        found = "the end" if place >= len(text) else repr(text[place])
+        raise refusal(f"{found}, expected {_expected(error)}", place) from None
+
+
+def _place(text: str, position: int | None) -> int:
+    """Return where in `text` lies what is at `position` without its escapes."""
+    if position is None or position < 0:
+        return len(text)
+    for escape in _ESCAPED.finditer(text):
+        if escape.start() >= position:
+            break
+        position += 1
+    return min(position, len(text))
+
+
+def _expected(error: UnexpectedInput) -> str:
+    terminals = getattr(error, "accepts", None) or getattr(error, "allowed", None)
+    known = [name for t, name in _TERMINALS.items() if t in (terminals or ())]
+    return " or ".join(known) or "an operand"
+
+
+class _MisplacedError(Exception):
+    """Something stands where it means nothing."""
+
+    def __init__(self, message: str, position: int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.position = position
+
+
+@v_args(inline=True)
+class _Propositions(Transformer):  # type: ignore[type-arg]
+    """What the rules mean in a proposition: expressions."""
+
+    def number(self, token: Token) -> Expression:
+        return Number(int(token))
+
+    def text(self, token: Token) -> Expression:
+        return Text(re.sub(r"\\(.)", r"\1", token[1:-1]))
+
+    def truth(self, token: Token) -> Expression:
+        return Number(int(token == "true"))
+
+    def dotted(self, *tokens: Token) -> str:
+        return ".".join(re.sub(r"\\(.)", r"\1", token) for token in tokens)
+
+    def name(self, dotted: str) -> Expression:
+        return Name(dotted)
+
+    def element(self, array: str, index: Any) -> Expression:
+        return Element(array, self._value(index))
+
+    def call(self, function: Token, *arguments: Token) -> Expression:
+        names = [re.sub(r"\\(.)", r"\1", argument) for argument in arguments]
+        return Call(str(function), tuple(names))
+
+    def signed(self, sign: Token, operand: Any) -> Expression:
+        value = self._value(operand, sign)
+        return negative(value) if sign == "-" else value
+
+    def multiply(self, left: Any, operator: Token, right: Any) -> Expression:
+        operands = self._value(left, operator), self._value(right, operator)
+        return Operation(str(operator), operands)
+
+    def add(self, left: Any, sign: Token, right: Any) -> Expression:
+        second = self._value(right, sign)
+        if sign == "-":
+            second = negative(second)
+        return joined("+", self._value(left, sign), second)
+
+    def compare(self, left: Any, relation: Token, right: Any) -> Expression:
+        operands = self._value(left, relation), self._value(right, relation)
+        if relation not in ("==", "!=") and any(isinstance(o, Text) for o in operands):
+            raise _misplaced(
+                f"text is equal or it is not, it has no {relation!r}", relation
+            )
+        return compared(str(relation), *operands)
+
+    def negation(self, operand: Any) -> Any:
+        return Operation("!", (self._value(operand),))
+
+    def both(self, left: Any, right: Any) -> Any:
+        return joined("&&", self._value(left), self._value(right))
+
+    def either(self, left: Any, right: Any) -> Any:
+        return joined("||", self._value(left), self._value(right))
+
+    def implies(self, left: Any, right: Any) -> Any:
+        return self.either(self.negation(left), right)
+
+    def iff(self, left: Any, right: Any) -> Any:
+        return self.negation(self.xor(left, right))
+
+    def xor(self, left: Any, right: Any) -> Any:
+        # As truths, so that 1 and 2 are the same.
+        sides = [Operation("!", (self._value(side),)) for side in (left, right)]
+        return compared("!=", *sides)
+
+    def temporal(self, operator: Token, *_: Any) -> Any:
+        raise _misplaced("a temporal operator within a proposition", operator)
+
+    def binary(self, _: Any, operator: Token, *__: Any) -> Any:
+        raise _misplaced("a temporal operator within a proposition", operator)
+
+    @staticmethod
+    def _value(part: Any, near: Token | None = None) -> Expression:
+        if not isinstance(part, Expression):
+            raise _misplaced("a formula, expected a number", near)
+        return part
+
+
+@v_args(inline=True)
+class _Formulas(_Propositions):
+    """What the rules mean in a formula: Spot's formulas, and expressions in them."""
+
+    def negation(self, operand: Any) -> Any:
+        return _spot("Not")(formula_of(operand))
+
+    def both(self, left: Any, right: Any) -> Any:
+        return _spot("And")([formula_of(left), formula_of(right)])
+
+    def either(self, left: Any, right: Any) -> Any:
+        return _spot("Or")([formula_of(left), formula_of(right)])
+
+    def implies(self, left: Any, right: Any) -> Any:
+        return _spot("Implies")(formula_of(left), formula_of(right))
+
+    def iff(self, left: Any, right: Any) -> Any:
+        return _spot("Equiv")(formula_of(left), formula_of(right))
+
+    def xor(self, left: Any, right: Any) -> Any:
+        return _spot("Xor")(formula_of(left), formula_of(right))
+
+    def temporal(self, operator: Token, *operand: Any) -> Any:
+        formula = formula_of(*operand)
+        for letter in reversed({"[]": "G", "<>": "F"}.get(operator, str(operator))):
+            formula = _spot(letter)(formula)
+        return formula
+
+    def binary(self, left: Any, operator: Token, *right: Any) -> Any:
+        name = {"WU": "W", "V": "R"}.get(operator, str(operator))
+        return _spot(name)(formula_of(left), formula_of(*right))
+
+
+def _spot(operator: str) -> Any:
+    import spot
+
+    return getattr(spot, f"formula_{operator}")
+
+
+def _misplaced(message: str, near: Token | None) -> _MisplacedError:
+    return _MisplacedError(message, None if near is None else near.start_pos)
+
+
+@cache
+def _formula_parser() -> Lark:
+    return _parser(_Formulas)
+
+
+@cache
+def _proposition_parser() -> Lark:
+    return _parser(_Propositions)
+
+
+def _parser(rules: type[_Propositions]) -> Lark:
+    return Lark(
+        _GRAMMAR,
+        parser="lalr",
+        start="formula",
+        transformer=rules(),
+        maybe_placeholders=False,
+    )

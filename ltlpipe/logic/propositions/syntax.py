@@ -1,0 +1,187 @@
+"""Integer expressions: what propositions about states are made of.
+
+Truth is a number, as in C: comparisons give 0 or 1, and what is not 0 is true.
+What a system calls its variables is replaced by their numbers when a proposition is
+bound to it.  Sums, conjunctions and disjunctions have any number of operands, so
+that a sum of a thousand places is no tree of a thousand levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_LEVELS = {
+    operator: level
+    for level, operators in enumerate(
+        (("||",), ("&&",), ("!",), ("==", "<", "<="), ("+",), ("*", "/", "%"), ("-",))
+    )
+    for operator in operators
+}
+_SIGN = max(_LEVELS.values())
+
+
+@dataclass(frozen=True)
+class Number:
+    """A constant."""
+
+    value: int
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Something in quotes: a state of a process, or an action."""
+
+    value: str
+
+    def __str__(self) -> str:
+        return f"'{self.value}'"
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a system calls something, with dots in it if it has some."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of an array."""
+
+    array: str
+    index: Expression
+
+    def __str__(self) -> str:
+        return f"{self.array}[{self.index}]"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function such as ``fireable`` of names."""
+
+    function: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.function}({','.join(self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a system, by its number."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """An element of an array whose index is known in a state only.
+
+    It is 0 where there is no such element.
+    """
+
+    first: int
+    size: int
+    index: Expression
+
+
+@dataclass(frozen=True)
+class Deadlock:
+    """Whether a state has no step."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Whether the step that leaves a state takes an action, by its number."""
+
+    action: int
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator and its operands.
+
+    Parameters
+    ----------
+    operator : str
+        One of ``+ * / % == < <= && ||``, or ``-`` and ``!`` of one operand.
+    operands : tuple of Expression
+        Two or more; one of ``-`` and ``!``.
+    """
+
+    operator: str
+    operands: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        level = _level(self)
+        # To the right of the same operator brackets keep what belongs together, and
+        # comparisons of comparisons are written with brackets only.
+        alone = self.operator in ("==", "<", "<=")
+        shown = [
+            f"({operand})"
+            if _level(operand) < level + (alone or i > 0)
+            else str(operand)
+            for i, operand in enumerate(self.operands)
+        ]
+        if len(self.operands) == 1:
+            return self.operator + shown[0]
+        return self.operator.join(shown)
+
+
+Expression = (
+    Number
+    | Text
+    | Name
+    | Element
+    | Call
+    | Variable
+    | Indexed
+    | Deadlock
+    | Taken
+    | Operation
+)
+
+
+def _level(expression: Expression) -> int:
+    if isinstance(expression, Operation):
+        return _LEVELS[expression.operator]
+    negative_number = isinstance(expression, Number) and expression.value < 0
+    return _SIGN if negative_number else _SIGN + 1
+
+
+def joined(operator: str, left: Expression, right: Expression) -> Expression:
+    """Return `left` and `right` with an associative operator between them, flat."""
+    if isinstance(left, Operation) and left.operator == operator:
+        return Operation(operator, (*left.operands, right))
+    return Operation(operator, (left, right))
+
+
+def negative(operand: Expression) -> Expression:
+    """Return an expression with its sign changed."""
+    if isinstance(operand, Number):
+        return Number(-operand.value)
+    return Operation("-", (operand,))
+
+
+def compared(relation: str, left: Expression, right: Expression) -> Expression:
+    """Return a comparison, written with ``== < <= !`` alone."""
+    if relation == "!=":
+        return Operation("!", (compared("==", left, right),))
+    if relation in (">", ">="):
+        return compared({">": "<", ">=": "<="}[relation], right, left)
+    return Operation(relation, (left, right))
+
+
+def uses_step(expression: Expression) -> bool:
+    """Whether a bound expression tells steps apart, not only states."""
+    if isinstance(expression, Operation):
+        return any(map(uses_step, expression.operands))
+    if isinstance(expression, Indexed):
+        return uses_step(expression.index)
+    return isinstance(expression, Taken)

@@ -1,0 +1,153 @@
+"""Systems whose steps are judged by the states they leave: DVE models, Petri nets.
+
+A *valuation* is the tuple of the values of a model's variables (places of a net;
+variables, elements of arrays and states of the processes of a DVE model).  A model
+says what steps a valuation has, in plain Python, which is what lassos are replayed
+by; and it is packed for one property into rows and a successor function of the
+signature that `ltlpipe.systems.packing` states, whose letters are the sets of
+propositions that hold in the state that a step leaves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.systems.propositions.binding import bind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.packing_tables import Field
+    from ltlpipe.systems.propositions.binding import Vocabulary
+    from ltlpipe.systems.propositions.tables import Place
+
+Valuation = tuple[int, ...]
+
+
+class Step(NamedTuple):
+    """One step of a model: the number of the action that moves, and where it leads."""
+
+    action: int
+    state: Valuation
+
+
+class Model(ABC):
+    """A state-based system.
+
+    Attributes
+    ----------
+    name : str
+        For messages and tables.
+    variables : tuple of str
+        What propositions call the entries of a valuation.
+    actions : tuple of str
+        What moves in a step: a transition of a net, transitions of processes.
+    vocabulary : Vocabulary
+        All names that propositions may use.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    actions: tuple[str, ...]
+    vocabulary: Vocabulary
+
+    @abstractmethod
+    def initial(self) -> Valuation:
+        """Return the valuation in which runs begin."""
+
+    @abstractmethod
+    def steps(self, state: Valuation) -> list[Step]:
+        """Return all steps of a valuation, in the order of the packed system."""
+
+    @abstractmethod
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return the variables with their values as people know them."""
+
+    @abstractmethod
+    def pack(
+        self,
+        propositions: Sequence[Expression],
+        *,
+        extra_values: int = 1,
+        seed: int | None = None,
+    ) -> PackedModel:
+        """Lay out the tables for one property.
+
+        Parameters
+        ----------
+        propositions : sequence of Expression
+            Bound; letters are sets of them.
+        extra_values : int
+            Values of the field that is reserved for the caller in every row.
+        seed : int, optional
+            Shuffles the order in which successors are generated.
+
+        Raises
+        ------
+        UnsupportedError
+            The property has too many propositions, or the system is too large.
+        """
+
+    def bound(self, proposition: Expression, text: str) -> Expression:
+        """Return a proposition with its names bound to variables.
+
+        Raises
+        ------
+        FormulaError
+            A name means nothing; offers the nearest known ones.
+        """
+        return bind(proposition, self.vocabulary, text)
+
+
+@dataclass(frozen=True)
+class PackedModel:
+    """What a search sees of a model.
+
+    Parameters
+    ----------
+    expand : function
+        The successor function, not yet compiled (see `expand_pointer`).
+    ints, words : int64[...], uint64[...]
+        Its tables.
+    initial : uint64[n_words]
+        The initial row; the bits of `extra` are 0.
+    extra : Field
+        The field that was reserved for the caller.
+    max_successors : int
+        No state has more.
+    places : tuple of Place
+        Where each variable lies.
+    overflowed : callable
+        Returns the number of a variable that got a value for which its place is too
+        narrow, so that successors are missing; None if there was none.
+    widened : callable
+        Returns the model packed again with wider places for such values; None if
+        there are no wider ones.
+    n_marks : int
+        Acceptance marks: none.
+    """
+
+    expand: Callable[..., int]
+    ints: np.ndarray
+    words: np.ndarray
+    initial: np.ndarray
+    extra: Field
+    max_successors: int
+    places: tuple[Place, ...]
+    overflowed: Callable[[], int | None] = lambda: None
+    widened: Callable[[], PackedModel | None] = lambda: None
+    n_marks: int = 0
+
+    def unpack(self, rows: np.ndarray) -> np.ndarray:
+        """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""
+        states = np.empty((len(rows), len(self.places)), dtype=np.int64)
+        for i, place in enumerate(self.places):
+            value = rows[:, place.word] >> np.uint64(place.shift)
+            bits = value & np.uint64(place.mask)
+            states[:, i] = bits.astype(np.int64) + place.low
+        return states

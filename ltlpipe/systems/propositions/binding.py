@@ -1,0 +1,187 @@
+"""What the names in a proposition mean in one system."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import FormulaError
+from ltlpipe.logic.propositions.syntax import (
+    Call,
+    Deadlock,
+    Element,
+    Indexed,
+    Name,
+    Number,
+    Operation,
+    Taken,
+    Text,
+    Variable,
+    uses_step,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ltlpipe.logic.propositions.syntax import Expression
+
+DEADLOCK = "deadlock"
+ACTION = "action"
+FIREABLE = "fireable"
+_NEAREST = 3  # names that a message offers
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names of a system.
+
+    Parameters
+    ----------
+    variables : mapping of str to int
+        Numbers of variables by their names; elements of arrays may be among them, as
+        ``t[1]``.
+    arrays : mapping of str to (int, int)
+        First variable and size of each array.
+    texts : mapping of int to mapping of str to int
+        For variables whose values have names, such as the state of a process, the
+        values.
+    facts : mapping of str to Expression
+        Other names and what they stand for, over names above (``P_0.CS``).
+    fireable : mapping of str to Expression
+        When each action can be taken, for ``fireable(a)``.
+    actions : mapping of str to int
+        Numbers of actions, for ``action=="a"``.
+    """
+
+    variables: Mapping[str, int]
+    arrays: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    texts: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    facts: Mapping[str, Expression] = field(default_factory=dict)
+    fireable: Mapping[str, Expression] = field(default_factory=dict)
+    actions: Mapping[str, int] = field(default_factory=dict)
+
+
+def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
+    """Return an expression with its names replaced by what they mean.
+
+    Parameters
+    ----------
+    expression : Expression
+        A proposition.
+    known : Vocabulary
+        The names of the system.
+    text : str
+        The proposition as it was written, for messages.
+
+    Raises
+    ------
+    FormulaError
+        A name means nothing; offers the nearest known ones.
+    """
+    bound = _Binder(known, text).bound(expression)
+    if uses_step(bound) and not isinstance(bound, Taken):
+        raise FormulaError(
+            f"{ACTION} is about a step, the rest about a state: "
+            "write them as propositions of their own",
+            formula=text,
+        )
+    return bound
+
+
+class _Binder:
+    def __init__(self, known: Vocabulary, text: str) -> None:
+        self.known = known
+        self.text = text
+
+    def bound(self, expression: Expression) -> Expression:
+        if not isinstance(expression, Operation):
+            return self.leaf(expression)
+        operands = expression.operands
+        if expression.operator == "==":
+            for some, other in (operands, operands[::-1]):
+                if isinstance(some, Text):
+                    return self.named_value(other, some.value)
+        return replace(
+            expression, operands=tuple(self.bound(operand) for operand in operands)
+        )
+
+    def leaf(self, expression: Expression) -> Expression:
+        if isinstance(expression, Name):
+            return self.named(expression.text)
+        if isinstance(expression, Element):
+            return self.element(expression)
+        if isinstance(expression, Call):
+            return self.called(expression)
+        if isinstance(expression, Text):
+            raise self.refusal(f"{expression} can only be compared with == or !=")
+        return expression
+
+    def named(self, name: str) -> Expression:
+        known = self.known
+        if name in known.variables:
+            return Variable(known.variables[name])
+        if name in known.facts:
+            return self.bound(known.facts[name])
+        if name == DEADLOCK:
+            return Deadlock()
+        if name in known.arrays:
+            raise self.refusal(f"{name} is an array: say which element, {name}[0]")
+        everything = [*known.variables, *known.facts, *known.arrays, DEADLOCK]
+        raise self.unknown("nothing in the system", name, everything)
+
+    def element(self, element: Element) -> Expression:
+        array = self.known.arrays.get(element.array)
+        if array is None:
+            # What looks like an element may be a name with brackets in it.
+            if str(element) in self.known.variables:
+                return Variable(self.known.variables[str(element)])
+            raise self.unknown("no array", element.array, self.known.arrays)
+        first, size = array
+        index = self.bound(element.index)
+        if not isinstance(index, Number):
+            return Indexed(first, size, index)
+        if not 0 <= index.value < size:
+            raise self.refusal(
+                f"{element}: {element.array} has the elements 0 to {size - 1}"
+            )
+        return Variable(first + index.value)
+
+    def called(self, call: Call) -> Expression:
+        if call.function != FIREABLE:
+            raise self.refusal(f"no function is called {call.function!r}")
+        if not self.known.fireable:
+            raise self.refusal(f"actions of this system have no names for {FIREABLE}")
+        conditions = []
+        for name in call.arguments:
+            if name not in self.known.fireable:
+                raise self.unknown("no action", name, self.known.fireable)
+            conditions.append(self.bound(self.known.fireable[name]))
+        some = Operation("||", tuple(conditions))
+        return conditions[0] if len(conditions) == 1 else some
+
+    def named_value(self, subject: Expression, value: str) -> Expression:
+        if subject == Name(ACTION) and ACTION not in self.known.variables:
+            if value not in self.known.actions:
+                raise self.unknown("no action", value, self.known.actions)
+            return Taken(self.known.actions[value])
+        bound = self.bound(subject)
+        values = None
+        if isinstance(bound, Variable):
+            values = self.known.texts.get(bound.number)
+        if values is None:
+            raise self.refusal(f"the values of {subject} are numbers, not {value!r}")
+        if value not in values:
+            raise self.unknown(f"no value of {subject}", value, values)
+        return Operation("==", (bound, Number(values[value])))
+
+    def unknown(self, what: str, name: str, candidates: Iterable[str]) -> FormulaError:
+        near = difflib.get_close_matches(name, list(candidates), _NEAREST, 0.5)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        return self.refusal(f"{what} is called {name!r}{hint}", name)
+
+    def refusal(self, message: str, name: str | None = None) -> FormulaError:
+        place = self.text.find(name) if name else -1
+        return FormulaError(
+            message, formula=self.text, position=place if place >= 0 else None
+        )

@@ -1,0 +1,200 @@
+"""Bound propositions as tables for `ltlpipe.systems.propositions.kernels`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.logic.propositions.syntax import (
+    Deadlock,
+    Indexed,
+    Number,
+    Operation,
+    Taken,
+    Variable,
+)
+from ltlpipe.systems.propositions.kernels import DEPTH, Code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.logic.propositions.syntax import Expression
+
+MAX_PROPOSITIONS = 20
+"""Propositions of one property: every set of them is a letter."""
+
+_OPERATORS = {
+    "+": Code.ADD,
+    "*": Code.MULTIPLY,
+    "/": Code.DIVIDE,
+    "%": Code.REMAINDER,
+    "==": Code.EQUAL,
+    "<": Code.LESS,
+    "<=": Code.AT_MOST,
+    "&&": Code.AND,
+    "||": Code.OR,
+}
+
+
+class Place(NamedTuple):
+    """Where a variable lies in a row: `bits` bits at `shift` in word `word`.
+
+    The variable's value is `low` more than that of the bits.
+    """
+
+    word: int
+    shift: int
+    bits: int
+    low: int = 0
+
+    @property
+    def mask(self) -> int:
+        """The field's bits, moved to bit 0."""
+        return (1 << self.bits) - 1
+
+
+def assemble(propositions: Sequence[Expression], places: Sequence[Place]) -> np.ndarray:
+    """Return the table from which `letter_of` evaluates propositions.
+
+    Parameters
+    ----------
+    propositions : sequence of Expression
+        Bound.  Those about steps (`Taken`) are 0 here; see `taken_bits`.
+    places : sequence of Place
+        One per variable.
+
+    Returns
+    -------
+    int64[m]
+        Their number, and the code of each.
+
+    Raises
+    ------
+    UnsupportedError
+        There are too many, or one is nested too deep.
+    """
+    if len(propositions) > MAX_PROPOSITIONS:
+        raise UnsupportedError(
+            f"the property has {len(propositions)} propositions about states, the "
+            f"limit is {MAX_PROPOSITIONS}"
+        )
+    table = [len(propositions)]
+    for proposition in propositions:
+        if isinstance(proposition, Taken):
+            proposition = Number(0)
+        if _depth(proposition) > DEPTH:
+            raise UnsupportedError(
+                f"a proposition needs {_depth(proposition)} intermediate results, the "
+                f"limit is {DEPTH}: put what is nested deep to the left"
+            )
+        table += _code(proposition, places)
+        table.append(Code.END)
+    return _int64(table)
+
+
+def taken_bits(propositions: Sequence[Expression], n_actions: int) -> np.ndarray:
+    """Return for each action the bits of the propositions that it is taken.
+
+    int64[n_actions]; a step's letter is the state's and these together.
+    """
+    bits = np.zeros(n_actions, dtype=np.int64)
+    for bit, proposition in enumerate(propositions):
+        if isinstance(proposition, Taken):
+            bits[proposition.action] |= 1 << bit
+    return bits
+
+
+def _int64(values: Sequence[int]) -> np.ndarray:
+    """Return numbers below 2**64; masks of whole words become negative."""
+    wrapped = [int(value) & 0xFFFFFFFFFFFFFFFF for value in values]
+    return np.array(wrapped, dtype=np.uint64).view(np.int64)
+
+
+def _depth(expression: Expression) -> int:
+    if isinstance(expression, Indexed):
+        return _depth(expression.index)
+    if not isinstance(expression, Operation) or _terms(expression) is not None:
+        return 1
+    depths = map(_depth, expression.operands)
+    return max(depth + (i > 0) for i, depth in enumerate(depths))
+
+
+def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
+    """Yield the instructions that push the value of an expression."""
+    if isinstance(expression, Number):
+        yield from (Code.NUMBER, expression.value)
+    elif isinstance(expression, Variable):
+        yield Code.FIELD
+        yield from _field(places[expression.number])
+    elif isinstance(expression, Deadlock):
+        yield Code.DEADLOCK
+    elif isinstance(expression, Indexed):
+        yield from _code(expression.index, places)
+        yield from (Code.ELEMENT, expression.size)
+        for i in range(expression.size):
+            yield from _field(places[expression.first + i])
+    elif isinstance(expression, Operation):
+        yield from _operation(expression, places)
+    else:
+        raise TypeError(f"{expression} is not bound to a system")
+
+
+def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
+    fixed = _fixed(operation, places)
+    terms = _terms(operation)
+    if fixed is not None:
+        yield from fixed
+    elif terms is not None:
+        constant, factors = terms
+        yield from (Code.TERMS, len(factors), constant)
+        for number, factor in factors.items():
+            yield factor
+            yield from _field(places[number])
+    elif len(operation.operands) == 1:
+        yield from _code(operation.operands[0], places)
+        yield Code.NOT if operation.operator == "!" else Code.NEGATIVE
+    else:
+        for i, operand in enumerate(operation.operands):
+            yield from _code(operand, places)
+            if i > 0:
+                yield _OPERATORS[operation.operator]
+
+
+def _fixed(operation: Operation, places: Sequence[Place]) -> list[int] | None:
+    """Return the code of a variable's comparison with a constant it can have."""
+    if operation.operator != "==":
+        return None
+    for some, other in (operation.operands, operation.operands[::-1]):
+        if isinstance(some, Variable) and isinstance(other, Number):
+            place = places[some.number]
+            bits = other.value - place.low
+            if not 0 <= bits <= place.mask:
+                return [Code.NUMBER, 0]
+            return [Code.IS, place.word, place.mask << place.shift, bits << place.shift]
+    return None
+
+
+def _terms(operation: Operation) -> tuple[int, dict[int, int]] | None:
+    """Return a sum of variables as a constant and a factor for each; None if none."""
+    if operation.operator not in ("+", "-"):
+        return None
+    constant = 0
+    factors: dict[int, int] = {}
+    operands = operation.operands if operation.operator == "+" else (operation,)
+    for operand in operands:
+        factor = 1
+        while isinstance(operand, Operation) and operand.operator == "-":
+            factor, operand = -factor, operand.operands[0]
+        if isinstance(operand, Number):
+            constant += factor * operand.value
+        elif isinstance(operand, Variable):
+            factors[operand.number] = factors.get(operand.number, 0) + factor
+        else:
+            return None
+    return constant, factors
+
+
+def _field(place: Place) -> tuple[int, int, int, int]:
+    return place.word, place.shift, place.mask, place.low

@@ -1,0 +1,174 @@
+"""Bound propositions: names, the evaluator, and the kernel against each other."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltlpipe import FormulaError, UnsupportedError
+from ltlpipe._jit import njit
+from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.logic.propositions.syntax import (
+    Deadlock,
+    Indexed,
+    Number,
+    Operation,
+    Taken,
+    Variable,
+    compared,
+    joined,
+    negative,
+)
+from ltlpipe.systems.propositions.binding import Vocabulary, bind
+from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.kernels import letter_of
+from ltlpipe.systems.propositions.tables import (
+    MAX_PROPOSITIONS,
+    Place,
+    assemble,
+    taken_bits,
+)
+
+KNOWN = Vocabulary(
+    variables={"x": 0, "P": 1, "t[0]": 2, "t[1]": 3, "P.i": 4},
+    arrays={"t": (2, 2)},
+    texts={1: {"NCS": 0, "CS": 1}},
+    facts={"P.CS": parse_proposition("P=='CS'")},
+    fireable={"go": parse_proposition("x>=2 && t[1]==0")},
+    actions={"go": 0, "stop": 1},
+)
+
+
+def bound(text):
+    return bind(parse_proposition(text), KNOWN, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("x", Variable(0)),
+        ("P=='CS'", Operation("==", (Variable(1), Number(1)))),
+        ("'CS'==P", Operation("==", (Variable(1), Number(1)))),
+        ("P.CS", Operation("==", (Variable(1), Number(1)))),
+        ("t[1]", Variable(3)),
+        ("t[x]", Indexed(2, 2, Variable(0))),
+        ("deadlock", Deadlock()),
+        ("action=='stop'", Taken(1)),
+        ("fireable(go)", bound("2<=x && t[1]==0")),
+    ],
+)
+def test_names(text, meaning):
+    assert bound(text) == meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("y", "nothing in the system is called 'y'"),
+        ("P.j", r"did you mean P.i"),
+        ("P=='C'", "no value of P is called 'C'; did you mean CS"),
+        ("x=='CS'", "the values of x are numbers"),
+        ("t", r"t is an array: say which element, t\[0\]"),
+        ("t[2]", "t has the elements 0 to 1"),
+        ("u[2]", "no array is called 'u'"),
+        ("action=='og'", "no action is called 'og'; did you mean go"),
+        ("fireable(og)", "did you mean go"),
+        ("takes(go)", "no function is called 'takes'"),
+        ("action=='go' && x==1", "about a step"),
+    ],
+)
+def test_refused(text, message):
+    with pytest.raises(FormulaError, match=message):
+        bound(text)
+
+
+PLACES = (
+    Place(0, 0, 8),
+    Place(0, 8, 16, -(1 << 15)),
+    Place(0, 40, 4),
+    Place(0, 44, 4),
+    Place(0, 48, 4),
+    Place(1, 0, 64),
+)
+
+
+def packed(state):
+    row = np.zeros(2, dtype=np.uint64)
+    for value, place in zip(state, PLACES, strict=True):
+        row[place.word] |= np.uint64((value - place.low) << place.shift)
+    return row
+
+
+@njit
+def letter(ints, start, row, dead):
+    return letter_of(ints, start, row, dead)
+
+
+def letters(propositions, state, dead=False):
+    table = np.concatenate(([7], assemble(propositions, PLACES)))
+    return int(letter(table, 1, packed(state), int(dead)))
+
+
+def expressions():
+    leaves = st.one_of(
+        st.integers(-5, 5).map(Number),
+        st.integers(0, 5).map(Variable),
+        st.just(Deadlock()),
+    )
+
+    def larger(inner):
+        return st.one_of(
+            st.builds(Indexed, st.just(2), st.just(3), inner),
+            st.builds(negative, inner),
+            st.builds(lambda e: Operation("!", (e,)), inner),
+            st.builds(joined, st.sampled_from(["+", "&&", "||"]), inner, inner),
+            st.builds(compared, st.sampled_from(["==", "<", "<="]), inner, inner),
+            st.builds(
+                lambda o, a, b: Operation(o, (a, b)),
+                st.sampled_from(["*", "/", "%"]),
+                inner,
+                inner,
+            ),
+        )
+
+    return st.recursive(leaves, larger, max_leaves=7)
+
+
+states = st.tuples(
+    st.integers(0, 255),
+    st.integers(-(1 << 15), (1 << 15) - 1),
+    *[st.integers(0, 15)] * 3,
+    st.integers(0, 100),
+)
+
+
+@given(st.lists(expressions(), max_size=4), states, st.booleans())
+def test_kernel_and_evaluator_agree(propositions, state, dead):
+    values = [evaluate(p, state, dead=dead) for p in propositions]
+    expected = sum(1 << bit for bit, value in enumerate(values) if value)
+    assert letters(propositions, state, dead) == expected
+
+
+def test_c_division():
+    minus, seven = negative(Variable(0)), (7, 0, 0, 0, 0, 0)
+    for text, value in [("/", -3), ("%", -1)]:
+        assert evaluate(Operation(text, (minus, Number(2))), seven) == value
+        assert evaluate(Operation(text, (minus, Number(0))), seven) == 0
+
+
+def test_what_is_about_steps_is_no_part_of_the_letter_of_a_state():
+    propositions = [Taken(1), Number(1), Taken(0), Taken(1)]
+    assert letters(propositions, (0,) * 6) == 0b0010
+    assert taken_bits(propositions, 3).tolist() == [0b0100, 0b1001, 0]
+    assert evaluate(Taken(1), (), action=1) == 1
+    assert evaluate(Taken(1), ()) == 0
+
+
+def test_limits():
+    with pytest.raises(UnsupportedError, match="propositions about states"):
+        assemble([Number(0)] * (MAX_PROPOSITIONS + 1), PLACES)
+    deep = Variable(0)
+    for _ in range(8):
+        deep = Operation("*", (Variable(1), deep))
+    with pytest.raises(UnsupportedError, match="intermediate results"):
+        assemble([deep], PLACES)
