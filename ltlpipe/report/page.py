@@ -100,6 +100,7 @@ def write_report(
 def page(source: Source, title: str, *, where: str | None = None) -> str:
     """Return the page about a source."""
     loader = Loader(source)
+    contradicted, n_contradicted = contradictions(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
     columns = columns_of(source.frame)
     shown = in_table(columns)
@@ -119,7 +120,8 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         setting=setting(source),
         counts=counts(source.frame),
         groups=groups(source.frame),
-        contradictions=contradictions(source),
+        contradictions=contradicted,
+        n_contradictions=n_contradicted,
         plots=plots(source.frame),
         columns=shown,
         first=first,
