@@ -16,6 +16,7 @@ from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.results import results
 from ltlpipe.cli.solve import solve
+from ltlpipe.cli.status import status
 from ltlpipe.cli.translate import translate
 
 app = typer.Typer(
@@ -51,6 +52,7 @@ def _options(
 app.command()(check)
 app.command()(solve)
 app.command()(results)
+app.command()(status)
 app.command()(livelock)
 app.command()(compare)
 app.command()(analyze)
