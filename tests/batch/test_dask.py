@@ -220,9 +220,10 @@ def test_a_solver_dies(cluster, tmp_path):
     tasks = [Task(philosophers(10), "0"), Task(RING, "G a")]
     killed = []
 
-    def kill(_):
-        workers = cluster.pids
-        killed.extend(pid for worker in workers for pid in solvers(worker))
+    def kill(over):
+        while not killed and not over.is_set():
+            killed.extend(all_solvers(cluster))
+        time.sleep(0.5)
         for pid in killed:
             os.kill(pid, signal.SIGSEGV)
 
@@ -288,9 +289,15 @@ def test_the_scheduler_goes(tmp_path):
     """It is said, and what is done is in the store."""
     path = tmp_path / "run.sqlite"
     tasks = [Task(RING, "G a"), *(Task(philosophers(11), "0") for _ in range(2))]
+
+    def kill(over):
+        while not over.is_set() and not len(results(path)):
+            time.sleep(0.1)
+        own.program.kill()
+
     with (
         running(1) as own,
-        meanwhile(path, lambda _: own.program.kill()),
+        meanwhile(path, kill),
         pytest.raises(LtlpipeError, match="the connection is lost"),
     ):
         begin(own, path, tasks, **SEARCH)

@@ -6,7 +6,6 @@ import os
 import resource
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -112,7 +111,8 @@ def test_workers_are_killed(table):
             for pid in children(run.pid)[:1]:
                 os.kill(pid, signal.SIGKILL)
                 killed += 1
-    assert run.wait() == 1
+    run.communicate()
+    assert run.returncode == 1
     frame = results(path)
     assert len(frame) == N_TASKS
     crashed = frame[frame["reason"] == "crash"]
@@ -148,7 +148,6 @@ def test_a_translation_that_never_ends(table):
     table.with_name("many.aut").write_text(MANY)
     lines = ["system,formula,timeout", "ring.aut,G a,", f"many.aut,{HARD},1"]
     table.write_text("\n".join([*lines, "ring.aut,X b,", ""]))
-    began = time.monotonic()
 
     done = subprocess.run(command(table), cwd=ROOT, check=False)
 
@@ -156,8 +155,7 @@ def test_a_translation_that_never_ends(table):
     frame = results(table.with_name("run.sqlite"))
     assert frame["verdict"].tolist() == ["violated", "unknown", "holds"]
     assert frame["reason"][1] == "timeout"
-    assert 1 <= frame["wall_seconds"][1] < 4
-    assert time.monotonic() - began < 60
+    assert 1 <= frame["seconds"][1] < 4
 
 
 def test_a_task_that_eats_memory(table):
@@ -166,13 +164,8 @@ def test_a_task_that_eats_memory(table):
     from ltlpipe.systems.philosophers import philosophers
 
     save(philosophers(12), str(table.with_name("big.hoa")))
-    lines = [
-        "system,formula,reduce",
-        "ring.aut,G a,",
-        "big.hoa,0,none",
-        "ring.aut,X b,",
-    ]
-    table.write_text("\n".join([*lines, ""]))
+    lines = ["system,formula,reduce", "ring.aut,G a,", "big.hoa,0,none"]
+    table.write_text("\n".join([*lines, "ring.aut,X b,", ""]))
 
     done = subprocess.run(command(table, "--memory", "60"), cwd=ROOT, check=False)
 

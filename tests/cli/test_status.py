@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 
@@ -166,4 +165,4 @@ def test_nothing_there(run, tmp_path):
     outcome = run("status", tmp_path / "nothing.sqlite")
     assert outcome.code == 2
     assert "there is no such store" in outcome.complaint
-    assert not os.listdir(tmp_path)
+    assert not list(tmp_path.iterdir())
