@@ -220,10 +220,10 @@ def _folded(expression: Expression) -> Expression:
     elif isinstance(expression, Binary):
         left, right = expression.left, expression.right
         if expression.op in LOGICAL and isinstance(left, Number):
-            if bool(left.value) == (expression.op == "||"):
-                return Number(int(expression.op == "||"))
-            if expression.op == "imply" and not left.value:
-                return Number(1)
+            if bool(left.value) == (
+                expression.op == "||"
+            ):  # the right one is no matter
+                return Number(int(expression.op != "&&"))
         is_constant = isinstance(left, Number) and isinstance(right, Number)
     else:
         return expression

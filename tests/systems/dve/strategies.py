@@ -84,7 +84,9 @@ def transitions(draw, n_states, names, channels):
     for _ in range(draw(st.integers(0, 3))):
         target, value = draw(targets(names)), draw(expressions(names))
         if draw(st.booleans()):  # keeps what is reached small, but moving
-            value = f"({target} + {draw(st.integers(1, 3))}) % {draw(st.integers(2, 5))}"
+            value = (
+                f"({target} + {draw(st.integers(1, 3))}) % {draw(st.integers(2, 5))}"
+            )
         assignments.append(f"{target} = {value}")
     if assignments:
         text += f" effect {', '.join(assignments)};"
@@ -132,9 +134,7 @@ def models(draw):
         if draw(st.integers(0, 3)) == 0:
             lines.append(f"commit s{draw(st.integers(0, n_states[p] - 1))};")
         moves = draw(
-            st.lists(
-                transitions(n_states[p], names, channels), min_size=2, max_size=6
-            )
+            st.lists(transitions(n_states[p], names, channels), min_size=3, max_size=7)
         )
         lines.append("trans " + ",\n  ".join(moves) + "; }")
     lines.append(f"system {'sync' if synchronous else 'async'};")
