@@ -1,4 +1,4 @@
-"""Compiled successor functions: complete searches against the interpreter, and letters."""
+"""Compiled successor functions: complete searches and letters."""
 
 from __future__ import annotations
 

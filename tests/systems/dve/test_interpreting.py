@@ -161,7 +161,8 @@ channel {types} c{size};
 process Receiver {{ byte v; state s, e; init s;
   trans s -> e {{ sync c?v; effect order = order * 10 + 1, seen = Sender.e; }}; }}
 process Sender {{ state s, e; init s;
-  trans s -> e {{ sync c!order + {sent}; effect order = order * 10 + 2, got = Receiver->v; }}; }}
+  trans s -> e {{ sync c!order + {sent};
+                  effect order = order * 10 + 2, got = Receiver->v; }}; }}
 system async;
 """
 

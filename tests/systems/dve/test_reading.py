@@ -45,8 +45,8 @@ def model(body="", declarations="byte x; byte t[3]; channel c;", system="async")
         (
             "byte x;",
             1,
-            "column 8: unexpected end of file, expected 'byte', 'channel', 'const', "
-            "'int' or 'process'",
+            """column 8: unexpected end of file, expected 'byte', 'channel', 'const', \
+'int' or 'process'""",
         ),
         (
             "byte x; /* for ever",
@@ -144,8 +144,8 @@ def model(body="", declarations="byte x; byte t[3]; channel c;", system="async")
         (
             model().replace("trans s", "trans "),
             2,
-            "column 48: the first transition of a process has no source, "
-            "expected a state",
+            """column 48: the first transition of a process has no source, expected \
+a state""",
         ),
         (
             model().replace("-> e", "-> f"),
