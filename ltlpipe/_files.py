@@ -50,9 +50,24 @@ def read_text(path: StrPath, *, opening: Opening | None = None) -> str:
                 _check_opening(data, opening, file)
             data += stream.read()
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason}", file=file) from None
+        raise _unreadable(error, file) from None
     return _decoded(data, file)
+
+
+def read_data(path: StrPath) -> bytes:
+    """Read a file as it is, decompressed if its name ends in ``.gz``.
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened or decompressed; names it.
+    """
+    file = os.fspath(path)
+    try:
+        with _open(file) as stream:
+            return stream.read()
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise _unreadable(error, file) from None
 
 
 def write_text(path: StrPath, text: str) -> None:
@@ -68,6 +83,11 @@ def write_text(path: StrPath, text: str) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise LtlpipeError(f"{path}: cannot be written: {reason}") from None
+
+
+def _unreadable(error: Exception, file: str) -> InputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(f"cannot be read: {reason}", file=file)
 
 
 def _open(file: str) -> BinaryIO:

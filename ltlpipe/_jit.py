@@ -174,6 +174,10 @@ if INTERPRETED:
     def prefetch(array: Any, index: Any) -> None:
         """Do nothing: plain Python has no cache to warm."""
 
+    def trailing_zeros(word: Any) -> int:
+        """Return the number of the lowest bit of a word that is not 0."""
+        return (int(word) & -int(word)).bit_length() - 1
+
 else:
 
     @intrinsic
@@ -206,3 +210,12 @@ else:
             return context.get_dummy_value()
 
         return types.void(array, types.int64), generate
+
+    @intrinsic
+    def trailing_zeros(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
+        """Return the number (int64) of the lowest bit of a uint64 that is not 0."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+            return builder.cttz(args[0], ir.IntType(1)(1))
+
+        return types.int64(types.uint64), generate

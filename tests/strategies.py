@@ -16,6 +16,7 @@ from ltlpipe.automata.conditions import (
 )
 from ltlpipe.automata.structure import table_of
 from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
 
 #: Few labels, so that components share some and have some for themselves.
 LETTERS = st.sampled_from(["a", "b", "c", "d"])
@@ -203,4 +204,26 @@ def tela_tables(draw, *, max_states=4, n_letters=4, n_marks=5, condition=None):
         initial=0,
         n_marks=n_marks,
         condition=draw(conditions(n_marks) if condition is None else condition),
+    )
+
+
+@st.composite
+def petri_nets(draw, *, max_places=5, max_transitions=5, max_weight=2, max_tokens=3):
+    """Nets with weights, self-loops, and transitions that take or put nothing.
+
+    Many are unbounded.
+    """
+    n = draw(st.integers(0, max_places))
+    tokens = draw(st.lists(st.integers(0, max_tokens), min_size=n, max_size=n))
+    arcs = st.just({})
+    if n:
+        weights = st.integers(1, max_weight)
+        arcs = st.dictionaries(st.integers(0, n - 1), weights, max_size=3)
+    sides = draw(st.lists(st.tuples(arcs, arcs), max_size=max_transitions))
+    return PetriNet(
+        [Place(f"p{k}", f"p{k}", m) for k, m in enumerate(tokens)],
+        [
+            Transition(f"t{k}", f"t{k}", pre, post)
+            for k, (pre, post) in enumerate(sides)
+        ],
     )

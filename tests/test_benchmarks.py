@@ -50,6 +50,12 @@ ROOT = Path(__file__).parents[1]
             "largest_composition",
         ),
         (
+            "benchmarks.report",
+            ["--rows", "50", "--systems", "2"],
+            "report.csv",
+            "size_mb",
+        ),
+        (
             "benchmarks.decoupled",
             ["--quick", "--part", "scaling"],
             "decoupled_scaling.csv",
@@ -60,6 +66,16 @@ ROOT = Path(__file__).parents[1]
             ["--quick", "--part", "ltl"],
             "decoupled_ltl.csv",
             "states",
+        ),
+        (
+            "benchmarks.batch",
+            [
+                *("--part", "overhead", "--part", "scaling", "--part", "store"),
+                *("--tasks", "20", "--rows", "50", "--runs", "1"),
+                *("--philosophers", "4", "--searches", "2"),
+            ],
+            "batch.csv",
+            "value",
         ),
     ],
 )

@@ -200,6 +200,53 @@ def from_automaton(
     return _table(restricted, letters, acceptance, system_marks)
 
 
+def from_formula_over_states(
+    formula: Formula,
+    acceptance: str,
+    propositions: Sequence[str],
+    *,
+    deterministic: bool = False,
+) -> PropertyAutomaton:
+    """Return the table of the words over sets of propositions that violate `formula`.
+
+    Letter i is the set of the propositions ``propositions[k]`` for all bits k of i.
+    Parameters and errors are those of `from_formula`.
+    """
+    import spot
+
+    wishes = _wishes(acceptance, deterministic)
+    translated = _translated(spot.formula_Not(formula.spot), wishes)
+    return _table(translated, _valuations(propositions), acceptance)
+
+
+def from_automaton_over_states(
+    automaton: Any,
+    acceptance: str | None,
+    propositions: Sequence[str],
+    *,
+    deterministic: bool = False,
+) -> PropertyAutomaton:
+    """Return the table of a Spot automaton (see `from_formula_over_states`).
+
+    With `acceptance` None it is taken as it is, state by state; else Spot makes it one
+    of that kind, and simplifies it.
+    """
+    letters = _valuations(propositions)
+    if acceptance is None:
+        return _table(automaton, letters, "tela")
+    wishes = _wishes(acceptance, deterministic)
+    made = _by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
+    return _table(made, letters, acceptance)
+
+
+def _valuations(propositions: Sequence[str]) -> list[set[str]]:
+    """Return every set of propositions, by the number whose bits say what it holds."""
+    return [
+        {name for bit, name in enumerate(propositions) if number >> bit & 1}
+        for number in range(1 << len(propositions))
+    ]
+
+
 def _mark_names(system_marks: int) -> list[str]:
     """Return the propositions that say which marks a step of the system has.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._errors import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.automata.kept import uncounted_cpu_seconds
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from ltlpipe.batch.tasks import Task
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.search.driver import Progress
+    from ltlpipe.systems.models import Model
     from ltlpipe.verdict.verdict import Verdict
+
+    System = Network | Model
 
 INPUT_ERROR = "input-error"
 """The reason of a task whose system or formula cannot be read."""
@@ -67,9 +71,9 @@ class Systems:
 
     def __init__(self) -> None:
         self._digests = Digests()
-        self._kept: OrderedDict[tuple[str, ...], Network | LtlpipeError] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], System | LtlpipeError] = OrderedDict()
 
-    def network(self, task: Task, expected: Expected | None = None) -> Network:
+    def system(self, task: Task, expected: Expected | None = None) -> System:
         """Return the system of a task.
 
         Raises
@@ -87,7 +91,7 @@ class Systems:
         found = self._kept.get(place)
         if found is None:
             found = self._loaded(task.system, digest)
-            place = digest if isinstance(found, Network) else place
+            place = place if isinstance(found, LtlpipeError) else digest
             self._kept[place] = found
             if len(self._kept) > _SYSTEMS_KEPT:
                 self._kept.popitem(last=False)
@@ -98,14 +102,14 @@ class Systems:
 
     def _loaded(
         self, files: tuple[str, ...], digest: tuple[str, ...]
-    ) -> Network | LtlpipeError:
+    ) -> System | LtlpipeError:
         try:
-            network = load(files)
+            system = load(files)
         except LtlpipeError as error:
             return error
         if Digests().system(files) != digest:  # somebody writes to it
             return _changed(files[0])
-        return network
+        return system
 
     def question(self, task: Task, expected: Expected | None = None) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
@@ -122,7 +126,7 @@ class Systems:
             return {"formula": parse(asked) if isinstance(asked, str) else asked}
         from ltlpipe.automata.hoa import read_automaton
 
-        automaton = read_automaton(asked.path)
+        automaton = read_automaton(asked.path, asked.name)
         if expected is not None and Digests().question(task) != expected.question:
             raise _changed(asked.path)
         return {"violations": automaton}
@@ -162,7 +166,8 @@ def answer(
     -------
     Answer
         Besides the columns of the result table, the row has `n_components` if the
-        system could be read, and `wall_seconds` and `cpu_seconds` of all that was done.
+        system is a network that could be read, and `wall_seconds` and `cpu_seconds` of
+        all that was done.
     """
     merged = {**options, **task.options}
     cpu_time = merged.pop("cpu_time", None)
@@ -171,13 +176,15 @@ def answer(
     known: Row = {}
     verdict, failure = None, None
     try:
-        network = systems.network(task, expected)
-        known["n_components"] = len(network.components)
+        system = systems.system(task, expected)
+        if isinstance(system, Network):
+            known["n_components"] = len(system.components)
         question = systems.question(task, expected)
         began()
         clock = _CpuClock(cpu_time, progress)
-        verdict = check(network, **question, **merged, progress=clock)
+        verdict = check(system, **question, **merged, progress=clock)
         row = row_of(verdict)
+        known["search_seconds"] = verdict.stats.search_seconds
         row["system"] = task.system_name  # its contents may have other names, too
         row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
         if verdict.reason == CPU_TIME:
@@ -199,8 +206,8 @@ def now() -> str:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process and of those that it has waited for."""
-    return sum(os.times()[:4])
+    """Return the CPU time of this process and of those that it has started."""
+    return sum(os.times()[:4]) + uncounted_cpu_seconds()
 
 
 class _CpuClock:

@@ -31,7 +31,7 @@ from ltlpipe.batch.table import (
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.reading import load
+from ltlpipe.systems.reading import load_network
 from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.options import ACCEPTANCE_NAMES, AUTO, Options, validate
 
@@ -206,7 +206,7 @@ def compare(
     asked: list[Formula | None]
     asked = [parse(f) if isinstance(f, str) else f for f in formulas]
     runs = runs_of(asked + [None] * empty, configured)
-    network = system if isinstance(system, Network) else load(system)
+    network = system if isinstance(system, Network) else load_network(system)
     rows = comparison_rows(network, runs, sizes=sizes, **options)
     return to_frame(rows, COMPARISON_DTYPES)
 

@@ -32,14 +32,18 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 20
 
 
+def file_kind(path: str) -> str:
+    """Return the suffixes of a file: its format, and whether it is compressed."""
+    return split_suffix(path)[1] + (".gz" if path.lower().endswith(".gz") else "")
+
+
 def file_digest(path: str) -> str:
     """Return what stands for the contents of a file, and for its format.
 
     A file that cannot be read has a digest, too, which says why: once it can be
     read, the question is another one.
     """
-    # The suffix alone says which format it is, and whether it is compressed.
-    kind = split_suffix(path)[1] + (".gz" if path.lower().endswith(".gz") else "")
+    kind = file_kind(path)
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as stream:
@@ -97,7 +101,8 @@ class Digests:
         """Return the kind of a question, and what stands for its contents."""
         asked = task.formula
         if isinstance(asked, AutomatonFile):
-            return "automaton", self._file(asked.path)
+            name = "" if asked.name is None else f" {asked.name}"
+            return "automaton", self._file(asked.path) + name
         if isinstance(asked, InputError):
             return "error", asked.message
         if isinstance(asked, (Formula, FormulaError)):
@@ -106,14 +111,39 @@ class Digests:
 
     def key(self, task: Task, options: Mapping[str, Any]) -> str:
         """Return the key of a task under all of its options, those of the run too."""
-        parts = {
-            "system": self.system(task.system),
-            "question": self.question(task),
-            "options": json.loads(options_text(options)),
-            "versions": _versions(),
-        }
-        text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        return key_of(
+            self.system(task.system),
+            self.question(task),
+            options_text(options),
+            _versions(),
+        )
+
+
+def key_of(
+    system: tuple[str, ...],
+    question: tuple[str, str],
+    options: str,
+    versions: tuple[str, str],
+) -> str:
+    """Return the key of what `Digests` says of a task.
+
+    Parameters
+    ----------
+    system, question : tuple of str
+        As `Digests.system` and `Digests.question` return them.
+    options : str
+        As `options_text` returns them.
+    versions : (str, str)
+        Of ltlpipe and Spot.
+    """
+    parts = {
+        "system": system,
+        "question": question,
+        "options": json.loads(options),
+        "versions": versions,
+    }
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _versions() -> tuple[str, str]:

@@ -112,8 +112,8 @@ def row_of(verdict: Verdict) -> Row:
         "max_depth": stats.max_depth,
         "seconds": stats.seconds,
         "memory_mib": stats.memory_mib,
-        "lasso_prefix": None if lasso is None else _listed(lasso.prefix),
-        "lasso_cycle": None if lasso is None else _listed(lasso.cycle),
+        "lasso_prefix": None if lasso is None else _listed(lasso.prefix_actions),
+        "lasso_cycle": None if lasso is None else _listed(lasso.cycle_actions),
     }
 
 
@@ -125,7 +125,7 @@ def comparison_columns(verdict: Verdict) -> Row:
         "pairs": _n_pairs(stats.acceptance),
         "max_roots": stats.details.get("max_roots"),
         "max_current": stats.details.get("max_current"),
-        "lasso_length": None if lasso is None else len(lasso.prefix + lasso.cycle),
+        "lasso_length": None if lasso is None else len(lasso.actions),
         "bytes_per_state": stats.bytes_per_state,
         "search_seconds": stats.search_seconds,
     }

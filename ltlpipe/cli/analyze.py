@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.cli import options as shared  # noqa: TC001 - typer reads annotations
+from ltlpipe.cli import options as shared
+from ltlpipe.cli import tables
 from ltlpipe.cli.progress import search_progress
 
 if TYPE_CHECKING:
@@ -24,15 +22,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "csv", "parquet", "json", "latex", "html")
 
-_SUFFIXES = {
-    ".txt": "text",
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".json": "json",
-    ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-}
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _PIPE_WIDTH = 180  # columns where there is no terminal to ask
 
@@ -89,10 +78,10 @@ def analyze(
     are written, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of, read_all
-    from ltlpipe.cli.check import json_line
+    from ltlpipe.cli.verdicts import json_line
     from ltlpipe.logic.formulas import parse
 
-    form = _format(to, out)
+    form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
         raise typer.BadParameter("--json and --to both want standard output")
     formulas = read_all(files or []) + [parse(text) for text in formula or []]
@@ -123,77 +112,30 @@ def analyze(
         raise typer.Exit(_INTERRUPTED)
 
 
-def _format(to: str | None, out: str | None) -> str:
-    """Return the format that the options ask for."""
-    if to is None and out is None:
-        return "text"
-    form = to or _SUFFIXES.get(Path(out or "").suffix.lower())
-    if form not in FORMATS:
-        asked = f"--to {to}" if to else f"--out {out}"
-        raise UnsupportedError(f"{asked}: expected one of {', '.join(FORMATS)}")
-    if form == "parquet" and out is None:
-        raise UnsupportedError("--to parquet needs --out FILE")
-    return form
-
-
 def _write(rows: list[Row], form: str, out: str | None) -> None:
     """Write the rows to a file, or to standard output."""
-    if form in ("csv", "parquet") and out is not None:
-        from ltlpipe.batch.analyzing import ANALYSIS_DTYPES
-        from ltlpipe.batch.table import CsvWriter, ParquetWriter
+    from ltlpipe.batch.analyzing import ANALYSIS_DTYPES
+    from ltlpipe.batch.table import to_frame
 
-        kind = CsvWriter if form == "csv" else ParquetWriter
-        with kind(out, ANALYSIS_DTYPES) as table:
-            for row in rows:
-                table.write(row)
-        return
-    text = _laid_out(rows, form, to_file=out is not None)
-    if out is None:
-        print(text, end="")
-        return
-    from ltlpipe._files import write_text
-
-    write_text(out, text)
+    frame = to_frame(rows, ANALYSIS_DTYPES)
+    tables.write_table(frame, form, out, lambda f: _laid_out(rows, f, out))
 
 
-def _laid_out(rows: list[Row], form: str, *, to_file: bool) -> str:
-    from ltlpipe.report.analysis import html_page, latex
+def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
+    from ltlpipe.report.analysis import html_page, latex, text_table
 
-    if form == "text":
-        return _as_text(rows, to_file=to_file)
-    if form == "csv":
-        return _as_csv(rows)
+    if form == tables.TEXT:
+        return tables.drawn(
+            text_table(rows), width=_PIPE_WIDTH, to_file=out is not None
+        )
     if form == "json":
         return _as_json(rows)
     return latex(rows) if form == "latex" else html_page(rows)
 
 
-def _as_text(rows: list[Row], *, to_file: bool) -> str:
-    from rich.console import Console
-
-    from ltlpipe.report.analysis import text_table
-
-    stream = io.StringIO()
-    screen = Console()
-    console = Console(file=stream, color_system=None)
-    if to_file or (not screen.is_terminal and "COLUMNS" not in os.environ):
-        console.width = _PIPE_WIDTH
-    else:
-        console.width = screen.width
-    console.print(text_table(rows))
-    return stream.getvalue()
-
-
-def _as_csv(rows: list[Row]) -> str:
-    from ltlpipe.batch.analyzing import ANALYSIS_DTYPES
-    from ltlpipe.batch.table import to_frame
-
-    return str(to_frame(rows, ANALYSIS_DTYPES).to_csv(index=False))
-
-
 def _as_json(rows: list[Row]) -> str:
     from ltlpipe.batch.analyzing import json_of
-    from ltlpipe.cli.check import json_line
+    from ltlpipe.cli.verdicts import json_line
 
     lines = ",\n".join(json_line(json_of(row)) for row in rows)
     return f"[\n{lines}\n]\n"

@@ -12,11 +12,16 @@ from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.compile import compile_model
 from ltlpipe.cli.convert import convert
+from ltlpipe.cli.deadlocks import deadlocks
+from ltlpipe.cli.experiments import experiments
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
+from ltlpipe.cli.plot import plot
 from ltlpipe.cli.reduce import reduce
+from ltlpipe.cli.report import report
 from ltlpipe.cli.results import results
 from ltlpipe.cli.solve import solve
+from ltlpipe.cli.status import status
 from ltlpipe.cli.translate import translate
 
 app = typer.Typer(
@@ -52,8 +57,13 @@ def _options(
 app.command()(check)
 app.command()(solve)
 app.command()(results)
+app.add_typer(plot, name="plot")
+app.command()(report)
+app.command()(status)
 app.command()(livelock)
+app.command()(deadlocks)
 app.command()(compare)
+app.command()(experiments)
 app.command()(analyze)
 app.command()(translate)
 app.command()(convert)

@@ -13,8 +13,9 @@ import typer
 
 from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code, formulas_of, json_line
+from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.cli.verdicts import exit_code, json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,13 +153,13 @@ def compare(
     )
     from ltlpipe.batch.disagreements import disagreements
     from ltlpipe.batch.table import COMPARISON_DTYPES, json_of, open_table
-    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.reading import load_network
 
     if table1 and as_json:
         raise typer.BadParameter("--table1 and --json both want standard output")
     configured = configurations(emptiness, acceptance)
     if plot is not None:
-        from ltlpipe.report.scatter import plottable
+        from ltlpipe.report.plots import plottable
 
         if len({c.acceptance for c in configured}) < 2:
             raise typer.BadParameter("--plot needs several kinds of --acceptance")
@@ -175,7 +176,7 @@ def compare(
         deterministic=deterministic,
     )
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
-    network = load(system)
+    network = load_network(system)
     wanted = sizes or table1 or plot is not None
     started = time.monotonic()
     rows: list[Row] = []

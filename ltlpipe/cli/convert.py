@@ -27,8 +27,8 @@ def convert(
     is a model for Spin, a .ll_net file a Petri net for the unfolder Cunf, which
     knows no acceptance.
     """
-    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.reading import load_network
     from ltlpipe.systems.writing import save
 
-    for written in save(load(paths), out):
+    for written in save(load_network(paths), out):
         print(f"wrote {written}", file=sys.stderr)

@@ -223,9 +223,11 @@ def _names(actions: str) -> list[str]:
 
 def _actions_of(files: list[str]) -> list[str]:
     """Return the actions of a system that formulas can name."""
-    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.reading import load_network
 
-    return [action.name for action in load(files).actions if not action.internal]
+    return [
+        action.name for action in load_network(files).actions if not action.internal
+    ]
 
 
 def _range(text: str, hint: str) -> tuple[int, int]:

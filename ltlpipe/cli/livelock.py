@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code, report
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.verdicts import exit_code, report
 
 
 def livelock(
@@ -54,7 +54,7 @@ def livelock(
     of --fair.  Exit code: 0 there is none, 1 there is one (printed as the run that
     violates "again and again progress"), 2 bad input or usage, 3 unknown.
     """
-    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.reading import load_network
     from ltlpipe.verdict.checking import livelock as look_for_one
 
     chosen = shared.given(
@@ -69,7 +69,7 @@ def livelock(
         max_states=max_states,
         seed=seed,
     )
-    network = load(system)
+    network = load_network(system)
     names = [name.strip() for name in progress.split(",")]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as bar:

@@ -49,10 +49,10 @@ def reduce(
     """
     from ltlpipe.reduction import reduce as reduce_component
     from ltlpipe.systems.lts import Network
-    from ltlpipe.systems.reading import load
+    from ltlpipe.systems.reading import load_network
     from ltlpipe.systems.writing import save
 
-    network = load(paths)
+    network = load_network(paths)
     hidden = set() if visible is None else _hidden(network, visible)
     components = [
         reduce_component(c, hidden, equivalence, cap=cap_states)

@@ -6,9 +6,10 @@ under short titles, missing values as a dash.
 
 from __future__ import annotations
 
-import html
 import json
 from typing import TYPE_CHECKING, Any
+
+from ltlpipe.report import markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,34 +103,8 @@ def latex(rows: Iterable[Row]) -> str:
 
 def html_page(rows: Iterable[Row]) -> str:
     """Return a page with one table, without scripts or anything to load."""
-
-    def cells(tag: str, values: Iterable[str]) -> str:
-        inner = "".join(f"<{tag}>{html.escape(value)}</{tag}>" for value in values)
-        return f"<tr>{inner}</tr>"
-
-    head = cells("th", TITLES.values())
-    body = "\n".join(
-        cells("td", (shown(column, row[column]) for column in TITLES)) for row in rows
+    cells = ([shown(column, row[column]) for column in TITLES] for row in rows)
+    table = markup.table([*TITLES.values()], cells)
+    return markup.page(
+        "Analysis of formulas", table, "td:first-child { font-family: monospace; }\n"
     )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>Analysis of formulas</title>
-<style>
-body {{ font-family: sans-serif; }}
-table {{ border-collapse: collapse; }}
-th, td {{ border: 1px solid #ccc; padding: 0.2em 0.5em; text-align: left; }}
-td:first-child {{ font-family: monospace; }}
-</style>
-</head>
-<body>
-<table>
-<thead>{head}</thead>
-<tbody>
-{body}
-</tbody>
-</table>
-</body>
-</html>
-"""

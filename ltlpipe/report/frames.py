@@ -6,9 +6,9 @@ files is escaped.
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.report import markup
 from ltlpipe.report.analysis import escaped_latex
 
 if TYPE_CHECKING:
@@ -96,36 +96,5 @@ def latex(frame: pd.DataFrame) -> str:
 
 def html_page(frame: pd.DataFrame, title: str) -> str:
     """Return a page with one table, without scripts or anything to load."""
-    kinds = [' class="n"' if number else "" for number in _numeric(frame)]
-
-    def cells(tag: str, values: Iterable[str]) -> str:
-        inner = "".join(
-            f"<{tag}{kind}>{html.escape(value)}</{tag}>"
-            for value, kind in zip(values, kinds, strict=True)
-        )
-        return f"<tr>{inner}</tr>"
-
-    head = cells("th", map(str, frame.columns))
-    body = "\n".join(cells("td", row) for row in _cells(frame))
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{html.escape(title)}</title>
-<style>
-body {{ font-family: sans-serif; }}
-table {{ border-collapse: collapse; }}
-th, td {{ border: 1px solid #ccc; padding: 0.2em 0.5em; text-align: left; }}
-.n {{ text-align: right; }}
-</style>
-</head>
-<body>
-<table>
-<thead>{head}</thead>
-<tbody>
-{body}
-</tbody>
-</table>
-</body>
-</html>
-"""
+    titles = [str(column) for column in frame.columns]
+    return markup.page(title, markup.table(titles, _cells(frame), _numeric(frame)))

@@ -15,25 +15,22 @@ automaton of the same question.  Where that is unknown, too, it is a fourth clas
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe._errors import UnsupportedError
 from ltlpipe.batch.table import from_frame
+from ltlpipe.report.plots.figures import FEWEST, look, plottable, save, square_log
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
-
-SUFFIXES = (".svg", ".pdf", ".png")
-
-FEWEST = 1e-5
-"""Seconds: what took less is drawn here."""
 
 CLASSES = {
     "Fin below 10 %": "tab:blue",
@@ -75,27 +72,6 @@ class Point(NamedTuple):
         if self.fin_share < 0.1:
             return low
         return middle if self.fin_share < 0.9 else high
-
-
-def plottable(path: StrPath) -> None:
-    """Make sure that a plot can be made, before what is plotted is measured.
-
-    Raises
-    ------
-    UnsupportedError
-        The suffix is none of `SUFFIXES`, or matplotlib is not installed.
-    LtlpipeError
-        There is no such folder.
-    """
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        known = ", ".join(SUFFIXES[:-1])
-        raise UnsupportedError(
-            f"{path}: expected a file that ends in {known} or {SUFFIXES[-1]}"
-        )
-    _figure_class()
-    if not path.parent.is_dir():
-        raise LtlpipeError(f"{path}: cannot be written: no such folder")
 
 
 def draw_scatter(
@@ -141,7 +117,10 @@ def draw_scatter(
         raise UnsupportedError(
             "nothing to plot: no question was asked with two kinds of automata"
         )
-    _save(_figure(drawn, by_pairs, column), Path(path))
+    with look() as figure_class:
+        figure = figure_class()
+        _draw_panels(figure, drawn, by_pairs, column)
+    save(figure, path)
 
 
 def points(
@@ -197,27 +176,17 @@ def _pairs(kinds: dict[str, list[Row]], order: Sequence[str]) -> int | None:
     return None if found is None else int(found)
 
 
-def _figure_class() -> Any:
-    """Return matplotlib's class of figures, which writes files without a screen."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise UnsupportedError(
-            "plots need matplotlib, which is not installed: pip install matplotlib"
-        ) from error
-    return Figure
-
-
-def _figure(drawn: dict[Panel, list[Point]], by_pairs: bool, column: str) -> Any:
-    """Return the figure, a row of panels, or one for each with `by_pairs`."""
+def _draw_panels(
+    figure: Figure, drawn: dict[Panel, list[Point]], by_pairs: bool, column: str
+) -> None:
+    """Draw a row of panels, or one for each with `by_pairs`."""
     seconds = [s for found in drawn.values() for p in found for s in p[:2] if s]
     low = min(seconds, default=FEWEST) / 1.5
     limit = max(seconds, default=1.0) * 1.5
     titles = [*N_PAIRS] if by_pairs else [""]
     n_rows, n_columns = (len(drawn), len(titles)) if by_pairs else (1, len(drawn))
-    figure = _figure_class()(
-        figsize=(4.2 * n_columns, 4.0 * n_rows), layout="constrained"
-    )
+    figure.set_size_inches(4.2 * n_columns, 4.0 * n_rows)
+    figure.set_layout_engine("constrained")
     grid = figure.subplots(n_rows, n_columns, squeeze=False).flat
     for panel, found in drawn.items():
         for title in titles:
@@ -235,15 +204,14 @@ def _figure(drawn: dict[Panel, list[Point]], by_pairs: bool, column: str) -> Any
     )
     about = "of the search" if column == "search_seconds" else "in all"
     figure.suptitle(f"Seconds {about}; not answered: at the border")
-    return figure
 
 
 def _has(point: Point, title: str) -> bool:
     return point.pairs is not None and N_PAIRS[title](point.pairs)
 
 
-def _draw(axes: Any, some: list[Point], low: float, limit: float) -> None:
-    border = limit * 1.5
+def _draw(axes: Axes, some: list[Point], low: float, limit: float) -> None:
+    border = square_log(axes, low, limit)
     for name, colour in CLASSES.items():
         of_class = [p for p in some if p.colour == name]
         if of_class:
@@ -255,22 +223,3 @@ def _draw(axes: Any, some: list[Point], low: float, limit: float) -> None:
                 color=colour,
                 label=name,
             )
-    axes.axline((1, 1), slope=1, color="grey", linewidth=0.8)
-    axes.axhline(limit, color="grey", linestyle=":")
-    axes.axvline(limit, color="grey", linestyle=":")
-    ends = (low, border * 1.5)
-    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal")
-
-
-def _save(figure: Any, path: Path) -> None:
-    from matplotlib import rc_context
-
-    # The same rows give the same file.
-    about = {"Date": None} if path.suffix.lower() == ".svg" else None
-    try:
-        with rc_context({"svg.hashsalt": "ltlpipe"}):
-            figure.savefig(path, metadata=about)
-    except OSError as error:
-        raise LtlpipeError(
-            f"{path}: cannot be written: {error.strerror or error}"
-        ) from error

@@ -15,7 +15,7 @@ from ltlpipe.search.emptiness import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
 
@@ -115,6 +115,10 @@ def stop_in_time(limits: Limits, interrupt: Interrupt) -> None:
         raise StoppedError("timeout")
 
 
+OVERFLOW = "overflow"
+"""The reason if rows are too narrow for a state of the system."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a search ended.
@@ -124,7 +128,7 @@ class Outcome:
     status : Status
         EMPTY, FOUND, or RUNNING if a limit ended it.
     reason : str or None
-        "timeout", "memory", "max-states" or "interrupted" iff RUNNING.
+        "timeout", "memory", "max-states", "interrupted" or "overflow" iff RUNNING.
     """
 
     status: Status
@@ -162,6 +166,7 @@ def drive(
     interrupt: Interrupt | None = None,
     progress: Progress | None = None,
     max_budget: int | None = None,
+    overflowed: Callable[[], int | None] | None = None,
 ) -> Outcome:
     """Run `search` until it ends or a limit is hit.
 
@@ -178,6 +183,9 @@ def drive(
         Called after each call of the kernel.
     max_budget : int, optional
         Most expansions of one call; for tests.
+    overflowed : callable, optional
+        Says whether the system has states that its rows are too narrow for: all but a
+        violation that has been found is then for nothing.
     """
     memory = limits.memory_bytes
     search.limits = limits
@@ -202,6 +210,10 @@ def drive(
                 search.grow(memory)
             except OutOfMemoryError:
                 return Outcome(Status.RUNNING, "memory")
+        elif status == Status.FOUND:
+            return Outcome(status)
+        elif overflowed is not None and overflowed() is not None:
+            return Outcome(Status.RUNNING, OVERFLOW)
         elif status == Status.LIMIT:
             return Outcome(Status.RUNNING, "max-states")
         elif status != Status.RUNNING:

@@ -95,7 +95,7 @@ class Search(ABC):
     emerson_lei: ClassVar[bool] = False  # takes every condition
     bytes_per_state: float  # beside the state's row and slot
 
-    kernel: ClassVar[Callable[..., int]]  # advances the search, returns a Status
+    kernel: Callable[..., int]  # advances the search, returns a Status
 
     arrays: Any  # the algorithm's own NamedTuple
     store: Store

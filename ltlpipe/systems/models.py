@@ -125,6 +125,9 @@ class PackedModel:
     overflowed : callable
         Returns the number of a variable that got a value for which its place is too
         narrow, so that successors are missing; None if there was none.
+    widened : callable
+        Returns the model packed again with wider places for such values; None if
+        there are no wider ones.
     n_marks : int
         Acceptance marks: none.
     """
@@ -137,6 +140,7 @@ class PackedModel:
     max_successors: int
     places: tuple[Place, ...]
     overflowed: Callable[[], int | None] = lambda: None
+    widened: Callable[[], PackedModel | None] = lambda: None
     n_marks: int = 0
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:

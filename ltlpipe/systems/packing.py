@@ -184,7 +184,10 @@ def reachable_states(component: LTS) -> np.ndarray:
 
 
 def allocate(sizes: list[int]) -> list[Field]:
-    """Place numbers below `sizes` into as few words as first-fit finds."""
+    """Place numbers below `sizes` into as few words as first-fit finds.
+
+    Returns one field per size.
+    """
     used: list[int] = []
     fields: dict[int, Field] = {}
     bits = [max(size - 1, 0).bit_length() for size in sizes]

@@ -1,6 +1,7 @@
 """Reading systems from files, in the format that the suffix names.
 
-`load` reads the components that one or several files hold.  Nothing but an
+`load` reads a model from its file, or the components that one or several files hold,
+which are a network.  Nothing but an
 error of `ltlpipe` escapes, and what cannot be of its format is refused by its
 beginning, however long it is.
 """
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ltlpipe._files import StrPath
+    from ltlpipe.systems.models import Model
 
 
 class _Format(NamedTuple):
@@ -43,23 +45,25 @@ _FORMATS = {
     ),
     ".hoa": _Format(read_hoa, HOA_OPENING),
 }
-_PLANNED = {".dve", ".pnml"}
-_KNOWN = ".dot, .aut or .hoa (or one of these with .gz)"
+_MODELS = (".dve", ".pnml")
+_NETWORKS = ".dot, .aut or .hoa files"
+_KNOWN = ".dot, .aut, .hoa, .dve or .pnml (or one of these with .gz)"
 
 
-def load(paths: StrPath | Iterable[StrPath]) -> Network:
-    """Read a network from a file, or from files that hold its components.
+def load(paths: StrPath | Iterable[StrPath]) -> Network | Model:
+    """Read a system from a file, or a network from files that hold its components.
 
     Parameters
     ----------
     paths : path or paths
-        ``.dot`` (or ``.gv``), ``.aut`` and ``.hoa`` files, also compressed with
-        ``.gz`` behind the suffix.  Formats may be mixed; every file contributes
-        its components in order.
+        A ``.dve`` or ``.pnml`` file, which is a model; or ``.dot`` (or ``.gv``),
+        ``.aut`` and ``.hoa`` files of networks, whose formats may be mixed: every file
+        contributes its components in order.  All of them also compressed, with
+        ``.gz`` behind the suffix.
 
     Returns
     -------
-    Network
+    Network or Model
         Named after the files.
 
     Raises
@@ -70,20 +74,56 @@ def load(paths: StrPath | Iterable[StrPath]) -> Network:
     UnsupportedError
         The format cannot be read, or says more than a network can hold.
     """
+    files = _listed(paths)
+    suffixes = [split_suffix(file)[1] for file in files]
+    models = [f for f, suffix in zip(files, suffixes, strict=True) if suffix in _MODELS]
+    if not models:
+        return load_network(files)
+    if len(files) > 1:
+        raise UnsupportedError(
+            f"{models[0]}: a model is a system of its own and has one file, but "
+            f"{len(files)} are given"
+        )
+    return _load_model(files[0], suffixes[0])
+
+
+def _listed(paths: StrPath | Iterable[StrPath]) -> list[str]:
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     files = [os.fspath(path) for path in paths]
     if not files:
         raise InputError("expected at least one file", file="(no file)")
+    return files
+
+
+def _load_model(file: str, suffix: str) -> Model:
+    if suffix == ".pnml":
+        from ltlpipe.systems.pnml.reading import read_pnml
+
+        return read_pnml(file)
+    from ltlpipe.systems.dve.model import read_dve_model
+
+    return read_dve_model(read_text(file), file)
+
+
+def load_network(paths: StrPath | Iterable[StrPath]) -> Network:
+    """Read a network, as `load` does; refuse models.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As `load`, and if a file holds a model.
+    """
+    files = _listed(paths)
     components = [lts for file in files for lts in _load_components(file)]
     return Network(components, name=" ".join(files))
 
 
 def _load_components(file: str) -> list[LTS]:
     suffix = split_suffix(file)[1]
-    if suffix in _PLANNED:
+    if suffix in _MODELS:
         raise UnsupportedError(
-            f"{file}: {suffix} files cannot be read yet, expected {_KNOWN}"
+            f"{file}: a model, expected components of a network: {_NETWORKS}"
         )
     if suffix not in _FORMATS:
         message = f"unknown suffix {suffix!r}, expected {_KNOWN}"

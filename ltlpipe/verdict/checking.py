@@ -13,6 +13,7 @@ from ltlpipe.logic.generating import quoted
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.search.memory import default_memory_mib
+from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.options import AUTO, TOGETHER, Options
 from ltlpipe.verdict.property import Property
 from ltlpipe.verdict.task import Task
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.search.driver import Progress
-    from ltlpipe.systems.lts import Network
-    from ltlpipe.verdict.task import ProductSize
+    from ltlpipe.systems.models import Model
+    from ltlpipe.verdict.model_task import ModelTask
+    from ltlpipe.verdict.question import ProductSize
     from ltlpipe.verdict.verdict import Verdict
 
 
 def check(
-    system: Network,
+    system: Network | Model,
     formula: str | Formula | None = None,
     *,
     violations: Any = None,
@@ -61,11 +63,12 @@ def check(
 
     Parameters
     ----------
-    system : Network
+    system : Network or Model
         What `ltlpipe.load` returned; it is not changed.
     formula : str or Formula
-        LTL in Spot's syntax.  An atomic proposition names an action, and
-        exactly one action happens at each step.  If components have accepting
+        LTL in Spot's syntax.  Of a network an atomic proposition names an action, and
+        exactly one action happens at each step; of a model it is a comparison, such as
+        ``P_1=="CS"``, about the state that a step leaves.  If components have accepting
         states, only runs that visit a state in which all accept infinitely
         often count.
     violations : spot.twa_graph
@@ -168,12 +171,29 @@ def check(
         fairness=fairness,
         fair_sets=tuple(fair_sets),
     )
-    task = Task(system, Property(formula, violations), chosen)
+    task = task_of(system, Property(formula, violations), chosen)
     if memory is None:
         memory = default_memory_mib()
     limits = Limits.within(timeout, memory, max_states)
     with interruptible() as interrupt:
         return task.run(limits, interrupt, progress)
+
+
+def task_of(
+    system: Network | Model, asked: Property, options: Options
+) -> Task | ModelTask:
+    """Return the question as one about a network or about a model.
+
+    Raises
+    ------
+    FormulaError, UnsupportedError
+        As for `check`.
+    """
+    if isinstance(system, Network):
+        return Task(system, asked, options)
+    from ltlpipe.verdict.model_task import ModelTask
+
+    return ModelTask(system, asked, options)
 
 
 def livelock(
@@ -224,7 +244,7 @@ def livelock(
 
 
 def product_size(
-    system: Network,
+    system: Network | Model,
     formula: Formula | None,
     *,
     violations: Any = None,
@@ -256,7 +276,7 @@ def product_size(
         The options ask for what cannot be done.
     """
     chosen = Options(acceptance=acceptance, **options)
-    task = Task(system, Property(formula, violations), chosen)
+    task = task_of(system, Property(formula, violations), chosen)
     if memory is None:
         memory = default_memory_mib()
     limits = Limits.within(timeout, memory, max_states)

@@ -208,8 +208,3 @@ def validate(options: Options) -> None:
             f"--reduce {','.join(unready)} is not in this version; use "
             f"{', '.join(_READY_REDUCTIONS)} or none"
         )
-    if options.semantics == "state":
-        raise UnsupportedError(
-            "--semantics state: the states of a network of LTSs have no propositions; "
-            "use action"
-        )

@@ -24,7 +24,12 @@ class ReplayError(RuntimeError):
 
 
 def replay_run(
-    network: Network, lasso: Lasso, *, stutters: bool = False, together: bool = True
+    network: Network,
+    lasso: Lasso,
+    *,
+    stutters: bool = False,
+    together: bool = True,
+    accepting: bool = True,
 ) -> None:
     """Step a lasso through the components.
 
@@ -38,6 +43,8 @@ def replay_run(
         Whether a state without successors may repeat itself.
     together : bool
         Whether components that accept have to do so in the same state.
+    accepting : bool
+        Whether the run has to be accepting.
 
     Raises
     ------
@@ -64,7 +71,8 @@ def replay_run(
             step = _Step(k, actions[k], name, *states[k : k + 2])
             _check_step(network, steps, alphabets, step)
     cycle = states[len(lasso.prefix) + 1 :]
-    _check_acceptance(network.components, cycle, together=together)
+    if accepting:
+        _check_acceptance(network.components, cycle, together=together)
 
 
 class _Step(NamedTuple):
@@ -137,16 +145,16 @@ def _check_acceptance(
     components: Sequence[LTS], cycle: list[list[int]], *, together: bool
 ) -> None:
     """Check that all components accept in a state of the cycle, or each in one."""
-    accepts = [
+    in_cycle = [
         [
             c.accepting is None or bool(c.accepting[local])
             for c, local in zip(components, state, strict=True)
         ]
         for state in cycle
     ]
-    if together and not any(map(all, accepts)):
+    if together and not any(map(all, in_cycle)):
         raise ReplayError("no state of the cycle is accepting in all components")
-    for i, own in enumerate(zip(*accepts, strict=True)):
+    for i, own in enumerate(zip(*in_cycle, strict=True)):
         if not any(own):
             raise ReplayError(f"no state of the cycle is accepting in component {i}")
 
@@ -169,7 +177,7 @@ def replay_word(violations: Any, lasso: Lasso, network: Network) -> None:
         The word does not violate the property.
     """
     word = [{name} if name else set() for name in _visible_word(network, lasso)]
-    if not _accepts(violations, word, len(lasso.prefix)):
+    if not accepts(violations, word, len(lasso.prefix)):
         raise ReplayError("Spot says that the word of the lasso is no violation")
 
 
@@ -207,7 +215,7 @@ def replay_formula(formula: Formula, lasso: Lasso, network: Network) -> None:
         for name in names
     ]
     automaton = spot.translate(violation, "any", "low")
-    if not _accepts(automaton, word, len(lasso.prefix)):
+    if not accepts(automaton, word, len(lasso.prefix)):
         raise ReplayError("Spot says that the word of the lasso is no violation")
 
 
@@ -221,7 +229,7 @@ def _visible_word(network: Network, lasso: Lasso) -> list[str]:
     ]
 
 
-def _accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
+def accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
     """Whether Spot accepts a word of sets of propositions that goes on at `start`."""
     import spot  # the first: it says where buddy is
 

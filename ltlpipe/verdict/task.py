@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.decoupling import table_bytes
 from ltlpipe.search.ample import Inner, ample_bytes
-from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, drive, stop_in_time
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
@@ -23,12 +22,17 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.attempts import attempts
 from ltlpipe.verdict.fairness import check_fairness
-from ltlpipe.verdict.lasso import shortest_form
+from ltlpipe.verdict.lasso import network_lasso
 from ltlpipe.verdict.lifting import Lifter
 from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.property import known_actions
+from ltlpipe.verdict.question import (
+    BITSTATE_REASON,
+    Question,
+    explored,
+)
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Lasso, Verdict
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.alphabet import Trimmed
@@ -41,40 +45,12 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.attempts import Attempt
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
-
-BITSTATE_REASON = "bitstate"
-"""Why a search without a violation says nothing: states may have been missed."""
-
-STUTTER_NAME = "<stutter>"
-"""Stands in a lasso for the step in which a deadlocked state repeats itself."""
+    from ltlpipe.verdict.question import ProductSize
+    from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
 
 
-class ProductSize(NamedTuple):
-    """How large a product is, as far as it can be reached.
-
-    Parameters
-    ----------
-    states, transitions : int
-        All of them.
-    fin_transitions : int or None
-        Transitions that carry a mark of which the acceptance condition has a Fin
-        term; None if it has none.
-    """
-
-    states: int
-    transitions: int
-    fin_transitions: int | None
-
-    @property
-    def fin_share(self) -> float | None:
-        """The share of transitions with Fin marks; None without Fin or transitions."""
-        if self.fin_transitions is None or not self.transitions:
-            return None
-        return self.fin_transitions / self.transitions
-
-
-class Task:
-    """One question on its way to a verdict.
+class Task(Question):
+    """One question about a network on its way to a verdict.
 
     Parameters
     ----------
@@ -97,11 +73,28 @@ class Task:
                 "--visible goes with --automaton; the visible actions of a formula are "
                 "those that it names"
             )
+        if options.semantics == "state":
+            raise UnsupportedError(
+                "--semantics state: the states of a network of LTSs have no "
+                "propositions; use action"
+            )
+        super().__init__(system.name, asked, options)
         self.system = system
-        self.property = asked
-        self.options = options
-        self.started = time.monotonic()
         self.prepared = Preparation(system, asked, options)
+
+    @property
+    def plan(self) -> Plan:
+        """How the question is answered, as far as it is known."""
+        return self.prepared.plan
+
+    @property
+    def stats(self) -> Statistics:
+        """What that has cost so far."""
+        return self.prepared.stats
+
+    def _note(self, **figures: Any) -> None:
+        """Add to what is known."""
+        self.prepared.stats = replace(self.prepared.stats, **figures)
 
     def run(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
@@ -138,31 +131,18 @@ class Task:
 
     def explore(self, limits: Limits, interrupt: Interrupt) -> ProductSize | None:
         """Return the size of the whole product, if it was explored in time."""
-        from ltlpipe.search.exploring import Exploration
-
         actions = known_actions(self.system, self.property, self.options)
         try:
             trimmed, _ = self.prepared.trimmed(actions, limits, interrupt)
-            search = Exploration(
-                make_problem(
-                    self._pack(trimmed),
-                    trimmed.table,
-                    stutter=self.options.stutters,
-                    fairness=self.prepared.fairness,
-                )
+            problem = make_problem(
+                self._pack(trimmed),
+                trimmed.table,
+                stutter=self.options.stutters,
+                fairness=self.prepared.fairness,
             )
-            outcome = drive(search, limits, interrupt=interrupt)
+            return explored(problem, limits, interrupt)
         except (StoppedError, MemoryError):
             return None
-        if outcome.reason is not None:
-            return None
-        condition = search.problem.condition
-        has_fin = condition is not None and condition.fin_marks != 0
-        return ProductSize(
-            states=int(search.registers[Reg.VISITED]),
-            transitions=int(search.registers[Reg.TRANSITIONS]),
-            fin_transitions=search.fin_transitions if has_fin else None,
-        )
 
     def _search(
         self,
@@ -172,7 +152,7 @@ class Task:
         progress: Progress | None,
     ) -> Verdict:
         automaton, packed = trimmed.table, self._pack(trimmed)
-        needed = buffer_bytes(packed, automaton) + self._bits_mib() * MIB
+        needed = buffer_bytes(packed, automaton) + self._bits_mib * MIB
         if self.prepared.visible is not None:
             needed += ample_bytes(packed, len(trimmed.network.actions))
         if needed > limits.memory_bytes:
@@ -181,7 +161,8 @@ class Task:
         began = time.monotonic()
         search = self._new_search(problem)
         outcome = drive(search, limits, interrupt=interrupt, progress=progress)
-        self._note_search(search, time.monotonic() - began)
+        seconds = time.monotonic() - began
+        self._note_search(search, seconds, **self._details(search))
         if outcome.reason is not None:
             return self._verdict(UNKNOWN, outcome.reason)
         if outcome.status == Status.EMPTY:
@@ -243,17 +224,6 @@ class Task:
             inner=Inner[self.options.ample_inner.upper()],
         )
 
-    def _new_search(self, problem: Problem) -> Search:
-        if self.options.bitstate is not None:
-            from ltlpipe.search.nested.bitstate import BitstateSE05
-
-            return BitstateSE05(problem, self.options.bitstate)
-        assert self.prepared.plan.emptiness is not None  # since `settle`
-        return SEARCHES[self.prepared.plan.emptiness]()(problem)
-
-    def _bits_mib(self) -> float:
-        return self.options.bitstate or 0.0
-
     def _pack(self, trimmed: Trimmed) -> PackedNetwork:
         return pack(
             trimmed.network,
@@ -262,29 +232,14 @@ class Task:
             seed=self.options.seed,
         )
 
-    def _note_search(self, search: Search, seconds: float) -> None:
-        registers = search.registers
-        states = int(registers[Reg.VISITED])
-        details = search.statistics()
+    def _details(self, search: Search) -> dict[str, int]:
+        """Return what reductions have to say of a search."""
+        details = {}
         if self.prepared.visible is not None:
-            details["reduced_states"] = int(registers[Reg.REDUCED])
+            details["reduced_states"] = int(search.registers[Reg.REDUCED])
         if self.prepared.components is not None:
             details["largest_composition"] = self.prepared.components.largest
-        self._note(
-            states=states,
-            transitions=int(registers[Reg.TRANSITIONS]),
-            max_depth=int(registers[Reg.MAX_DEPTH]),
-            memory_mib=search.memory_bytes / MIB,
-            bytes_per_state=search.memory_bytes / states if states else None,
-            colour_bytes_per_state=search.bytes_per_state,
-            search_seconds=seconds,
-            details=details,
-            coverage=search.coverage(),
-        )
-
-    def _note(self, **figures: Any) -> None:
-        """Add to what is known."""
-        self.prepared.stats = replace(self.prepared.stats, **figures)
+        return details
 
     def _with_lasso(
         self, search: Search, packed: PackedNetwork, interrupt: Interrupt
@@ -331,27 +286,4 @@ class Task:
             lifter = Lifter(self.prepared.reduced_from, interrupt)
             groups = self.prepared.components.groups
             actions, states, length = lifter.lift(groups, actions, states[-1], length)
-        k, c = shortest_form(actions, states, length)
-        known = [a.name for a in self.system.actions]
-        names = [STUTTER_NAME if a < 0 else known[a] for a in actions[: k + c]]
-        return Lasso(
-            prefix=names[:k],
-            cycle=names[k:],
-            actions=actions[: k + c],
-            states=states[: k + c + 1],
-        )
-
-    def _verdict(
-        self, verdict: str, reason: str | None = None, lasso: Lasso | None = None
-    ) -> Verdict:
-        formula = self.property.formula
-        return Verdict(
-            verdict=verdict,
-            reason=reason,
-            system=self.system.name,
-            formula=None if formula is None else formula.text,
-            formula_id=None if formula is None else formula.identifier,
-            plan=self.prepared.plan,
-            stats=replace(self.prepared.stats, seconds=time.monotonic() - self.started),
-            lasso=lasso,
-        )
+        return network_lasso(self.system, actions, states, length)

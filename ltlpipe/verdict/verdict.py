@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe._display import Displayed
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -94,32 +96,73 @@ class Statistics:
 
 
 @dataclass(frozen=True, eq=False)
-class Lasso:
+class Lasso(Displayed):
     """A run of the system that violates the property: ``prefix cycle cycle ...``.
 
     Parameters
     ----------
-    prefix, cycle : list of str
-        Actions of the whole network, in order; the cycle has at least one.
+    prefix, cycle : list
+        The cycle has at least one entry.  Of a network the actions, in order; of a
+        model the valuations before each step, from names of variables to their values.
     actions : int32[k + c]
-        The same as indices into ``network.actions``; -1 is the step in which a
+        The actions as indices into those of the system; -1 is the step in which a
         state without successors repeats itself.
-    states : int32[k + c + 1, n_components]
-        Local states before each step, and after the last one.
+    states : int32[k + c + 1, n_components] or int64[k + c + 1, n_variables]
+        Local states, or values, before each step and after the last one.
+    action_names : list of str
+        The actions of prefix and cycle.
     """
 
-    prefix: list[str]
-    cycle: list[str]
+    prefix: list[Any]
+    cycle: list[Any]
     actions: np.ndarray = field(repr=False)
     states: np.ndarray = field(repr=False)
+    action_names: list[str] = field(repr=False)
 
-    def to_dict(self) -> dict[str, list[str]]:
-        """Return prefix and cycle as plain lists."""
-        return {"prefix": self.prefix, "cycle": self.cycle}
+    @property
+    def has_valuations(self) -> bool:
+        """Whether it is a run of a model, and not of a network."""
+        return isinstance(self.cycle[0], dict)
+
+    @property
+    def prefix_actions(self) -> list[str]:
+        """The actions of the prefix."""
+        return self.action_names[: len(self.prefix)]
+
+    @property
+    def cycle_actions(self) -> list[str]:
+        """The actions of the cycle."""
+        return self.action_names[len(self.prefix) :]
+
+    def changes(self) -> list[dict[str, tuple[Any, Any]]]:
+        """Return for each step of a model's run the variables that change, and how.
+
+        From the name of each to its values before and after.
+        """
+        before = [*self.prefix, *self.cycle]
+        after = [*before[1:], self.cycle[0]]
+        return [
+            {
+                name: (old.get(name, 0), new.get(name, 0))
+                for name in {**old, **new}
+                if old.get(name, 0) != new.get(name, 0)
+            }
+            for old, new in zip(before, after, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return prefix and cycle as plain lists; of a model the actions, too."""
+        known = {"prefix": self.prefix, "cycle": self.cycle}
+        if not self.has_valuations:
+            return known
+        return known | {
+            "prefix_actions": self.prefix_actions,
+            "cycle_actions": self.cycle_actions,
+        }
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Displayed):
     """The answer to one question about one system.
 
     Parameters
@@ -128,8 +171,8 @@ class Verdict:
         "holds", "violated" or "unknown".
     reason : str or None
         The limit that was hit ("timeout", "memory", "max-states",
-        "interrupted"), or "bitstate" for a search that may have missed states,
-        iff unknown.
+        "interrupted"), "overflow" for values that no row can hold, or "bitstate" for
+        a search that may have missed states, iff unknown.
     system : str
         Name of the system.
     formula : str or None

@@ -26,6 +26,7 @@ COMMANDS = [
     "convert",
     "reduce",
     "generate",
+    "report",
 ]
 
 OPTIONS = [

@@ -8,15 +8,8 @@ import pytest
 
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, compare
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-from ltlpipe.report.scatter import (
-    CLASSES,
-    FEWEST,
-    Panel,
-    Point,
-    draw_scatter,
-    plottable,
-    points,
-)
+from ltlpipe.report.plots.figures import FEWEST, plottable
+from ltlpipe.report.scatter import CLASSES, Panel, Point, draw_scatter, points
 
 LOW, MIDDLE, HIGH, UNKNOWN = CLASSES
 X, Y = "TGBA", "TGRA"
@@ -113,7 +106,7 @@ def test_panels(tmp_path, monkeypatch):
     from ltlpipe.report import scatter
 
     seen = []
-    monkeypatch.setattr(scatter, "_save", lambda figure, _: seen.append(figure))
+    monkeypatch.setattr(scatter, "save", lambda figure, _: seen.append(figure))
     rows = [
         row("BA", 8.0),
         row("TGBA", 4.0),
@@ -143,7 +136,7 @@ def test_by_pairs(tmp_path, monkeypatch):
     from ltlpipe.report import scatter
 
     seen = []
-    monkeypatch.setattr(scatter, "_save", lambda figure, _: seen.append(figure))
+    monkeypatch.setattr(scatter, "save", lambda figure, _: seen.append(figure))
     rows = []
     for n in (1, 2, 2, 3, 5, 9):
         rows += [row(X, 1.0, f"F{len(rows)}"), row(Y, 2.0, f"F{len(rows)}", pairs=n)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Interrupt, Limits, drive
 from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc import turns
 from ltlpipe.search.scc.later import useful_states
 from ltlpipe.systems.packing import pack
 from tests.oracles import compose, is_accepting
@@ -177,19 +179,30 @@ def assert_agree(automaton, *, max_budget=None):
     expected = automaton.has_accepting_cycle()
     assert spot_finds_a_run(automaton) == expected
     for name in FIN_LESS:
-        if not suits(name, automaton):
-            continue
-        outcome = run(name, automaton, max_budget=max_budget)
-        assert (outcome.status == Status.FOUND) == expected, name
-        if expected:
-            replay(automaton, outcome.prefix, outcome.cycle)
-        if not automaton.transitions:
-            continue
-        search = SEARCHES[name]()(system_problem(automaton))
-        status = drive(search, Limits(), max_budget=max_budget).status
-        assert (status == Status.FOUND) == expected, f"{name} on a system"
-        if expected:
-            assert_run_of(automaton, search)
+        if suits(name, automaton):
+            assert_answers(name, automaton, expected, max_budget)
+    with short_turns():
+        assert_answers("tela", automaton, expected, max_budget)
+
+
+def short_turns():
+    """Passes of tela take turns of a few states, as they do on large products."""
+    return mock.patch.object(turns, "FIRST_TURN", 2)
+
+
+def assert_answers(name, automaton, expected, max_budget):
+    """A search answers as expected, of a property and of a system; lassos replay."""
+    outcome = run(name, automaton, max_budget=max_budget)
+    assert (outcome.status == Status.FOUND) == expected, name
+    if expected:
+        replay(automaton, outcome.prefix, outcome.cycle)
+    if not automaton.transitions:
+        return
+    search = SEARCHES[name]()(system_problem(automaton))
+    status = drive(search, Limits(), max_budget=max_budget).status
+    assert (status == Status.FOUND) == expected, f"{name} on a system"
+    if expected:
+        assert_run_of(automaton, search)
 
 
 @given(conditioned())
@@ -235,7 +248,8 @@ def test_where_a_step_stops_changes_nothing(name, automaton, budget):
     """
     if not suits(name, automaton):
         return
-    cut, whole = run(name, automaton, max_budget=budget), run(name, automaton)
+    with short_turns():
+        cut, whole = run(name, automaton, max_budget=budget), run(name, automaton)
     assert cut.status == whole.status
     assert cut == whole or name == "rabin-parallel"
 
@@ -543,6 +557,35 @@ def test_max_states_counts_every_state_once(name):
     assert drive(search, Limits(max_states=n)).status == Status.EMPTY
     assert search.registers[Reg.VISITED] == n
     assert search.statistics()["reentered"] > 0
+
+
+def test_passes_take_turns():
+    """The first pass has far to go, the second one finds a cycle at once."""
+    n = 40_000
+    ring = [(i, 1 if i else 0, (i + 1) % n) for i in range(n)]
+    loop = (n, 0, n + 1), (n + 1, 6, n)
+    pairs = disjunction([fin(2) & inf(3), fin(0) & inf(1) & inf(2)])
+    automaton = Explicit(n + 2, 4, (*ring, (0, 0, n), *loop), False, pairs)
+    search = SEARCHES["tela"]()(problem_of(automaton))
+    assert drive(search, Limits()).status == Status.FOUND
+    assert search.statistics()["passes"] == 2
+    assert search.registers[Reg.EXPANSIONS] < 2 * turns.FIRST_TURN
+    assert search.statistics()["reentered"] > 0
+
+
+def test_waiting_passes_count_against_the_memory():
+    n = 60_000
+    ring = [(i, 1 << (i % 2) | 4 * (i == 0), (i + 1) % n) for i in range(n)]
+    pairs = disjunction([fin(0) & inf(2), fin(1) & inf(2)])
+    automaton = Explicit(n, 3, tuple(ring), False, pairs)
+    search = SEARCHES["tela"]()(problem_of(automaton))
+    limited = SEARCHES["tela"]()(problem_of(automaton))
+    limit = 1.2 * limited.memory_bytes / 2**20
+    assert drive(limited, Limits(memory_mib=limit)).reason == "memory"
+    assert limited.memory_bytes <= limit * 2**20
+    assert drive(limited, Limits()).status == Status.EMPTY
+    assert drive(search, Limits()).status == Status.EMPTY
+    assert search.registers[Reg.VISITED] == n
 
 
 def three_rings(n):

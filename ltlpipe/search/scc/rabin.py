@@ -19,6 +19,8 @@ Differences from the source:
   expanded ("known states first"), the others wait.
 - Pairs with the same Fin marks are searched together.
 - A state on Fstates is not taken off when it is reached without Fin, but passed over.
+- Pairs without Fin leave nothing of the algorithm but couvreur99, whose kernel and
+  arrays do that search.
 
 The pairs of a problem without a condition are one, all marks and no Fin.
 
@@ -51,6 +53,7 @@ from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import (
     Couvreur99,
+    couvreur99_step,
     is_live_in,
     leave,
     merge,
@@ -219,11 +222,17 @@ class Rabin(Couvreur99):
         known: Search | None = None,
         pairs: list[Clause] | None = None,
     ) -> None:
-        self.pairs = pairs
+        self.pairs = pairs_of(problem) if pairs is None else pairs
+        self._fin_less = not any(pair.fin for pair in self.pairs)
+        if self._fin_less:
+            self.kernel = couvreur99_step
         super().__init__(problem, known=known)
 
     def _new_arrays(self, n_states: int) -> Arrays:  # type: ignore[override]
-        common = super()._new_arrays(n_states)._asdict()
+        plain = super()._new_arrays(n_states)
+        if self._fin_less:
+            return plain  # type: ignore[return-value]
+        common = plain._asdict()
         room = self.problem.product.ids.shape[0] + FIRST_ENTRIES
         common["path"] = None
         return Arrays(
@@ -232,11 +241,15 @@ class Rabin(Couvreur99):
             fstates=np.zeros(room, dtype=np.int32),
         )
 
-    def _clauses(self) -> None:
-        return None
+    def _clauses(self) -> np.ndarray | None:
+        full = (1 << self.problem.n_marks) - 1
+        infs = [pair.inf for pair in self.pairs]
+        if not self._fin_less or infs == [full]:
+            return None
+        return np.array(infs, dtype=np.uint32)
 
     def _begin(self) -> None:
-        pairs = pairs_of(self.problem) if self.pairs is None else self.pairs
+        pairs = self.pairs
         fins = dict.fromkeys(pair.fin for pair in pairs)
         self._rounds = [
             (fin, [pair.inf for pair in pairs if pair.fin == fin]) for fin in fins
@@ -252,6 +265,8 @@ class Rabin(Couvreur99):
     def _begin_round(self) -> tuple[int, list[int]]:
         """Begin the search for the next pairs; return their Fin and Inf marks."""
         fin, infs = self._rounds.pop(0)
+        if self._fin_less:
+            return fin, infs
         self.arrays.pair[:] = fin, infs[0]
         if not self._is_single:
             clauses = np.array(infs, dtype=np.uint32)
@@ -275,6 +290,8 @@ class Rabin(Couvreur99):
         return status
 
     def _stacks(self) -> dict[str, tuple[int, float]]:
+        if self._fin_less:
+            return super()._stacks()
         needed = int(self.registers[Reg.N_FSTATES]) + self.problem.product.ids.shape[0]
         return {**super()._stacks(), "fstates": (needed, 4)}
 
@@ -287,6 +304,8 @@ class Rabin(Couvreur99):
 
     def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
         """Return a short accepting run; the search must have answered FOUND."""
+        if self._fin_less:
+            return super().lasso(interrupt)
         marks = int(self.arrays.root_marks[self.registers[Reg.N_ROOTS] - 1])
         fin, inf = self.arrays.pair.tolist()
         clauses = self.arrays.clauses
@@ -306,6 +325,8 @@ class Rabin(Couvreur99):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""
         super().assert_consistent()
+        if self._fin_less:
+            return
         numbers = self.arrays.numbers[: self.n_stored]
         listed = self.arrays.fstates[: self.registers[Reg.N_FSTATES]]
         assert len(np.unique(listed)) == len(listed)

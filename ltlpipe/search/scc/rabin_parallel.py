@@ -142,3 +142,4 @@ class RabinParallel(Rabin):
                 self.registers[register] = winner.registers[register]
         self.problem, self.store = winner.problem, winner.store
         self.arrays = winner.arrays
+        self.pairs, self._fin_less = winner.pairs, winner._fin_less

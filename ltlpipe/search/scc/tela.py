@@ -26,7 +26,9 @@ Differences from the source:
 - Where a condition does not hold of all its marks together, two alternatives of it are
   searched first, each in a pass of its own, as if they were Rabin pairs.  So a
   cycle that avoids some marks is found before the SCC around it is complete, which
-  can be the whole product.  With n pairs there are at most n + 1 passes then, if n > 3,
+  can be the whole product.  The passes take turns (`ltlpipe.search.scc.turns`), so a
+  cycle that is near to where the search begins is found soon by whichever pass can
+  find it.  With n pairs there are at most n + 1 passes then, if n > 3,
   and n otherwise; and what rabin finds in its k-th pair is found in pass k, if k < 3,
   or pass k + 1 (where both take the pairs in the same order).
 - Partial SCCs are judged, too, which finds cycles before an SCC is complete.
@@ -41,10 +43,10 @@ Invariants, asserted by `assert_consistent`: the number of a state in Current, a
 the part that is taken apart, is its place; roots ascend; every level lies within
 Current, behind the level before.
 
-Cost: four bytes per state; four in Current per state of an SCC that is not complete,
-on each level; stack and roots as in couvreur99.  Each level avoids a mark that its SCC
-has, so there are at most 32.  One look at every transition, and one more for each
-alternative that is searched in an SCC.
+Cost: four bytes per state, for each pass that has begun before one has ended; four in
+Current per state of an SCC that is not complete, on each level; stack and roots as in
+couvreur99.  Each level avoids a mark that its SCC has, so there are at most 32.  One
+look at every transition, and one more for each alternative that is searched in an SCC.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ from ltlpipe.search.acceptance import (
     passes_of,
     tabulate,
 )
-from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.emptiness import FIRST_ENTRIES, Search, total_bytes
 from ltlpipe.search.marks import mark_bits, mark_words
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import MAX_MARKS
@@ -67,11 +69,12 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.fstates import NOTED
 from ltlpipe.search.scc.later import begin_later, useful_states
 from ltlpipe.search.scc.tela_steps import Arrays, Level, tela_step
+from ltlpipe.search.scc.turns import OF_A_PASS, Pass, turn_of
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.conditions import Condition
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.search.problem import Problem
 
 _FIRST_ROWS = 8
 _BLIND = 2  # alternatives that are searched before SCCs say whether it is needed
@@ -89,16 +92,24 @@ class Tela(Search):
 
     arrays: Arrays
 
+    def __init__(self, problem: Problem, *, known: Search | None = None) -> None:
+        given = problem.condition
+        self._condition = generalised_buchi(problem.n_marks) if given is None else given
+        self.passes = [Pass(*found) for found in passes_of(self._condition, _BLIND)]
+        self._number = 0  # of the pass that runs
+        self._round = 0
+        super().__init__(problem, known=known)
+
     def _new_arrays(self, n_states: int) -> Arrays:
         entries = self._stack_room() + FIRST_ENTRIES
-        given = self.problem.condition
-        if given is None:
-            given = generalised_buchi(self.problem.n_marks)
-        self._condition = given
-        self._passes = passes_of(given, _BLIND)
-        self.n_passes = len(self._passes)
-        formula = tabulate(given)
         n_noted = self.problem.product.ids.shape[0] + FIRST_ENTRIES
+        goal = tabulate(self._condition)
+        formula = goal
+        levels = np.zeros((MAX_MARKS + 2, len(Level)), dtype=np.int64)
+        if self.passes:
+            running = self.passes[self._number]
+            levels[0, Level.AVOIDED] = running.avoided
+            formula = tabulate(running.condition)
         return Arrays(
             numbers=np.zeros(n_states, dtype=np.int32),
             stack=np.zeros(entries, dtype=np.int32),
@@ -108,44 +119,102 @@ class Tela(Search):
             entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             current=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             fstates=np.zeros(n_noted, dtype=np.int32),
-            levels=np.zeros((MAX_MARKS + 2, len(Level)), dtype=np.int64),
+            levels=levels,
             rows=np.zeros((_FIRST_ROWS, len(formula.ops)), dtype=np.uint8),
             formula=formula,
-            goal=formula,
+            goal=goal,
         )
 
     def _begin(self) -> None:
-        registers = self.registers
-        registers[Reg.MARK_BITS] = self._mark_bits()
-        registers[Reg.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
-        if self._passes:
+        self.registers[Reg.MARK_BITS] = self._mark_bits()
+        self.registers[Reg.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
+        if self.passes:
             self._begin_pass()
-            self.arrays.stack[0] = 0
-            registers[Reg.TOP] = 1
 
-    def _begin_pass(self) -> tuple[int, Condition]:
-        """Begin the next pass: the marks that it avoids, and its condition."""
-        avoided, condition = self._passes.pop(0)
-        formula = tabulate(condition)
-        rows = np.zeros((_FIRST_ROWS, len(formula.ops)), dtype=np.uint8)
-        self.arrays = self.arrays._replace(formula=formula, rows=rows)
-        self.arrays.levels[0, Level.AVOIDED] = avoided
+    def _begin_pass(self) -> None:
+        """Begin the pass whose arrays these are."""
+        self.registers[OF_A_PASS] = 0
         self.registers[Reg.N_ROWS] = 1
-        return avoided, condition
+        if not any(other.ended for other in self.passes):
+            self.arrays.stack[0] = 0
+            self.registers[Reg.TOP] = 1
+            return
+        running = self.passes[self._number]
+        useful = useful_states(
+            self.problem.product,
+            running.avoided,
+            lambda marks: running.condition.within(marks).op != Op.FALSE,
+        )
+        begin_later(self, useful)
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states."""
-        status = super().step(budget)
-        if status == Status.EMPTY and self._passes:
-            avoided, condition = self._begin_pass()
-            useful = useful_states(
-                self.problem.product,
-                avoided,
-                lambda marks: condition.within(marks).op != Op.FALSE,
-            )
-            begin_later(self, useful)
-            return Status.RUNNING
+        if not self.passes:
+            return Status.EMPTY
+        running = self.passes[self._number]
+        turn = turn_of(self._number, self._round)
+        alone = not self._others()
+        before = self.registers[Reg.EXPANSIONS]
+        status = super().step(budget if alone else min(budget, turn - running.spent))
+        running.spent += int(self.registers[Reg.EXPANSIONS] - before)
+        if status == Status.EMPTY:
+            running.ended = True
+            if not alone:
+                self._take_turns()
+                return Status.RUNNING
+        elif status == Status.RUNNING and not alone and running.spent >= turn:
+            self._take_turns()
+        if status in (Status.EMPTY, Status.FOUND):
+            self._sum_up()
         return status
+
+    def _others(self) -> list[int]:
+        """Return the numbers of the passes that wait or have not begun, in turn."""
+        n = len(self.passes)
+        turns = [(self._number + i) % n for i in range(1, n)]
+        return [number for number in turns if not self.passes[number].ended]
+
+    def _take_turns(self) -> None:
+        """Let the next pass run."""
+        stopped = self.passes[self._number]
+        stopped.registers = self.registers[OF_A_PASS]
+        if not stopped.ended:
+            stopped.arrays = self.arrays
+        number = self._others()[0]
+        self._round += number < self._number
+        self._number = number
+        running = self.passes[number]
+        if running.registers is None:
+            self.arrays = self._new_arrays(self.store.rows.shape[0])
+            self._begin_pass()
+        else:
+            self.arrays, running.arrays = running.arrays, None
+            self.registers[OF_A_PASS] = running.registers
+        waiting = sum(other.arrays is not None for other in self.passes)
+        self.bytes_per_state = (1 + waiting) * Tela.bytes_per_state
+
+    def _sum_up(self) -> None:
+        """Count the states of all passes, and forget those that wait.
+
+        Passes that began before one had ended have entered the same states, by and
+        large: those of the one that has entered most are the states that were entered.
+        """
+        self.passes[self._number].registers = self.registers[OF_A_PASS]
+        entered = [
+            int(one.registers[OF_A_PASS.index(Reg.VISITED)])
+            for one in self.passes
+            if one.registers is not None
+        ]
+        self.registers[Reg.VISITED] = max(entered)
+        self.registers[Reg.REENTERED] += sum(entered) - max(entered)
+        for one in self.passes:
+            one.arrays = None
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays, those of passes that wait included."""
+        waiting = [one.arrays for one in self.passes if one.arrays is not None]
+        return super().memory_bytes + total_bytes(waiting)
 
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
@@ -165,7 +234,9 @@ class Tela(Search):
 
     def _follow(self) -> None:
         arrays = self.arrays
-        arrays.numbers.resize(self.store.rows.shape[0], refcheck=False)
+        for one in (arrays, *(one.arrays for one in self.passes)):
+            if one is not None:
+                one.numbers.resize(self.store.rows.shape[0], refcheck=False)
         n_words = self._mark_words(arrays.stack.shape[0])
         arrays.stack_marks.resize(n_words, refcheck=False)
         arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
@@ -197,10 +268,15 @@ class Tela(Search):
             "max_roots": int(registers[Reg.MAX_ROOTS]),
             "max_current": int(registers[Reg.MAX_CURRENT]),
             "max_level": int(registers[Reg.MAX_LEVEL]),
-            "passes": self.n_passes - len(self._passes),
+            "passes": self._begun(),
             "splits": int(registers[Reg.N_SPLITS]),
             "reentered": int(registers[Reg.REENTERED]),
         }
+
+    def _begun(self) -> int:
+        waiting = [one for one in self.passes if one.registers is not None]
+        running = self.passes and self.passes[self._number].registers is None
+        return len(waiting) + bool(running)
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""

@@ -1,0 +1,111 @@
+"""Where the results of a store come from: its runs, and the files of its tasks.
+
+The store notes where a task's files lay and, in its key, what was in them.  Together
+they say whether a system can be looked at again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.batch.identity import Digests, key_of
+from ltlpipe.batch.store import connect, refuse_foreign, translated
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.reading import load
+
+if TYPE_CHECKING:
+    from ltlpipe._files import StrPath
+
+
+class RunOfStore(NamedTuple):
+    """A run that a store knows."""
+
+    number: int
+    command: tuple[str, ...]
+    began_at: str
+    ended_at: str | None  # None if it goes on, or was killed
+    n_tasks: int  # those that no later run lists
+
+
+class Origin(NamedTuple):
+    """What a store knows of a task's inputs."""
+
+    files: tuple[str, ...]
+    formula: str | None
+    options: str
+
+
+class Origins:
+    """The runs of a store, and the inputs of its tasks.
+
+    Parameters
+    ----------
+    path : path
+        What ``solve --store`` has made.
+
+    Raises
+    ------
+    LtlpipeError
+        The file is no store, or one of a newer ltlpipe.
+    """
+
+    def __init__(self, path: StrPath) -> None:
+        self.runs: list[RunOfStore] = []
+        self._of_task: dict[str, list[Origin]] = {}
+        self._digests = Digests()
+        with translated(os.fspath(path)):
+            db = connect(os.fspath(path), to_read=True)
+            try:
+                refuse_foreign(db, os.fspath(path))
+                for number, command, *others in db.execute(
+                    "SELECT runs.run, command, began_at, ended_at, count(key) "
+                    "FROM runs LEFT JOIN tasks USING (run) GROUP BY runs.run "
+                    "ORDER BY runs.run"
+                ):
+                    words = tuple(json.loads(command))
+                    self.runs.append(RunOfStore(number, words, *others))
+                for key, place, formula, options in db.execute(
+                    "SELECT key, place, formula, options FROM tasks"
+                ):
+                    files = tuple(json.loads(place)[0])
+                    origin = Origin(files, formula, options)
+                    self._of_task.setdefault(key, []).append(origin)
+            finally:
+                db.close()
+
+    def files(self, key: str, versions: tuple[str, str]) -> tuple[str, ...] | None:
+        """Return files that still hold the system of a task.
+
+        Parameters
+        ----------
+        key : str
+            The task's.
+        versions : (str, str)
+            Of the ltlpipe and the Spot that answered it.
+
+        Returns
+        -------
+        tuple of str or None
+            None if they have changed or are gone, or were never there; and for
+            questions asked by an automaton, whose file is not noted.
+        """
+        for origin in self._of_task.get(key, ()):
+            question = ("formula", (origin.formula or "").strip())
+            system = self._digests.system(origin.files)
+            if key_of(system, question, origin.options, versions) == key:
+                return origin.files
+        return None
+
+    def network(self, files: tuple[str, ...]) -> Network | None:
+        """Load what `files` has returned; None if it has changed, or is a model.
+
+        Raises
+        ------
+        LtlpipeError
+            It cannot be read any more.
+        """
+        system = load(files)
+        unchanged = Digests().system(files) == self._digests.system(files)
+        return system if unchanged and isinstance(system, Network) else None

@@ -1,0 +1,137 @@
+"""What commands that print tables share: formats, and where they are written."""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe._files import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+    from rich.table import Table
+
+TEXT = "text"
+
+_SUFFIXES = {
+    ".txt": TEXT,
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+    ".md": "md",
+}
+
+
+def format_of(to: str | None, out: str | None, formats: Sequence[str]) -> str:
+    """Return the format that ``--to`` and ``--out`` ask for.
+
+    Parameters
+    ----------
+    to : str or None
+        A format by its name.
+    out : str or None
+        A file, whose suffix names the format unless `to` does.
+    formats : sequence of str
+        Those that the command has; text if neither asks for one.
+
+    Raises
+    ------
+    UnsupportedError
+        The command does not have it, or it can only be written to a file.
+    """
+    if to is None and out is None:
+        return TEXT
+    form = to or _SUFFIXES.get(Path(out or "").suffix.lower(), "")
+    if form not in formats:
+        asked = f"--to {to}" if to else f"--out {out}"
+        raise UnsupportedError(f"{asked}: expected one of {', '.join(formats)}")
+    if form == "parquet" and out is None:
+        raise UnsupportedError("--to parquet needs --out FILE")
+    return form
+
+
+def names_in(text: str) -> list[str]:
+    """Return names that have commas between, each once."""
+    return list(dict.fromkeys(name.strip() for name in text.split(",")))
+
+
+def write_table(
+    frame: pd.DataFrame, form: str, out: str | None, lay_out: Callable[[str], str]
+) -> None:
+    """Write a table to a file, or to standard output.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What CSV and parquet files get, without the index.
+    form : str
+        What `format_of` returned.
+    out : str or None
+        The file.
+    lay_out : callable
+        Returns the text for each of the other formats.
+
+    Raises
+    ------
+    LtlpipeError
+        The file cannot be written.
+    """
+    if form == "parquet" and out is not None:
+        _write_parquet(frame, Path(out))
+        return
+    if form == "csv":
+        text = str(frame.to_csv(index=False, lineterminator="\n"))
+    else:
+        text = lay_out(form)
+    if out is None:
+        print(text, end="")
+    else:
+        write_text(out, text)
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    """Write beside the file, then in its place."""
+    beside = path.with_name(f".{path.name}.partial")
+    try:
+        with beside.open("wb") as stream:
+            frame.to_parquet(stream, index=False)
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):  # also for the reason that `error` has
+            beside.unlink(missing_ok=True)
+        reason = error.strerror or error
+        raise LtlpipeError(f"{path}: cannot be written: {reason}") from None
+
+
+def drawn(table: Table, *, width: int, to_file: bool) -> str:
+    """Return a table as text.
+
+    Parameters
+    ----------
+    table : rich.table.Table
+        What `ltlpipe.report` has laid out.
+    width : int
+        Characters per line in a file, or where there is no terminal to ask and the
+        environment (``COLUMNS``) says nothing.
+    to_file : bool
+        Whether the text is for a file, whatever the terminal is like.
+    """
+    from rich.console import Console
+
+    console = Console()
+    if to_file:
+        console = Console(file=io.StringIO(), color_system=None, width=width)
+    elif not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = width
+    with console.capture() as text:
+        console.print(table)
+    return text.get()

@@ -1,0 +1,197 @@
+"""The report: one HTML page about a run that needs nothing but itself.
+
+In comes a result store, or a result table; out goes a page with the setting, the
+verdicts, disagreements, plots, and a table of all tasks that a script of the page
+sorts, filters and searches; a task is laid out, with the picture of its lasso, when it
+is asked for.
+Read this module first, then `ltlpipe.report.page_data` for what the script gets, then
+``templates/report.js``.
+
+Nothing of the input is ever code.  Jinja escapes what it inserts, the data are base64,
+the script makes text nodes and never markup, and the page's policy (Content Security
+Policy, Level 3) lets the browser run this one script and use this one style sheet, by
+their hashes, and load nothing at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import datetime, timezone
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe._files import write_text
+from ltlpipe._version import __version__
+from ltlpipe.report.lasso_pictures import Pictures, pictures
+from ltlpipe.report.page_data import columns_of, in_table, number, packed
+from ltlpipe.report.page_input import Loader, read_source
+from ltlpipe.report.page_plots import plots
+from ltlpipe.report.page_summary import contradictions, counts, groups, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.report.page_input import Source
+
+FIRST_ROWS = 100
+"""Rows that the page shows without its script."""
+
+SYMBOLS = {"holds": "\u2713", "violated": "\u2717", "unknown": "?"}
+"""What tells verdicts apart besides their names and colours."""
+
+_POLICY = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+class Cell(NamedTuple):
+    """A cell of the table that is there without the script."""
+
+    name: str
+    title: str
+    kind: str
+    text: str | None
+
+
+def write_report(
+    path: StrPath, out: StrPath, *, title: str | None = None, where: str | None = None
+) -> int:
+    """Write the report of a store or a result table as one HTML page.
+
+    Parameters
+    ----------
+    path : path
+        A store of ``solve --store``, or a table of ``solve --out`` or
+        ``compare --out``.
+    out : path
+        The page.
+    title : str, optional
+        Its heading; by default it names the file.
+    where : str, optional
+        Only the rows for which this is true; see `ltlpipe.batch.results.filtered`.
+
+    Returns
+    -------
+    int
+        How many tasks it shows.
+
+    Raises
+    ------
+    LtlpipeError
+        `path` cannot be read or is no result, or `out` cannot be written.
+    """
+    source = read_source(path)
+    if where is not None:
+        from ltlpipe.batch.results import filtered
+
+        source = source._replace(frame=filtered(source.frame, where))
+    text = page(source, title or f"Report of {source.name}", where=where)
+    # Names of files and arguments of programs need not be text.
+    write_text(out, text.encode(errors="backslashreplace").decode())
+    return len(source.frame)
+
+
+def page(source: Source, title: str, *, where: str | None = None) -> str:
+    """Return the page about a source."""
+    loader = Loader(source)
+    contradicted, n_contradicted = contradictions(source)
+    drawn = pictures(_lassos(source.frame, loader), loader.network)
+    columns = columns_of(source.frame)
+    shown = in_table(columns)
+    first = [
+        [Cell(c.name, c.title, c.kind, c.text(row)) for c in shown]
+        for row in range(min(FIRST_ROWS, len(source.frame)))
+    ]
+    script, style = _own("report.js"), _own("report.css")
+    text: str = _template().render(
+        policy=_POLICY.format(script=_hash(script), style=_hash(style)),
+        script=script,
+        style=style,
+        title=title,
+        where=where,
+        made_at=f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC",
+        version=__version__,
+        setting=setting(source),
+        counts=counts(source.frame),
+        groups=groups(source.frame),
+        contradictions=contradicted,
+        n_contradictions=n_contradicted,
+        plots=plots(source.frame),
+        columns=shown,
+        first=first,
+        n_rows=len(source.frame),
+        note=_note(source, drawn, loader),
+        data=packed(columns, drawn, len(source.frame)),
+    )
+    return text
+
+
+def _lassos(
+    frame: pd.DataFrame, loader: Loader
+) -> Iterator[tuple[str, str, tuple[str, ...] | None] | None]:
+    """Yield the lasso of each row, and the files of its system if they are known."""
+    names = ("lasso_prefix", "lasso_cycle", "task", "ltlpipe_version", "spot_version")
+    plain = frame.reindex(columns=list(names)).astype(object)
+    plain = plain.where(plain.notna(), None)
+    for prefix, cycle, task, ltlpipe, spot in plain.itertuples(index=False):
+        if cycle is None:
+            yield None
+            continue
+        of_task = None if task is None else loader.files(task, (ltlpipe, spot))
+        yield prefix or "[]", cycle, of_task
+
+
+def _note(source: Source, drawn: Pictures, loader: Loader) -> str | None:
+    """Return why the pictures of lassos show less than they could."""
+    if not drawn.pictures or all(p.system is not None for p in drawn.pictures):
+        return None
+    if source.origins is None:
+        return (
+            "The table does not say which components take part in an action; "
+            "a report of the store does."
+        )
+    if loader.ran_out:
+        return (
+            "There was no time to load all systems: some lassos show their "
+            "actions without the components that take part."
+        )
+    return (
+        "Some lassos show the actions without the components that take part: their "
+        "systems are models, have changed since, or could not be read again."
+    )
+
+
+def _template() -> Any:
+    """Return the template of the page; what is inserted is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("ltlpipe.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    environment.globals["symbols"] = SYMBOLS
+    return environment.get_template("report.html")
+
+
+def _own(name: str) -> Any:
+    """Return a file of the package, which is not escaped."""
+    from markupsafe import Markup
+
+    text = (files("ltlpipe.report") / "templates" / name).read_text(encoding="utf-8")
+    return Markup(text)
+
+
+def _hash(text: str) -> str:
+    """Return how a policy names an inline script or style."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")

@@ -1,0 +1,229 @@
+"""The data of a page: all rows in one compact text.
+
+The table goes column by column.  Texts of a column are numbered in the order in which
+people sort them, so a script sorts numbers and searches each text once; what is
+missing is null.  The whole is JSON, deflated (RFC 1950) and written in base64, which
+a browser unpacks without any library and in which no character means anything to HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+
+    from ltlpipe.report.lasso_pictures import Drawn, Pictures
+
+TEXT, NUMBER, TIME = "text", "number", "time"
+
+HIDDEN = ("lasso_prefix", "lasso_cycle", "task")
+"""Columns that the page does not show as they are."""
+
+TITLES = {
+    "system": "System",
+    "formula_id": "Place of the formula",
+    "formula": "Formula",
+    "verdict": "Verdict",
+    "reason": "Reason",
+    "automaton": "Automaton",
+    "acceptance": "Acceptance",
+    "automaton_states": "States of the automaton",
+    "emptiness": "Emptiness check",
+    "reductions": "Reductions",
+    "states": "States",
+    "transitions": "Transitions",
+    "max_depth": "Depth",
+    "seconds": "Seconds",
+    "memory_mib": "MiB",
+    "seed": "Seed",
+    "ltlpipe_version": "ltlpipe",
+    "spot_version": "Spot",
+    "host_cores": "Cores",
+    "started_at": "Started",
+    "finished_at": "Finished",
+    "n_components": "Components",
+    "wall_seconds": "Seconds, all in",
+    "cpu_seconds": "CPU seconds, all in",
+    "signal": "Signal",
+    "message": "Message",
+    "configuration": "Configuration",
+    "timeout": "Limit of seconds",
+    "cpu_time": "Limit of CPU seconds",
+    "memory_limit_mib": "Limit of MiB",
+    "max_states": "Limit of states",
+    "attempts": "Attempts",
+    "run": "Run",
+}
+"""What people call the columns; others are called by their names."""
+
+SHOWN = (
+    *("formula", "system", "configuration", "verdict", "reason"),
+    *("states", "seconds", "memory_mib"),
+)
+"""The columns of the table of tasks, where there are such."""
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+class Column(NamedTuple):
+    """A column of the page's table.
+
+    Parameters
+    ----------
+    name, title, kind : str
+        `kind` is one of `TEXT`, `NUMBER` and `TIME` (milliseconds of the epoch).
+    values : list of (int, float or None)
+        One for each row; of texts the place in `texts`.
+    texts : list of str
+        Each once, in order.
+    """
+
+    name: str
+    title: str
+    kind: str
+    values: list[Any]
+    texts: list[str]
+
+    def text(self, row: int) -> str | None:
+        """Return a value as people see it; None if it is missing."""
+        value = self.values[row]
+        if value is None:
+            return None
+        if self.kind == TEXT:
+            return self.texts[int(value)]
+        if self.kind == TIME:
+            from datetime import datetime, timezone
+
+            moment = datetime.fromtimestamp(value / 1000, timezone.utc)
+            return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+        return number(value)
+
+
+def number(value: float) -> str:
+    """Return a number for people, as `number` of the page's script does.
+
+    Examples
+    --------
+    >>> number(1234567), number(0.12345), number(12.5), number(3.0)
+    ('1,234,567', '0.123', '12.500', '3')
+    """
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.3f}"
+
+
+def natural(text: str) -> list[tuple[int, int, str]]:
+    """Return what sorts texts by the numbers in them.
+
+    Examples
+    --------
+    >>> sorted(["m10", "m9", "m"], key=natural)
+    ['m', 'm9', 'm10']
+    """
+    return [
+        (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())
+        for part in _DIGITS.split(text)
+        if part
+    ]
+
+
+def columns_of(frame: pd.DataFrame) -> list[Column]:
+    """Return the columns that hold anything, those of the table first."""
+    known = [name for name in (*SHOWN, *TITLES) if name in frame]
+    names = dict.fromkeys([*known, *map(str, frame.columns)])
+    return [
+        _column(name, frame[name])
+        for name in names
+        if name not in HIDDEN and (frame[name].notna().any() or name in SHOWN[:4])
+    ]
+
+
+def _column(name: str, values: pd.Series) -> Column:
+    import pandas as pd
+
+    title = TITLES.get(name, name)
+    if isinstance(values.dtype, pd.DatetimeTZDtype):
+        moments = values.dt.tz_convert(None).to_numpy(dtype="datetime64[ms]")
+        plain_times = moments.astype("int64").astype(object)
+        plain_times[values.isna().to_numpy()] = None
+        return Column(name, title, TIME, plain_times.tolist(), [])
+    if pd.api.types.is_bool_dtype(values.dtype):
+        values = values.map({True: "yes", False: "no"})
+    elif pd.api.types.is_numeric_dtype(values.dtype):
+        plain = values.astype(object).where(values.notna(), None)
+        return Column(name, title, NUMBER, [_rounded(v) for v in plain], [])
+    return Column(name, title, TEXT, *_numbered(values))
+
+
+def _rounded(value: Any) -> Any:
+    """Return a number that JSON has, in six digits that mean something."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value == int(value) else float(f"{value:.6g}")
+    return value if value is None else int(value)
+
+
+def _numbered(values: pd.Series) -> tuple[list[int | None], list[str]]:
+    """Return the number of each text, and the texts in order."""
+    plain = [
+        None if absent else str(value)
+        for value, absent in zip(
+            values.astype(object).tolist(), values.isna().tolist(), strict=True
+        )
+    ]
+    distinct = {text for text in plain if text is not None}
+    texts = sorted(distinct, key=lambda text: (natural(text), text))
+    place = {text: number for number, text in enumerate(texts)}
+    return [None if text is None else place[text] for text in plain], texts
+
+
+def in_table(columns: Iterable[Column]) -> list[Column]:
+    """Return the columns of the table of tasks; the rest is shown with single tasks."""
+    return [
+        column
+        for column in columns
+        if column.name in SHOWN
+        and (column.name != "configuration" or len(column.texts) > 1)
+    ]
+
+
+def packed(columns: Sequence[Column], drawn: Pictures, n_rows: int) -> str:
+    """Return the data of a page as base64."""
+    data = {
+        "rows": n_rows,
+        "columns": [column._asdict() for column in columns],
+        "shown": [column.name for column in in_table(columns)],
+        "lassos": {
+            "actions": drawn.actions,
+            "systems": [
+                {
+                    "components": system.components,
+                    "parts": {
+                        action: [int(part.all), *part.components]
+                        for action, part in system.parts.items()
+                    },
+                }
+                for system in drawn.systems
+            ],
+            "pictures": [
+                [_part(picture.prefix), _part(picture.cycle), picture.system]
+                for picture in drawn.pictures
+            ],
+            "of_row": drawn.of_row,
+        },
+    }
+    text = json.dumps(data, separators=(",", ":"))  # ASCII: no lone surrogates
+    return base64.b64encode(zlib.compress(text.encode("ascii"), 6)).decode("ascii")
+
+
+def _part(part: Drawn) -> list[Any]:
+    return [part.left_out, *part.steps]

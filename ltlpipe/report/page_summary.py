@@ -1,0 +1,221 @@
+"""The upper part of a page: the setting, the verdicts, and who disagrees."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.batch.disagreements import disagreements
+from ltlpipe.batch.results import VERDICTS
+from ltlpipe.batch.table import from_frame
+from ltlpipe.report.page_data import number
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from ltlpipe.report.page_input import Source
+
+MANY = 20
+"""Values and groups that are listed; beyond that they are counted."""
+
+MOST_CONTRADICTIONS = 200
+"""Questions with two answers that are laid out."""
+
+MOST_ANSWERS = 50
+"""Answers to one of them that are listed."""
+
+MEANING = ("semantics", "deadlock", "accepting", "fairness", "fair_sets", "visible")
+"""Options that change what is asked: answers under two of their values may differ."""
+
+LIMITS = {
+    "timeout": "Limit of seconds",
+    "cpu_time": "Limit of CPU seconds",
+    "memory_limit_mib": "Limit of MiB",
+    "max_states": "Limit of states",
+}
+_HOSTS = {"ltlpipe_version": "ltlpipe", "spot_version": "Spot", "host_cores": "Cores"}
+_OPTION = re.compile(
+    r" (?=[a-z_]+=)"
+)  # where the next option of a configuration begins
+
+
+class Count(NamedTuple):
+    """How many tasks came to a verdict for a reason."""
+
+    verdict: str
+    reason: str | None
+    tasks: int
+    share: float  # percent
+    seconds: float | None
+
+
+class Group(NamedTuple):
+    """What came of the tasks of one configuration."""
+
+    name: str
+    tasks: int
+    verdicts: list[int]  # in the order of `VERDICTS`
+    seconds: float | None
+
+
+class Answer(NamedTuple):
+    """A row that takes part in a disagreement."""
+
+    row: int
+    verdict: str
+    configuration: str
+    has_changed: bool  # its files are not any more what they were
+
+
+class Contradiction(NamedTuple):
+    """A question with two answers, one of which is wrong."""
+
+    text: str
+    system: str
+    formula: str
+    answers: list[Answer]
+
+
+def setting(source: Source) -> list[tuple[str, list[str]]]:
+    """Return what the tasks were solved with: titles, and one or several values."""
+    frame = source.frame
+    facts = [("Source", [source.name]), ("Tasks", [number(len(frame))])]
+    facts.append(("Systems", [number(frame["system"].nunique())]))
+    for run in source.runs:
+        end = f"ended {run.ended_at}" if run.ended_at else "has not ended"
+        about = f"began {run.began_at}, {end}, {number(run.n_tasks)} tasks"
+        if run.n_tasks or len(source.runs) == 1:
+            facts.append((f"Run {run.number}", [shlex.join(run.command), about]))
+    for names in (_HOSTS, LIMITS):
+        for column, title in names.items():
+            if values := _values(frame, column):
+                facts.append((title, values))
+    if values := _values(frame, "configuration"):
+        facts.append(("Configuration" + "s" * (len(values) > 1), values))
+    return facts
+
+
+def _values(frame: pd.DataFrame, column: str) -> list[str]:
+    """Return the values of a column as text, the most frequent first."""
+    if column not in frame or not frame[column].notna().any():
+        return []
+    counts = frame[column].value_counts()
+    counts = counts[counts > 0]
+    shown = [
+        number(value) if isinstance(value, (int, float)) else str(value)
+        for value in counts.index[:MANY]
+    ]
+    if len(counts) > MANY:
+        shown.append(f"and {number(len(counts) - MANY)} more")
+    if absent := int(frame[column].isna().sum()):
+        shown.append(f"none for {number(absent)} tasks")
+    return shown
+
+
+def counts(frame: pd.DataFrame) -> list[Count]:
+    """Return one entry for each verdict and reason that occur together."""
+    by = ["verdict", "reason"] if "reason" in frame else ["verdict"]
+    found = [
+        Count(
+            str(verdict),
+            reason[0] if reason else None,
+            len(rows),
+            100 * len(rows) / len(frame),
+            _total(rows, "seconds"),
+        )
+        for (verdict, *reason), rows in _groups(frame, by)
+    ]
+    return sorted(found, key=lambda c: (VERDICTS.index(c.verdict), -c.tasks))
+
+
+def groups(frame: pd.DataFrame) -> list[Group]:
+    """Return one entry for each configuration, if there are several."""
+    if "configuration" not in frame or frame["configuration"].nunique() < 2:
+        return []
+    return [
+        Group(
+            name or "(none)",
+            len(rows),
+            [int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS],
+            _total(rows, "seconds"),
+        )
+        for (name,), rows in _groups(frame, ["configuration"])
+    ]
+
+
+def _groups(
+    frame: pd.DataFrame, by: list[str]
+) -> Iterator[tuple[list[str | None], pd.DataFrame]]:
+    """Yield the values of some columns, None where one is missing, and their rows."""
+    plain = frame[by].astype("string").astype(object)
+    keys = [plain[name].where(plain[name].notna(), "") for name in by]
+    for names, rows in frame.groupby(keys, sort=False):
+        yield [str(name) or None for name in names], rows
+
+
+def _total(rows: pd.DataFrame, column: str) -> float | None:
+    """Return the sum of what is known; None if nothing is."""
+    known = rows[column].dropna() if column in rows else ()
+    return float(sum(known)) if len(known) else None
+
+
+def contradictions(source: Source) -> tuple[list[Contradiction], int]:
+    """Return the first questions that have two answers, and how many there are.
+
+    Configurations that differ in an option of `MEANING` ask two questions.  Of each
+    question `MOST_ANSWERS` are returned, the two verdicts in turn.
+    """
+    own = ["system", "formula", "formula_id", "verdict", "configuration"]
+    others = ["emptiness", "automaton", "seed", "reason"]
+    hosts = ["task", "ltlpipe_version", "spot_version"]
+    plain = source.frame.reindex(columns=[*own, *others, *hosts]).astype(object)
+    plain["asked"] = [_meaning(text) for text in plain["configuration"]]
+    decided = plain[plain["verdict"].isin([HOLDS, VIOLATED])]
+    question = ["system", "formula", "formula_id", "asked"]
+    place = decided.groupby(question, dropna=False, sort=False).ngroup()
+    answers = decided["verdict"].groupby(place).transform("nunique")
+    doubtful = place[answers > 1]
+    found = [
+        _contradiction(source, decided.loc[doubtful.index[doubtful == which]])
+        for which in doubtful.unique()[:MOST_CONTRADICTIONS]
+    ]
+    return found, int(doubtful.nunique())
+
+
+def _contradiction(source: Source, rows: pd.DataFrame) -> Contradiction:
+    """Return what the rows of one question say, whose verdicts differ."""
+    (said,) = disagreements(from_frame(rows))
+    turn = rows.groupby("verdict").cumcount().sort_values(kind="stable")
+    first = rows.loc[turn.index[:MOST_ANSWERS]]
+    answers = [
+        Answer(
+            int(k),
+            str(row["verdict"]),
+            str(row["configuration"] or "default"),
+            _has_changed(source, row),
+        )
+        for k, row in zip(first.index, from_frame(first), strict=True)
+    ]
+    formula = said.formula or said.formula_id or "no accepting run"
+    text = str(said) if len(rows) <= MOST_ANSWERS else f"{number(len(rows))} answers"
+    return Contradiction(text, said.system, formula, answers)
+
+
+def _has_changed(source: Source, row: dict[str, Any]) -> bool:
+    """Whether the files of a task of a store do not hold what was solved."""
+    if source.origins is None:
+        return False
+    versions = (str(row["ltlpipe_version"]), str(row["spot_version"]))
+    return source.origins.files(str(row["task"]), versions) is None
+
+
+def _meaning(configuration: object) -> str:
+    """Return the part of a configuration that says what is asked."""
+    if not isinstance(configuration, str):
+        return ""
+    options = _OPTION.split(configuration)
+    return " ".join(text for text in options if text.partition("=")[0] in MEANING)

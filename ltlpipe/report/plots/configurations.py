@@ -1,0 +1,187 @@
+"""Which rows of a result table belong together: configurations and questions.
+
+A *question* is what was asked: a system, a formula and a seed.  A *configuration* is
+one way to answer questions, named by the values of some columns.  In tables out of a
+store the column `configuration` has the options that were asked for; in others only
+what was chosen is known, and the columns are those that tell the rows of a question
+apart: of `CHOSEN` as few as possible, and of as few those with the fewest values.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.report.plots.figures import FEWEST
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import pandas as pd
+
+QUESTION = ("system", "formula_id", "formula", "seed")
+"""The columns of a question, as far as a table has them."""
+
+ASKED = (
+    *("configuration", "timeout", "cpu_time", "memory_limit_mib", "max_states"),
+    "ltlpipe_version",
+)
+"""Columns of a store that say how a question was to be answered."""
+
+CHOSEN = ("emptiness", "automaton", "reductions", "ltlpipe_version")
+"""Columns of other tables that say how it was answered."""
+
+_SEED = re.compile(r"(^| )seed=\S+")
+
+
+class Configured(NamedTuple):
+    """The configuration of each row."""
+
+    labels: np.ndarray  # object[n], a name per row
+    names: list[str]  # each once, in order of their appearance
+    columns: list[str]  # those that differ; none for a single configuration
+
+    @property
+    def title(self) -> str:
+        """What the names are."""
+        return ", ".join(column.replace("_", " ") for column in self.columns)
+
+
+def configured(frame: pd.DataFrame, by: Sequence[str] | None = None) -> Configured:
+    """Return the configuration of each row.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A result table.
+    by : sequence of str, optional
+        The columns that name configurations; by default those that differ.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such column.
+    """
+    import numpy as np
+
+    if by is not None:
+        require(frame, by)
+        columns = list(dict.fromkeys(by))
+    else:
+        columns = _that_differ(frame)
+    if not columns:
+        return Configured(np.full(len(frame), "all tasks", dtype=object), [], [])
+    texts = {column: _texts(frame, column) for column in columns}
+    if len(columns) == 1:
+        labels = texts[columns[0]]
+    else:
+        labels = _joined(texts)
+    names = list(dict.fromkeys(labels))
+    return Configured(labels, names, columns)
+
+
+def _joined(texts: dict[str, np.ndarray]) -> np.ndarray:
+    """Return ``column=value`` of all columns; the options of a store say so already."""
+    joined: Any = ""
+    for column, values in texts.items():
+        before = " " if column != next(iter(texts)) else ""
+        title = "" if column == "configuration" else f"{column}="
+        joined = joined + (before + title + values)
+    return joined  # type: ignore[no-any-return]
+
+
+def _texts(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the values of a column as text, object[n]; missing ones as a dash."""
+    texts = frame[column].astype("string").fillna("-")
+    if column == "configuration":  # the seed is part of the question
+        texts = texts.str.replace(_SEED, "", regex=True).str.strip()
+        texts = texts.where(texts != "", "default")
+    elif str(frame[column].dtype) in ("Float64", "float64"):
+        texts = texts.str.removesuffix(".0")
+    return texts.to_numpy(dtype=object)
+
+
+def _that_differ(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that tell the rows of each question apart."""
+    import pandas as pd
+
+    known = ASKED if "configuration" in frame else CHOSEN
+    keys = {c: pd.factorize(_texts(frame, c))[0] for c in known if c in frame}
+    keys["_question"] = questions(frame)
+    codes = pd.DataFrame(keys)
+    varying = [
+        column
+        for column in codes.columns[:-1]
+        if codes.groupby("_question")[column].nunique().gt(1).any()
+    ]
+    if not varying:
+        return []
+    for size in range(1, len(varying) + 1):
+        telling = [
+            [*chosen]
+            for chosen in combinations(varying, size)
+            if not codes.duplicated(["_question", *chosen]).any()
+        ]
+        if telling:
+            return min(telling, key=lambda chosen: codes.groupby(chosen).ngroups)
+    return varying
+
+
+def questions(frame: pd.DataFrame) -> np.ndarray:
+    """Return a number per row, int64[n], the same iff the question is."""
+    import numpy as np
+
+    columns = [column for column in QUESTION if column in frame]
+    if not columns:
+        return np.arange(len(frame))
+    groups = frame.groupby(columns, dropna=False, sort=False, observed=True)
+    return groups.ngroup().to_numpy(dtype=np.int64)
+
+
+def require(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Refuse tables that lack a column.
+
+    Raises
+    ------
+    UnsupportedError
+        It names the column, and those that there are.
+    """
+    for column in columns:
+        if column not in frame:
+            listed = ", ".join(map(str, frame.columns))
+            raise UnsupportedError(
+                f"plots: the table has no column {column!r}; it has {listed}"
+            )
+
+
+def answers(frame: pd.DataFrame, value: str) -> np.ndarray:
+    """Return what answers have cost, float64[n]; NaN where there is no answer.
+
+    Logarithmic axes have no zero: seconds are at least `FEWEST`, of other values a
+    zero counts as the least that is more.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such column, or no numbers in it.
+    """
+    import numpy as np
+    import pandas as pd
+
+    require(frame, ["verdict", value])
+    try:
+        cost = pd.to_numeric(frame[value]).to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise UnsupportedError(f"plots: the values of {value} are no numbers") from None
+    answered = frame["verdict"].isin([HOLDS, VIOLATED]).to_numpy(dtype=bool)
+    cost = np.where(answered & np.isfinite(cost), cost, np.nan)
+    positive = cost[cost > 0]
+    least = float(positive.min()) if len(positive) else 1.0
+    if value.endswith("seconds"):
+        least = FEWEST
+    cost[cost < least] = least
+    return cost

@@ -1,0 +1,247 @@
+"""How all plots look, and how they become files.
+
+matplotlib is loaded when a plot is made.  Its settings are its own defaults and
+`LOOK`, whatever a user has configured, so that the same table gives the same picture.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from ltlpipe._errors import LtlpipeError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+    from ltlpipe._files import StrPath
+
+SUFFIXES = (".svg", ".pdf", ".png")
+
+FEWEST = 1e-5
+"""Seconds: what took less is drawn here."""
+
+LOOK = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.titlesize": "medium",
+    "figure.titlesize": "large",
+    "font.size": 9.0,
+    "grid.alpha": 0.4,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.0,
+    "savefig.dpi": 150.0,
+    "svg.hashsalt": "ltlpipe",  # else the names of parts are drawn by lot
+}
+
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    *("#E69F00", "#56B4E9", "#000000"),
+)
+"""Colours that people who are colour-blind tell apart.
+
+Source: M. Okabe and K. Ito, "Color Universal Design", 2008, without its yellow, which
+is hard to see on white.
+"""
+
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLOURS
+GREY = "#999999"
+
+_MARKERS = "osD^vPX"
+_DASHES = ("-", "--", ":", "-.")
+
+_SHOWN = 80  # characters of a name
+
+# Nothing that differs between two runs goes into a file.
+_ABOUT: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {},
+}
+
+
+class Line(NamedTuple):
+    """What one curve among several looks like; no two agree in all of it."""
+
+    color: str
+    marker: str
+    linestyle: str
+
+
+def line(number: int) -> Line:
+    """Return the look of curve `number`, from 0; after 28 they repeat."""
+    again = number // len(COLOURS)
+    return Line(
+        COLOURS[number % len(COLOURS)],
+        _MARKERS[(number + again) % len(_MARKERS)],
+        _DASHES[again % len(_DASHES)],
+    )
+
+
+def plain(text: str) -> str:
+    """Return a name as it can stand in a plot: short, in one line, nothing for TeX."""
+    shown = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    if len(shown) > _SHOWN:  # names differ at their ends more often
+        shown = f"{shown[: _SHOWN // 2]}…{shown[-_SHOWN // 2 + 1 :]}"
+    shown = shown.replace("$", r"\$")
+    return " " + shown if shown.startswith("_") else shown  # legends leave _names out
+
+
+def unit(column: str) -> str:
+    """Return what the values of a column are called on an axis."""
+    return plain(column.replace("_mib", ", MiB").replace("_", " "))
+
+
+def plottable(path: StrPath) -> None:
+    """Make sure that a plot can be made, before what is plotted is measured.
+
+    Raises
+    ------
+    UnsupportedError
+        The suffix is none of `SUFFIXES`, or matplotlib is not installed.
+    LtlpipeError
+        There is no such folder.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        known = ", ".join(SUFFIXES[:-1])
+        raise UnsupportedError(
+            f"{path}: expected a file that ends in {known} or {SUFFIXES[-1]}"
+        )
+    figure_class()
+    if not path.parent.is_dir():
+        raise LtlpipeError(f"{path}: cannot be written: no such folder")
+
+
+def figure_class() -> type[Figure]:
+    """Return matplotlib's class of figures, which writes files without a screen.
+
+    Raises
+    ------
+    UnsupportedError
+        It is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UnsupportedError(
+            "plots need matplotlib, which is not installed: pip install matplotlib"
+        ) from error
+    return Figure
+
+
+@contextmanager
+def look() -> Iterator[type[Figure]]:
+    """Have what is drawn inside look like all plots; gives the class of figures."""
+    figures = figure_class()
+    from matplotlib import style
+
+    with style.context(["default", LOOK]):
+        yield figures
+
+
+def logarithmic(axes: Axes, which: str, low: float, high: float) -> tuple[float, float]:
+    """Make the axis "x" or "y" logarithmic, wide enough for two powers of ten.
+
+    Only these have labels: those in between, on narrow axes, would run together.
+
+    Returns
+    -------
+    low, high : float
+        Where the axis begins and ends, not behind and before what was asked for.
+    """
+    from matplotlib.ticker import NullFormatter
+
+    first, last = (math.ceil(math.log10(low)), math.floor(math.log10(high)))
+    while last - first < 1:
+        if math.log10(low) - (first - 1) <= (last + 1) - math.log10(high):
+            first -= 1
+            low = 10.0**first
+        else:
+            last += 1
+            high = 10.0**last
+    limits: dict[str, Any] = {f"{which}scale": "log", f"{which}lim": (low, high)}
+    axes.set(**limits)
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_minor_formatter(NullFormatter())
+    return low, high
+
+
+def whole(axis: Axis) -> None:
+    """Have whole numbers only at an axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def square_log(axes: Axes, low: float, limit: float) -> float:
+    """Make two logarithmic axes from `low` on, with a diagonal and a border.
+
+    Returns
+    -------
+    float
+        The place of what is beyond the dotted lines at `limit`, on either axis.
+    """
+    border = limit * 1.5
+    axes.axline((1, 1), slope=1, color="grey", linewidth=0.8)
+    axes.axhline(limit, color="grey", linestyle=":")
+    axes.axvline(limit, color="grey", linestyle=":")
+    for which in ("x", "y"):
+        logarithmic(axes, which, low, border * 1.5)
+    axes.set_aspect("equal")
+    return border
+
+
+def save(figure: Figure, path: StrPath) -> None:
+    """Write a figure; the same figure gives the same file.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What one of the plots returned.
+    path : path
+        ``.svg``, ``.pdf`` or ``.png``.
+
+    Raises
+    ------
+    UnsupportedError
+        Another suffix.
+    LtlpipeError
+        The file cannot be written.
+    """
+    path = Path(path)
+    plottable(path)
+    drawn = io.BytesIO()
+    _draw(figure, drawn, path.suffix.lower()[1:])
+    try:
+        path.write_bytes(drawn.getvalue())
+    except OSError as error:
+        raise LtlpipeError(
+            f"{path}: cannot be written: {error.strerror or error}"
+        ) from error
+
+
+def svg_text(figure: Figure) -> str:
+    """Return a figure as SVG, from ``<svg`` on, as it can stand in a page."""
+    drawn = io.BytesIO()
+    _draw(figure, drawn, "svg")
+    text = drawn.getvalue().decode()
+    return text[text.index("<svg") :]
+
+
+def _draw(figure: Figure, stream: BinaryIO, form: str) -> None:
+    with look(), warnings.catch_warnings():
+        # A name may be in a script that the font lacks: boxes stand for it.
+        warnings.filterwarnings("ignore", r"Glyph .* missing", UserWarning)
+        figure.savefig(stream, format=form, metadata=_ABOUT[form])

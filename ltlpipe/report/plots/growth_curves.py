@@ -1,0 +1,204 @@
+"""Growth curves: how cost grows with the size of a system.
+
+Systems whose names differ in the size only are a family.  A curve is one family under
+one configuration; its points are medians over all tasks of a size, in which a task
+without an answer counts as one that costs more than any other.  So a size has no
+point if half of its tasks or more have no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.report.plots import figures
+from ltlpipe.report.plots.configurations import answers, configured, require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LAST_NUMBER = r"\d+(?=\D*$)"
+"""What is taken for the size in a system's name."""
+
+
+class Curve(NamedTuple):
+    """One family under one configuration, n sizes of it."""
+
+    family: str  # the name of its systems, with N for the size
+    configuration: str
+    sizes: np.ndarray  # float64[n], ascending
+    costs: np.ndarray  # float64[n], medians; NaN: half or more without an answer
+
+
+def growth(
+    frame: pd.DataFrame,
+    *,
+    by: Sequence[str] | None = None,
+    value: str = "states",
+    size: str | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Plot what tasks have cost over the size of their systems.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A result table, with columns `system`, `verdict` and `value`.
+    by : sequence of str, optional
+        The columns that name configurations; by default those that differ.
+    value : str
+        What tasks have cost: "states", "seconds", ...
+    size : str, optional
+        A regular expression that finds the size in the name of a system, as its first
+        group if it has one; by default `LAST_NUMBER`.
+    title : str, optional
+        Instead of what is plotted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UnsupportedError
+        matplotlib is not installed, a column is missing, `size` is no regular
+        expression or finds no number, or nothing was answered.
+    """
+    import numpy as np
+
+    found = configured(frame, by)
+    drawn = curves(frame, by=by, value=value, size=size)
+    if all(np.isnan(curve.costs).all() for curve in drawn):
+        raise UnsupportedError(
+            "nothing to plot: no size has answers for more than half of its tasks"
+        )
+    n_left_out = int(_sizes(frame, size)[0].isna().sum())
+    with figures.look() as figure_class:
+        figure = figure_class(figsize=(7.0, 4.2), layout="constrained")
+        axes = figure.subplots()
+        _draw(axes, drawn, found.names)
+        about = f"Median of {figures.unit(value)} per size"
+        if n_left_out:
+            about += f" ({n_left_out} tasks without a size left out)"
+        axes.set(xlabel="size", ylabel=figures.unit(value), title=title or about)
+        if len(drawn) > 1:
+            curves_drawn = axes.lines
+            figure.legend(
+                curves_drawn,
+                [str(curve.get_label()) for curve in curves_drawn],
+                title=figures.plain(_title(drawn, found.title)),
+                loc="outside right upper",
+            )
+        elif drawn:
+            axes.set_xlabel(f"size N of {figures.plain(drawn[0].family)}")
+    return figure
+
+
+def curves(
+    frame: pd.DataFrame,
+    *,
+    by: Sequence[str] | None = None,
+    value: str = "states",
+    size: str | None = None,
+) -> list[Curve]:
+    """Return the curves in order of the appearance of families and configurations.
+
+    The parameters are those of `growth`.
+    """
+    import numpy as np
+    import pandas as pd
+
+    sizes, families = _sizes(frame, size)
+    if not sizes.notna().any():
+        raise UnsupportedError(
+            "nothing to plot: no system has a size in its name; --size REGEX finds it"
+        )
+    cost = answers(frame, value)
+    rows = pd.DataFrame(
+        {
+            "family": families.to_numpy(dtype=object),
+            "configuration": configured(frame, by).labels,
+            "size": sizes.to_numpy(dtype=np.float64, na_value=np.nan),
+            "cost": np.where(np.isnan(cost), np.inf, cost),
+        }
+    ).dropna(subset="size")
+    found = []
+    for (family, name), some in rows.groupby(["family", "configuration"], sort=False):
+        # The higher of two in the middle: infinite if half have no answer.
+        medians = some.groupby("size")["cost"].quantile(0.5, interpolation="higher")
+        costs = medians.to_numpy(dtype=np.float64)
+        costs = np.where(np.isinf(costs), np.nan, costs)
+        found.append(
+            Curve(str(family), str(name), medians.index.to_numpy(np.float64), costs)
+        )
+    return found
+
+
+def _sizes(frame: pd.DataFrame, size: str | None) -> tuple[pd.Series, pd.Series]:
+    """Return the size of each row's system, Float64[n], and its family, object[n]."""
+    import pandas as pd
+
+    require(frame, ["system"])
+    try:
+        pattern = re.compile(LAST_NUMBER if size is None else size)
+    except re.error as error:
+        raise UnsupportedError(
+            f"--size {size}: no regular expression: {error}"
+        ) from None
+    systems = frame["system"].astype("string").fillna("")
+    found = {name: _split(name, pattern) for name in systems.unique()}
+    sizes = [found[name][0] for name in systems]
+    families = [found[name][1] for name in systems]
+    return pd.Series(pd.array(sizes, dtype="Float64")), pd.Series(
+        families, dtype=object
+    )
+
+
+def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
+    """Return the size that a name has, and the name with N in its place."""
+    match = pattern.search(name)
+    if match is None:
+        return None, name
+    group = 1 if pattern.groups else 0
+    text = match.group(group)
+    try:
+        number = float(text)
+    except (TypeError, ValueError):
+        raise UnsupportedError(
+            f"--size {pattern.pattern}: expected a number in {name!r}, found {text!r}"
+        ) from None
+    start, end = match.span(group)
+    return number, f"{name[:start]}N{name[end:]}"
+
+
+def _title(drawn: Sequence[Curve], configuration: str) -> str:
+    """Return what the names of the curves are."""
+    several = len({curve.family for curve in drawn}) > 1
+    return ", ".join(filter(None, ["systems" if several else "", configuration]))
+
+
+def _draw(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
+    """Draw the curves; those of a single family look as in other plots."""
+    several = len({curve.family for curve in drawn}) > 1
+    configurations = len({curve.configuration for curve in drawn}) > 1
+    for number, curve in enumerate(drawn):
+        name = [curve.family] if several else []
+        name += [curve.configuration] if configurations else []
+        if configurations and not several:
+            number = names.index(curve.configuration)
+        axes.plot(
+            curve.sizes,
+            curve.costs,
+            label=", ".join(map(figures.plain, name)),
+            **figures.line(number)._asdict(),
+        )
+    axes.set_yscale("log")
+    figures.logarithmic(axes, "y", *axes.get_ylim())
+    if all((curve.sizes % 1 == 0).all() for curve in drawn):
+        figures.whole(axes.xaxis)

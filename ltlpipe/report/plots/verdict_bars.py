@@ -1,0 +1,141 @@
+"""Bars of verdicts: what tasks have come to, a bar per configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.report.plots import figures
+from ltlpipe.report.plots.configurations import configured, require
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ANSWERS = {HOLDS: figures.BLUE, VIOLATED: figures.VERMILION}
+_GREYS = ("#DDDDDD", "#BBBBBB", "#999999", "#777777")
+_HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
+
+
+def verdicts(
+    frame: pd.DataFrame,
+    *,
+    by: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Plot how many tasks hold, are violated, or unknown for which reason.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A result table, with the column `verdict`, and `reason` if it is known.
+    by : sequence of str, optional
+        The columns that name configurations; by default those that differ.
+    title : str, optional
+        Instead of "Verdicts".
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UnsupportedError
+        matplotlib is not installed, a column is missing, or there are no rows.
+    """
+    table = counts(frame, by=by)
+    if table.empty:
+        raise UnsupportedError("nothing to plot: the table has no rows")
+    names = configured(frame, by)
+    with figures.look() as figure_class:
+        size = (7.0, 1.6 + 0.32 * len(table))
+        figure = figure_class(figsize=size, layout="constrained")
+        axes = figure.subplots()
+        _draw(axes, table)
+        axes.set(xlabel="tasks", title=title or f"Verdicts ({len(frame)} tasks)")
+        if names.columns:
+            axes.set_ylabel(figures.plain(names.title))
+        bars = [bar.patches[0] for bar in axes.containers]  # type: ignore[attr-defined]
+        figure.legend(
+            bars,
+            [figures.plain(str(outcome)) for outcome in table.columns],
+            loc="outside lower center",
+            ncols=4,
+        )
+    return figure
+
+
+def counts(frame: pd.DataFrame, *, by: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return how many tasks of each configuration have come to what.
+
+    Parameters
+    ----------
+    frame, by
+        As for `verdicts`.
+
+    Returns
+    -------
+    DataFrame
+        A row per configuration, in order of appearance; columns ``holds``,
+        ``violated`` and ``unknown: REASON``, those that occur.
+    """
+    import pandas as pd
+
+    require(frame, ["verdict"])
+    found = configured(frame, by)
+    outcome = frame["verdict"].astype("string").fillna(UNKNOWN)
+    if "reason" in frame:
+        reasons = frame["reason"].astype("string").fillna("no reason")
+    else:
+        reasons = pd.Series("no reason", index=frame.index)
+    answered = outcome.isin([*_ANSWERS])
+    outcome = outcome.where(answered, UNKNOWN + ": " + reasons)
+    rows = pd.crosstab(found.labels, outcome.to_numpy(dtype=object))
+    order = [name for name in _ANSWERS if name in rows]
+    order += sorted(name for name in rows.columns if name not in _ANSWERS)
+    return rows.loc[found.names or rows.index, order]
+
+
+def _draw(axes: Axes, table: pd.DataFrame) -> None:
+    """Draw stacked bars from left to right, the first configuration on top."""
+    places = range(len(table))
+    done = [0] * len(table)
+    widest = int(table.sum(axis=1).max())
+    unknown = 0
+    for outcome in table.columns:
+        widths = table[outcome].tolist()
+        if outcome in _ANSWERS:
+            colour, hatch = _ANSWERS[outcome], ""
+        else:
+            colour = _GREYS[unknown % len(_GREYS)]
+            hatch = _HATCHES[unknown % len(_HATCHES)]
+            unknown += 1
+        axes.barh(
+            places,
+            widths,
+            left=done,
+            height=0.7,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white" if outcome in _ANSWERS else "#444444",
+            linewidth=0.5,
+        )
+        for place, width, left in zip(places, widths, done, strict=True):
+            if width >= 0.04 * widest:  # else there is no room for the number
+                _number(axes, left + width / 2, place, width, outcome in _ANSWERS)
+        done = [left + width for left, width in zip(done, widths, strict=True)]
+    axes.set_yticks(places, [figures.plain(str(name)) for name in table.index])
+    axes.invert_yaxis()
+    figures.whole(axes.xaxis)
+    axes.grid(visible=False, axis="y")
+
+
+def _number(axes: Axes, x: float, y: float, number: int, dark: bool) -> None:
+    """Write a number into its bar."""
+    colour = "white" if dark else "black"
+    box = None if dark else {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+    axes.text(x, y, str(number), ha="center", va="center", color=colour, bbox=box)

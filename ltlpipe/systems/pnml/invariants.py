@@ -1,0 +1,164 @@
+"""Bounds of places from invariants of a net.
+
+A *semiflow* gives each place a weight y >= 0 such that firing changes no weighted
+sum of tokens.  So no marking that can be reached has more than ``floor(y m0 / y_p)``
+tokens in a place p of positive weight.
+
+Source: J. Martinez and M. Silva, "A Simple and Fast Algorithm to Obtain All Invariants
+of a Generalised Petri Net", Application and Theory of Petri Nets, Informatik-
+Fachberichte 52, Springer 1982, pp. 301-310.
+
+Differences from the source: only linearly independent transitions are looked at, in
+the order that makes fewest combinations; where there are too many combinations those
+with most places are dropped, and so are those with large weights.  What is left is
+checked against all transitions: it is sound, if not all there is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.pnml.net import PetriNet
+
+MAX_ROWS = 256
+"""Combinations that are kept at a time, if there are not more places."""
+
+_MAX_WEIGHT = 1 << 20
+_PAIRS = 4  # combinations that are looked at, for each that is kept
+_MAX_EFFORT = 1 << 28  # numbers to be looked at, after which there are no bounds
+_PRIME = (1 << 31) - 1
+
+
+class Bounds(NamedTuple):
+    """What invariants say about n places."""
+
+    tokens: list[int | None]  # n bounds, None where there is none
+    share: np.ndarray  # float64[n], a guess how often a place is marked
+
+
+def place_bounds(net: PetriNet) -> Bounds:
+    """Return what the semiflows that are found say about the places of `net`."""
+    n_places = len(net.places)
+    tokens: list[int | None] = [None] * n_places
+    share = np.full(n_places, 0.5)
+    initial = net.initial()
+    for flow in semiflows(net):
+        support = np.flatnonzero(flow).tolist()
+        total = sum(int(flow[p]) * initial[p] for p in support)
+        for p in support:
+            bound = total // int(flow[p])
+            known = tokens[p]
+            tokens[p] = bound if known is None else min(bound, known)
+            share[p] = min(share[p], total / len(support))
+    return Bounds(tokens, share)
+
+
+def semiflows(net: PetriNet, max_rows: int = MAX_ROWS) -> np.ndarray:
+    """Return semiflows, int64[k, n_places]; all minimal ones if they are few."""
+    effect = _effects(net)
+    n_places = effect.shape[0]
+    none = np.zeros((0, n_places), dtype=np.int64)
+    too_large = n_places * effect.size > _MAX_EFFORT
+    if too_large or np.abs(effect).max(initial=0) > _MAX_WEIGHT:
+        return none
+    columns = effect[:, _independent(effect)]
+    rows = np.hstack([columns, np.eye(n_places, dtype=np.int64)])
+    n_columns = columns.shape[1]
+    max_rows = max(max_rows, n_places)
+    left = np.ones(n_columns, dtype=np.bool_)
+    effort = 0
+    while left.any() and len(rows):
+        gains = (rows[:, :n_columns] > 0).sum(axis=0)
+        losses = (rows[:, :n_columns] < 0).sum(axis=0)
+        pairs = np.where(left, gains * losses - gains - losses, len(rows) ** 2)
+        column = int(pairs.argmin())
+        n_pairs = min(int(gains[column] * losses[column]), _PAIRS * max_rows)
+        effort += (len(rows) + n_pairs) ** 2 * n_places // 64
+        if effort > _MAX_EFFORT:
+            return none
+        rows = _without(rows, column, n_columns, max_rows)
+        left[column] = False
+    flows = rows[:, n_columns:]
+    # No sum below can overflow: weights and effects are small.
+    return np.asarray(flows[~(flows @ effect).any(axis=1)])
+
+
+def _effects(net: PetriNet) -> np.ndarray:
+    """Return int64[n_places, k]: what different transitions change."""
+    n_transitions = len(net.transitions)
+    effect = np.zeros((n_transitions, len(net.places)), dtype=np.int64)
+    for arcs, sign in ((net.pre, -1), (net.post, 1)):
+        owner = np.repeat(np.arange(n_transitions), np.diff(arcs.first))
+        np.add.at(effect, (owner, arcs.place), sign * arcs.weight)
+    different = np.unique(effect[effect.any(axis=1)], axis=0)
+    return different[np.argsort(np.count_nonzero(different, axis=1))].T
+
+
+def _independent(effect: np.ndarray) -> list[int]:
+    """Return linearly independent columns, sparse ones first.
+
+    They are found modulo a prime: some may be missing, which is noticed later.
+    """
+    reduced = effect % _PRIME
+    chosen: list[int] = []
+    row = 0
+    for column in range(effect.shape[1]):
+        below = np.flatnonzero(reduced[row:, column])
+        if not len(below):
+            continue
+        reduced[[row, row + below[0]]] = reduced[[row + below[0], row]]
+        inverse = pow(int(reduced[row, column]), -1, _PRIME)
+        reduced[row] = reduced[row] * inverse % _PRIME
+        others = row + 1 + np.flatnonzero(reduced[row + 1 :, column])
+        factor = reduced[others, column][:, None]
+        reduced[others] = (reduced[others] - factor * reduced[row] % _PRIME) % _PRIME
+        chosen.append(column)
+        row += 1
+        if row == effect.shape[0]:
+            break
+    return chosen
+
+
+def _without(
+    rows: np.ndarray, column: int, n_columns: int, max_rows: int
+) -> np.ndarray:
+    """Combine rows in pairs so that `column` becomes zero; drop the others."""
+    values = rows[:, column]
+    kept = rows[values == 0]
+    plus = _smallest(rows[values > 0], n_columns, max_rows)
+    minus = _smallest(
+        rows[values < 0], n_columns, _PAIRS * max_rows // max(len(plus), 1)
+    )
+    joint = (
+        plus[:, None, :] * -minus[None, :, column, None]
+        + minus[None, :, :] * plus[:, None, column, None]
+    ).reshape(-1, rows.shape[1])
+    if len(joint):
+        joint //= np.gcd.reduce(joint, axis=1)[:, None]
+        joint = joint[np.abs(joint).max(axis=1) <= _MAX_WEIGHT]
+    every = np.concatenate([kept, joint])
+    if len(every) > max(len(rows), max_rows // 4):
+        every = _minimal(every, n_columns)
+    return _smallest(every, n_columns, max_rows)
+
+
+def _minimal(rows: np.ndarray, n_columns: int) -> np.ndarray:
+    """Return the rows whose set of places includes no other one's."""
+    places = np.packbits(rows[:, n_columns:] != 0, axis=1)
+    _, first = np.unique(places.view(f"V{places.shape[1]}"), return_index=True)
+    rows = rows[np.sort(first)]
+    support = (rows[:, n_columns:] != 0).astype(np.float32)
+    missing = support @ (1 - support).T  # [i, j]: places of i that j lacks
+    np.fill_diagonal(missing, 1)
+    return np.asarray(rows[(missing > 0).all(axis=0)])
+
+
+def _smallest(rows: np.ndarray, n_columns: int, max_rows: int) -> np.ndarray:
+    """Return at most `max_rows` rows, those with fewest places."""
+    if len(rows) <= max_rows:
+        return rows
+    size = np.count_nonzero(rows[:, n_columns:], axis=1)
+    return rows[np.argsort(size, kind="stable")[:max_rows]]

@@ -1,0 +1,120 @@
+"""A place/transition net packed for a search.
+
+Each place owns a bit field of a row (`ltlpipe.systems.pnml.widths`).  A field that
+turns out to be too narrow is noted by the successor function, which leaves the
+successor out: the caller looks at ``overflowed()`` and begins again with what
+``widened()`` returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.systems.models import PackedModel
+from ltlpipe.systems.packing import allocate
+from ltlpipe.systems.pnml.kernels import Header, Part, expand_net
+from ltlpipe.systems.pnml.tables import TableBuilder
+from ltlpipe.systems.pnml.widths import Widths, first_widths
+from ltlpipe.systems.propositions.tables import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.pnml.net import PetriNet
+
+
+@dataclass(frozen=True)
+class PackedNet(PackedModel):
+    """What a search sees of a net.
+
+    Parameters
+    ----------
+    widths : Widths
+        How wide fields are, and which may be too narrow.
+    """
+
+    widths: Widths = field(kw_only=True)
+
+
+def pack_net(
+    net: PetriNet,
+    propositions: Sequence[Expression] = (),
+    *,
+    extra_values: int = 1,
+    seed: int | None = None,
+    widths: Widths | None = None,
+) -> PackedNet:
+    """Lay out the tables of `net`.
+
+    Parameters
+    ----------
+    net : PetriNet
+        It is not changed.
+    propositions : sequence of Expression
+        Bound; letters are sets of them.
+    extra_values : int
+        Values of the field that is reserved for the caller in every row.
+    seed : int, optional
+        Shuffles the order in which successors are generated; None keeps that of
+        places and transitions, as far as places own transitions.
+    widths : Widths, optional
+        How wide fields are, if not what `first_widths` says.
+
+    Raises
+    ------
+    UnsupportedError
+        There are too many propositions.
+    """
+    if widths is None:
+        widths = first_widths(net)
+    order = np.arange(len(net.places))
+    if seed is not None:
+        order = np.random.default_rng(seed).permutation(order)
+    sizes = [1 << widths.bits[place] for place in order.tolist()]
+    *placed, extra = allocate([*sizes, extra_values])
+    places = [Place(*placed[k]) for k in np.argsort(order).tolist()]
+    n_words = 1 + max(extra.word, *(place.word for place in places), 0)
+    builder = TableBuilder(net, places, n_words, widths.proven)
+    ints, words = builder.build(propositions, seed)
+    initial = np.zeros(n_words, dtype=np.uint64)
+    for place, tokens in zip(places, net.initial(), strict=True):
+        initial[place.word] |= np.uint64(tokens << place.shift)
+
+    def widened() -> PackedNet | None:
+        wider = widths.widened(too_narrow(ints, words, places))
+        if wider is None:
+            return None
+        return pack_net(
+            net, propositions, extra_values=extra_values, seed=seed, widths=wider
+        )
+
+    return PackedNet(
+        expand=expand_net,
+        ints=ints,
+        words=words,
+        initial=initial,
+        extra=extra,
+        max_successors=max(len(net.transitions), 1),
+        places=tuple(places),
+        overflowed=lambda: next(iter(too_narrow(ints, words, places)), None),
+        widened=widened,
+        widths=widths,
+    )
+
+
+def too_narrow(
+    ints: np.ndarray, words: np.ndarray, places: Sequence[Place]
+) -> list[int]:
+    """Return the places of a net whose fields were too narrow for some successor."""
+    if not ints[Header.OVERFLOW]:
+        return []
+    noted = words[ints[Header.N_WORDS] * Part.PASSED :].tolist()
+    return [
+        number
+        for number, place in enumerate(places)
+        if noted[place.word] >> place.shift + place.bits - 1 & 1
+    ]

@@ -1,0 +1,105 @@
+"""The independent replay of a run of a model.
+
+It shares no code with the searches: the model's interpreter says which steps a
+valuation has, propositions are evaluated on valuations, and Spot is asked whether the
+word violates the property.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.verdict.replay import ReplayError, accepts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.models import Model
+    from ltlpipe.verdict.property import Property
+    from ltlpipe.verdict.verdict import Lasso
+
+
+def replay_model_run(model: Model, lasso: Lasso, *, stutters: bool) -> None:
+    """Step a lasso through the interpreter.
+
+    Parameters
+    ----------
+    model : Model
+        As it was read.
+    lasso : Lasso
+        With the values before each step and after the last one.
+    stutters : bool
+        Whether a state without successors may repeat itself.
+
+    Raises
+    ------
+    ReplayError
+        The lasso is no run of the model.
+    """
+    states = [tuple(state) for state in lasso.states.tolist()]
+    actions = lasso.actions.tolist()
+    length = len(lasso.prefix) + len(lasso.cycle)
+    if not lasso.cycle or len(actions) != length or len(states) != length + 1:
+        raise ReplayError("the lasso's parts do not fit together")
+    if states[0] != tuple(model.initial()):
+        raise ReplayError("the run does not begin in the initial state")
+    if states[-1] != states[len(lasso.prefix)]:
+        raise ReplayError("the cycle does not close")
+    for k, action in enumerate(actions):
+        steps = model.steps(states[k])
+        if action < 0:
+            if not stutters or steps or states[k] != states[k + 1]:
+                raise ReplayError(f"step {k} repeats a state but may not")
+        elif (action, states[k + 1]) not in steps:
+            raise ReplayError(
+                f"step {k}: {model.actions[action]} does not lead from "
+                f"{model.shown(states[k])} to {model.shown(states[k + 1])}"
+            )
+
+
+def replay_valuations(
+    asked: Property, propositions: Mapping[str, Expression], lasso: Lasso
+) -> None:
+    """Ask Spot whether the word of a lasso violates a property.
+
+    Parameters
+    ----------
+    asked : Property
+        A formula or an automaton of the violations.
+    propositions : mapping of str to Expression
+        What its propositions mean in the model.
+    lasso : Lasso
+        The word is the propositions that hold in the state before each step.
+
+    Raises
+    ------
+    ReplayError
+        The word does not violate the property.
+    """
+    word = []
+    for state, action in zip(
+        lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True
+    ):
+        dead = action < 0
+        taken = None if dead else action
+        word.append(
+            {
+                name
+                for name, meaning in propositions.items()
+                if evaluate(meaning, state, action=taken, dead=dead)
+            }
+        )
+    if not accepts(_violations(asked), word, len(lasso.prefix)):
+        raise ReplayError("Spot says that the word of the lasso is no violation")
+
+
+def _violations(asked: Property) -> Any:
+    if asked.violations is not None:
+        return asked.violations
+    import spot
+
+    assert asked.formula is not None
+    # Another automaton than that which was searched, made without simplification.
+    return spot.translate(spot.formula_Not(asked.formula.spot), "any", "low")

@@ -1,0 +1,157 @@
+"""The upper part of a page: verdicts, setting, contradictions."""
+
+from __future__ import annotations
+
+import pytest
+
+from ltlpipe.batch.results import RESULTS_DTYPES
+from ltlpipe.batch.table import to_frame
+from ltlpipe.batch.tasks import Task
+from ltlpipe.report.page_input import Source, read_source
+from ltlpipe.report.page_summary import (
+    MOST_ANSWERS,
+    MOST_CONTRADICTIONS,
+    contradictions,
+    counts,
+    groups,
+    setting,
+)
+from tests.report.made import SYSTEM, make_store, result, some_tasks
+
+
+@pytest.fixture
+def system(tmp_path):
+    path = tmp_path / "system.dot"
+    path.write_text(SYSTEM)
+    return path
+
+
+@pytest.fixture
+def source(system, tmp_path):
+    return read_source(make_store(tmp_path / "run.sqlite", some_tasks(system)))
+
+
+def table(rows):
+    plain = [result() | row for row in rows]
+    return Source("table.csv", to_frame(plain, RESULTS_DTYPES), [], None)
+
+
+def test_counts(source):
+    """One entry per verdict and reason; what is not known is no zero."""
+    found = counts(source.frame)
+    assert [(c.verdict, c.reason, c.tasks) for c in found] == [
+        ("holds", None, 2),
+        ("violated", None, 1),
+        ("unknown", "timeout", 1),
+        ("unknown", "input-error", 1),
+    ]
+    assert [c.share for c in found] == [40, 20, 20, 20]
+    assert found[0].seconds == 0.375
+    frame = to_frame([{"verdict": "unknown"}], RESULTS_DTYPES)
+    assert counts(frame) == [("unknown", None, 1, 100.0, None)]
+    assert counts(frame[["verdict"]]) == [("unknown", None, 1, 100.0, None)]
+    assert counts(frame[:0]) == []
+
+
+def test_groups(source):
+    """Only where there are several configurations."""
+    assert groups(source.frame) == [
+        ("default", 4, [1, 1, 2], 0.875),
+        ("emptiness=couvreur99", 1, [1, 0, 0], 0.25),
+    ]
+    assert groups(source.frame[:3]) == []
+
+
+def test_setting(source):
+    """Source, runs with their command, versions, limits, configurations."""
+    facts = dict(setting(source))
+    assert facts["Source"] == ["run.sqlite"]
+    assert facts["Tasks"] == ["5"]
+    assert facts["Limit of seconds"] == ["60", "none for 4 tasks"]
+    assert facts["Configurations"] == ["default", "emptiness=couvreur99"]
+    assert facts["Run 1"][1].endswith("5 tasks")
+    many = table({"configuration": f"seed={k}"} for k in range(30))
+    assert dict(setting(many))["Configurations"][-1] == "and 10 more"
+
+
+def test_a_contradiction(source):
+    """The rows that take part, and whether their files are what they were."""
+    ((found,), _) = contradictions(source)
+    assert found.formula == "F rest"
+    assert [tuple(answer) for answer in found.answers] == [
+        (1, "violated", "default", False),
+        (3, "holds", "emptiness=couvreur99", False),
+    ]
+    assert "couvreur99 (BA) say holds, se05 (BA) say violated" in found.text
+
+
+def test_a_contradiction_of_files_that_have_changed(source, system):
+    """Then it may have been another question, and the page says so."""
+    system.write_text(SYSTEM.replace("rest", "move"))
+    ((found,), _) = contradictions(source)
+    assert all(answer.has_changed for answer in found.answers)
+
+
+def test_a_contradiction_from_other_contents(system, tmp_path):
+    """A later run with other options after the system has changed."""
+    path = tmp_path / "run.sqlite"
+    files = (str(system),)
+    make_store(path, [(Task(files, "F rest"), result("violated", [], ["ask"]))])
+    system.write_text(SYSTEM.replace("ask", "rest"))
+    other = Task(files, "F rest", options={"emptiness": "gv04"})
+    make_store(path, [(other, result("holds", emptiness="gv04"))])
+    ((found,), _) = contradictions(read_source(path))
+    assert [answer.has_changed for answer in found.answers] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "n_found"),
+    [
+        ("emptiness=se05", "emptiness=gv04", 1),
+        ("default", "seed=1", 1),
+        ("default", "fairness=weak", 0),
+        ("fairness=weak", "fairness=strong", 0),
+        ("deadlock=ignore seed=1", "deadlock=stutter seed=1", 0),
+        ("fair_sets=a b;c fairness=weak", "fair_sets=a d;c fairness=weak", 0),
+        ("fair_sets=a fairness=weak", "fair_sets=a fairness=weak seed=3", 1),
+        ("accepting=each", "default", 0),
+    ],
+)
+def test_only_the_same_question_can_be_contradicted(one, other, n_found):
+    """Options that change the meaning ask another one."""
+    ways = [{"configuration": one}, {"configuration": other, "verdict": "violated"}]
+    rows = [{"system": "s", "formula": "a", "formula_id": "f"} | way for way in ways]
+    assert contradictions(table(rows))[1] == n_found
+    unknown = [rows[0], rows[1] | {"verdict": "unknown"}]
+    assert contradictions(table(unknown)) == ([], 0)
+
+
+def test_other_systems_and_formulas_are_other_questions():
+    rows = [
+        {"system": "s", "formula": "a", "formula_id": "f:1"},
+        {"system": "t", "formula": "a", "formula_id": "f:1", "verdict": "violated"},
+        {"system": "s", "formula": "b", "formula_id": "f:2", "verdict": "violated"},
+        {"system": "s", "formula": None, "formula_id": "x.hoa"},
+        {"system": "s", "formula": None, "formula_id": "x.hoa", "verdict": "violated"},
+    ]
+    ((found,), _) = contradictions(table(rows))
+    assert [answer.row for answer in found.answers] == [3, 4]
+    assert found.formula == "x.hoa"
+
+
+def test_many_contradictions():
+    """The first are laid out, of each some answers, both verdicts among them."""
+    rows = [
+        {"system": "s", "formula": f"f{k % 300}", "configuration": f"seed={k // 300}"}
+        for k in range(900)
+    ]
+    rows += [row | {"verdict": "violated"} for row in rows[:300]]
+    rows += [{"system": "t", "formula": "a"}] * 60
+    rows += [{"system": "t", "formula": "a", "verdict": "violated"}]
+    found, total = contradictions(table(rows[::-1]))
+    assert (len(found), total) == (MOST_CONTRADICTIONS, 301)
+    first = found[0]
+    assert (first.system, first.text) == ("t", "61 answers")
+    assert len(first.answers) == MOST_ANSWERS
+    assert [a.verdict for a in first.answers[:3]] == ["violated", "holds", "holds"]
+    assert all(len(other.answers) == 4 for other in found[1:])
