@@ -371,3 +371,17 @@ def test_names_of_states_and_variables():
     first, second = targets(text)
     assert (first["x"], first["P.x"]) == (1, 3)
     assert (second["x"], second["P.x"]) == (6, 2)
+
+
+def test_awkward_names():
+    """Words of Python and of the generated code are names like others."""
+    text = """byte t1, w0, np, count, in, part[2], out_rows, t_0, t[1], def = 1;
+    process part_0 { byte row; state committed, True; commit committed; init committed;
+      trans committed -> True { guard def; effect in = w0 + 2, np = in, t1 = np + count,
+                                part[in - 1] = 5, row = t[t_0] + part[1]; }; }
+    process expand { state s; init s; trans s -> s { effect t_0 = def, t[0] = 3; }; }
+    system async;"""
+    (shown,) = targets(text)
+    assert (shown["in"], shown["t1"], shown["part[1]"], shown["part_0.row"]) == (
+        2, 2, 5, 5,
+    )  # fmt: skip
