@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe._display import Displayed
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Step(NamedTuple):
     state: Valuation
 
 
-class Model(ABC):
+class Model(Displayed, ABC):
     """A state-based system.
 
     Attributes

@@ -140,20 +140,30 @@ class Lasso(Displayed):
         return self.action_names[len(self.prefix) :]
 
     def changes(self) -> list[dict[str, tuple[Any, Any]]]:
-        """Return for each step of a model's run the variables that change, and how.
+        """Return `change` of each step."""
+        return [self.change(step) for step in range(len(self.prefix + self.cycle))]
+
+    def change(self, step: int) -> dict[str, tuple[Any, Any]]:
+        """Return the variables that change in a step of a model's run, from 0.
 
         From the name of each to its values before and after.
         """
-        before = [*self.prefix, *self.cycle]
-        after = [*before[1:], self.cycle[0]]
-        return [
-            {
-                name: (old.get(name, 0), new.get(name, 0))
-                for name in {**old, **new}
-                if old.get(name, 0) != new.get(name, 0)
-            }
-            for old, new in zip(before, after, strict=True)
-        ]
+        old, new = self._valuation(step), self._valuation(step + 1)
+        return {
+            name: (old.get(name, 0), new.get(name, 0))
+            for name in {**old, **new}
+            if old.get(name, 0) != new.get(name, 0)
+        }
+
+    def _valuation(self, step: int) -> dict[str, Any]:
+        """Return what holds before a step; the last one leads back to the cycle."""
+        in_cycle = step - len(self.prefix)
+        known: dict[str, Any] = (
+            self.prefix[step]
+            if in_cycle < 0
+            else self.cycle[in_cycle % len(self.cycle)]
+        )
+        return known
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return prefix and cycle as plain lists; of a model the actions, too."""
