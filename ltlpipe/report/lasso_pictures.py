@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.systems.lts import Network
 
-LONGEST = (200, 60, 24, 12)
+LONGEST = (120, 60, 24, 12)
 """Steps that are kept of a prefix or a cycle: the first that fits into `BUDGET`."""
 
 BUDGET = 4_000_000
