@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
     from ltlpipe.verdict.checking import check, livelock
+    from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
 
 _PLACES = {
@@ -50,6 +51,7 @@ _PLACES = {
     "analyze": "ltlpipe.batch.analyzing",
     "check": "ltlpipe.verdict.checking",
     "compare": "ltlpipe.batch.comparing",
+    "deadlocks": "ltlpipe.verdict.deadlocks",
     "intrpt": "ltlpipe.logic.interruptible",
     "is_interruptible": "ltlpipe.logic.interruptible",
     "livelock": "ltlpipe.verdict.checking",
@@ -77,6 +79,7 @@ __all__ = [
     "analyze",
     "check",
     "compare",
+    "deadlocks",
     "intrpt",
     "is_interruptible",
     "livelock",

@@ -94,6 +94,12 @@ def _remove_unused(base: Path) -> None:
 _config: Any = numba.config
 _config.CACHE_DIR = str(_cache_folder())
 
+
+def cache_folder() -> Path:
+    """Return the folder of this revision's machine code; it may not exist yet."""
+    return Path(_config.CACHE_DIR)
+
+
 INTERPRETED = bool(_config.DISABLE_JIT)
 """Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""
 

@@ -7,10 +7,11 @@ import os
 import pickle
 import select
 import signal
+import threading
 import time
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ltlpipe._errors import UnsupportedError
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-_LOOK_SECONDS = 0.05  # how often the caller's wish to stop is looked at
+LOOK_SECONDS = 0.05
+"""How often the caller's wish to stop is looked at."""
+
 _CHUNK = 1 << 16
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
@@ -39,6 +42,29 @@ class StoppedError(Exception):
         super().__init__(reason)
 
 
+class Keeper(Protocol):
+    """Whoever answers calls in a process that lives on; see `ltlpipe.automata.kept`."""
+
+    cpu_seconds: float
+
+    def call(
+        self, data: bytes, deadline: float | None, stopped: Callable[[], bool]
+    ) -> tuple[bool, Any]:
+        """Return whether a pickled function returns, and what, or what it raises."""
+
+    def end(self) -> int | None:
+        """End the process."""
+
+
+KEPT: dict[tuple[int, int], Keeper] = {}
+"""The one that bounded calls go to, by `caller`: nobody shares it."""
+
+
+def caller() -> tuple[int, int]:
+    """Return the process and the thread that asks; a copy of a process is another."""
+    return os.getpid(), threading.get_ident()
+
+
 def call_bounded(
     function: Callable[[], Result],
     *,
@@ -50,7 +76,8 @@ def call_bounded(
     Parameters
     ----------
     function : callable
-        Its result is pickled.  What it changes is lost with the copy.
+        Its result is pickled.  What it changes is lost with the copy.  Where a copy is
+        kept for many calls, it is pickled, too, unless that cannot be.
     deadline : float, optional
         Value of `time.monotonic` at which to give up.
     stopped : callable
@@ -67,6 +94,9 @@ def call_bounded(
     """
     if not hasattr(os, "fork"):
         return function()
+    keeper = KEPT.get(caller())
+    if keeper is not None and (data := _pickled(function)) is not None:
+        return _value(*keeper.call(data, deadline, stopped))  # type: ignore[no-any-return]
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         # Threads of other libraries do not exist in the copy, which runs Spot
@@ -84,15 +114,42 @@ def call_bounded(
         raise
     finally:
         os.close(reader)
-        status = _wait_for(child)
+        status = wait_for(child)
     if not data:
-        if status not in (None, -signal.SIGKILL):
-            raise UnsupportedError(f"Spot crashed on this (exit status {status})")
-        raise StoppedError("memory")
-    succeeded, value = pickle.loads(data)
+        raise died(status)
+    return _value(*pickle.loads(data))  # type: ignore[no-any-return]
+
+
+def _pickled(function: Callable[[], Any]) -> bytes | None:
+    """Return a function as bytes; None if it has what cannot travel."""
+    try:
+        return pickle.dumps(function)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return None  # it is a lambda, or has an automaton of Spot's
+
+
+def _value(succeeded: bool, value: Any) -> Any:
+    """Return what a call returned, or raise what it raised."""
     if succeeded:
-        return value  # type: ignore[no-any-return]
+        return value
     raise value
+
+
+def died(status: int | None) -> Exception:
+    """Return what is raised when a copy has died with an exit status."""
+    if status not in (None, -signal.SIGKILL):
+        return UnsupportedError(f"Spot crashed on this (exit status {status})")
+    return StoppedError("memory")
+
+
+def answer_of(function: Callable[[], Any]) -> bytes:
+    """Return, pickled, whether a function returns, and what it returns or raises."""
+    try:
+        return pickle.dumps((True, function()))
+    except MemoryError:
+        return pickle.dumps((False, StoppedError("memory")))
+    except Exception as error:
+        return pickle.dumps((False, error))
 
 
 def _answer(function: Callable[[], Any], writer: int) -> None:
@@ -100,12 +157,7 @@ def _answer(function: Callable[[], Any], writer: int) -> None:
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
         end_with_parent()
-        try:
-            answer = pickle.dumps((True, function()))
-        except MemoryError:
-            answer = pickle.dumps((False, StoppedError("memory")))
-        except Exception as error:
-            answer = pickle.dumps((False, error))
+        answer = answer_of(function)
         with os.fdopen(writer, "wb") as stream:
             stream.write(answer)
     finally:
@@ -118,7 +170,7 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _wait_for(child: int) -> int | None:
+def wait_for(child: int) -> int | None:
     """Return the exit status of a process; None if nobody kept it."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -126,16 +178,27 @@ def _wait_for(child: int) -> int | None:
         return None
 
 
+def time_left(deadline: float | None, stopped: Callable[[], bool]) -> float:
+    """Return the seconds until a deadline.
+
+    Raises
+    ------
+    StoppedError
+        It has passed, or `stopped` says so.
+    """
+    if stopped():
+        raise StoppedError("interrupted")
+    left = float("inf") if deadline is None else deadline - time.monotonic()
+    if left <= 0:
+        raise StoppedError("timeout")
+    return left
+
+
 def _collect(reader: int, deadline: float | None, stopped: Callable[[], bool]) -> bytes:
     """Return all that comes through the pipe until its end."""
     chunks: list[bytes] = []
     while True:
-        if stopped():
-            raise StoppedError("interrupted")
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise StoppedError("timeout")
-        wait = _LOOK_SECONDS if left is None else min(left, _LOOK_SECONDS)
+        wait = min(time_left(deadline, stopped), LOOK_SECONDS)
         if select.select([reader], [], [], wait)[0]:
             chunk = os.read(reader, _CHUNK)
             if not chunk:

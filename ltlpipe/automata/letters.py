@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe._display import Displayed
+
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
 
@@ -21,7 +23,7 @@ OTHER = 0
 
 
 @dataclass(frozen=True)
-class PropertyAutomaton:
+class PropertyAutomaton(Displayed):
     """What runs are searched for, over letters 0..n_letters-1.
 
     Parameters

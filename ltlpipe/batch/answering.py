@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._errors import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.automata.kept import uncounted_cpu_seconds
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
@@ -125,7 +126,7 @@ class Systems:
             return {"formula": parse(asked) if isinstance(asked, str) else asked}
         from ltlpipe.automata.hoa import read_automaton
 
-        automaton = read_automaton(asked.path)
+        automaton = read_automaton(asked.path, asked.name)
         if expected is not None and Digests().question(task) != expected.question:
             raise _changed(asked.path)
         return {"violations": automaton}
@@ -165,7 +166,8 @@ def answer(
     -------
     Answer
         Besides the columns of the result table, the row has `n_components` if the
-        system is a network that could be read, and `wall_seconds` and `cpu_seconds` of all that was done.
+        system is a network that could be read, and `wall_seconds` and `cpu_seconds` of
+        all that was done.
     """
     merged = {**options, **task.options}
     cpu_time = merged.pop("cpu_time", None)
@@ -182,6 +184,7 @@ def answer(
         clock = _CpuClock(cpu_time, progress)
         verdict = check(system, **question, **merged, progress=clock)
         row = row_of(verdict)
+        known["search_seconds"] = verdict.stats.search_seconds
         row["system"] = task.system_name  # its contents may have other names, too
         row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
         if verdict.reason == CPU_TIME:
@@ -203,8 +206,8 @@ def now() -> str:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process and of those that it has waited for."""
-    return sum(os.times()[:4])
+    """Return the CPU time of this process and of those that it has started."""
+    return sum(os.times()[:4]) + uncounted_cpu_seconds()
 
 
 class _CpuClock:

@@ -32,14 +32,18 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 20
 
 
+def file_kind(path: str) -> str:
+    """Return the suffixes of a file: its format, and whether it is compressed."""
+    return split_suffix(path)[1] + (".gz" if path.lower().endswith(".gz") else "")
+
+
 def file_digest(path: str) -> str:
     """Return what stands for the contents of a file, and for its format.
 
     A file that cannot be read has a digest, too, which says why: once it can be
     read, the question is another one.
     """
-    # The suffix alone says which format it is, and whether it is compressed.
-    kind = split_suffix(path)[1] + (".gz" if path.lower().endswith(".gz") else "")
+    kind = file_kind(path)
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as stream:
@@ -97,7 +101,8 @@ class Digests:
         """Return the kind of a question, and what stands for its contents."""
         asked = task.formula
         if isinstance(asked, AutomatonFile):
-            return "automaton", self._file(asked.path)
+            name = "" if asked.name is None else f" {asked.name}"
+            return "automaton", self._file(asked.path) + name
         if isinstance(asked, InputError):
             return "error", asked.message
         if isinstance(asked, (Formula, FormulaError)):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.batch.identity import Digests, key_of
 from ltlpipe.batch.store import connect, refuse_foreign, translated
-from ltlpipe.systems.reading import load_network
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.reading import load
 
 if TYPE_CHECKING:
     from ltlpipe._files import StrPath
-    from ltlpipe.systems.lts import Network
 
 
 class RunOfStore(NamedTuple):
@@ -99,13 +99,13 @@ class Origins:
         return None
 
     def network(self, files: tuple[str, ...]) -> Network | None:
-        """Load what `files` has returned; None if it has changed in between.
+        """Load what `files` has returned; None if it has changed, or is a model.
 
         Raises
         ------
         LtlpipeError
-            It cannot be read any more, or is a model without components.
+            It cannot be read any more.
         """
-        network = load_network(files)
+        system = load(files)
         unchanged = Digests().system(files) == self._digests.system(files)
-        return network if unchanged else None
+        return system if unchanged and isinstance(system, Network) else None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.batch.answering import BUG, CPU_TIME, INPUT_ERROR, UNSUPPORTED, Expected
+from ltlpipe.batch.engines import Engine
 from ltlpipe.batch.identity import Digests, options_text
-from ltlpipe.batch.pool import CRASH, Pool
+from ltlpipe.batch.slots import CRASH
 from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.tasks import identity_of
 from ltlpipe.search.driver import interruptible
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from ltlpipe._files import StrPath
-    from ltlpipe.batch.pool import Finished
+    from ltlpipe.batch.engines import Workers
+    from ltlpipe.batch.slots import Finished
     from ltlpipe.batch.solving import Watcher
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
@@ -66,7 +69,7 @@ def run_rows(
     tasks: Sequence[Task],
     options: dict[str, Any],
     *,
-    jobs: int = 1,
+    engine: Engine | None = None,
     store: StrPath | None = None,
     retry: Sequence[str] = (),
     watcher: Watcher | None = None,
@@ -79,8 +82,10 @@ def run_rows(
 
     Parameters
     ----------
-    tasks, options, jobs, store, watcher
+    tasks, options, store, watcher
         As for `ltlpipe.batch.solving.solve_rows`.
+    engine : Engine, optional
+        Where tasks are answered; by default by one process here.
     retry : sequence of str
         As `retried` returns it.
     """
@@ -89,8 +94,8 @@ def run_rows(
         agenda = _Agenda(tasks, options, kept)
         yield from agenda.known()
         interrupt = stack.enter_context(interruptible())
-        pool = stack.enter_context(Pool(tasks, options, min(jobs, len(tasks) or 1)))
-        yield from _Run(tasks, agenda, pool, watcher, interrupt).rows()
+        workers = stack.enter_context((engine or Engine()).workers(tasks, options))
+        yield from _Run(tasks, agenda, workers, watcher, interrupt).rows()
 
 
 class _Run:
@@ -100,26 +105,29 @@ class _Run:
         self,
         tasks: Sequence[Task],
         agenda: _Agenda,
-        pool: Pool,
+        workers: Workers,
         watcher: Watcher | None,
         interrupt: Interrupt,
     ) -> None:
-        self._tasks, self._agenda, self._pool = tasks, agenda, pool
+        self._tasks, self._agenda, self._workers = tasks, agenda, workers
         self._watcher, self._interrupt = watcher, interrupt
         self._stopping = False
 
     def rows(self) -> Iterator[Row]:
-        agenda, pool = self._agenda, self._pool
+        agenda, workers = self._agenda, self._workers
         while True:
-            while pool.has_room and not self._interrupt.pressed:
+            while workers.has_room and not self._interrupt.pressed:
                 number = agenda.take()
                 if number is None:
                     break
                 self._begin(number)
             yield from agenda.known()
-            if not pool.busy and (self._interrupt.pressed or agenda.is_done):
+            idle = not workers.n_running
+            if idle and (self._interrupt.pressed or agenda.is_done):
                 return
-            for finished in pool.wait(_WAIT_SECONDS):
+            for finished in workers.wait(_WAIT_SECONDS):
+                for text, category in finished.warned:
+                    warnings.warn(text, category, stacklevel=2)
                 if finished.row["reason"] == "interrupted":
                     agenda.give_back(finished.number)
                     continue
@@ -132,17 +140,16 @@ class _Run:
         if self._watcher is not None:
             begun = self._agenda.n_begun
             self._watcher.begin(self._tasks[number], begun, len(self._tasks))
-        self._pool.begin(number, self._agenda.expected(number))
+        self._workers.begin(number, self._agenda.expected(number))
 
     def _tell(self) -> None:
         self._agenda.renew()
         if self._interrupt.pressed and not self._stopping:
             self._stopping = True
             if self._watcher is not None:
-                self._watcher.stopping(len(self._pool.busy))
-        told = self._pool.progress()
-        if self._watcher is not None and told is not None:
-            self._watcher.progress(*told)
+                self._watcher.stopping(self._workers.n_running)
+        if self._watcher is not None:
+            self._watcher.working(self._workers.activities())
 
     def _show(self, finished: Finished) -> None:
         if self._watcher is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch.answering import (
     BUG,
     INPUT_ERROR,
@@ -14,6 +15,7 @@ from ltlpipe.batch.answering import (
     encodable,
     failed_row,
 )
+from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
 from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
 from ltlpipe.batch.settings import parse_grid, refuse_value
 from ltlpipe.batch.table import to_frame
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe._files import StrPath
+    from ltlpipe.batch.slots import Activity
     from ltlpipe.batch.table import Row
     from ltlpipe.verdict.verdict import Verdict
 
@@ -54,7 +57,10 @@ class Watcher(Protocol):
         """Take the task that is begun next, and how many have been, with it."""
 
     def progress(self, states: int, depth: int) -> None:
-        """Take how far a search has come."""
+        """Take how far the search in this process has come."""
+
+    def working(self, activities: list[Activity]) -> None:
+        """Take what other processes are doing, several times a second."""
 
     def solved(self, task: Task, verdict: Verdict) -> None:
         """Take the answer to a task; from another process, without the lasso."""
@@ -73,6 +79,9 @@ def solve(
     store: StrPath | None = None,
     retry: str | Iterable[str] = (),
     grid: Mapping[str, Sequence[Any]] | str | None = None,
+    engine: str = LOCAL,
+    scheduler: str | None = None,
+    attempts: int = ATTEMPTS,
     **options: Any,
 ) -> pd.DataFrame:
     """Solve many tasks and return one row for each, in their order.
@@ -94,6 +103,13 @@ def solve(
         are had anew.
     grid : mapping or str, optional
         Values of options: each task is solved under every choice of them.
+    engine : str
+        "local": processes of this machine; or "dask": those of a Dask cluster, on
+        which `jobs` tasks are solved at once, by default one per thread of a worker.
+    scheduler : str, optional
+        The address of the cluster's scheduler, ``tcp://host:8786``.
+    attempts : int
+        How often a task is begun whose Dask workers die under it.
     **options
         As for `check`, and `cpu_time`, a limit in seconds for each task.
 
@@ -117,7 +133,16 @@ def solve(
     if isinstance(grid, str):
         grid = parse_grid([grid])
     listed = multiplied(as_tasks(tasks), grid or {})
-    rows = solve_rows(listed, jobs=jobs, store=store, retry=retry, **options)
+    rows = solve_rows(
+        listed,
+        jobs=jobs,
+        store=store,
+        retry=retry,
+        engine=engine,
+        scheduler=scheduler,
+        attempts=attempts,
+        **options,
+    )
     return to_frame(sorted(rows, key=lambda row: int(row["task"])))
 
 
@@ -128,6 +153,9 @@ def solve_rows(
     jobs: int | None = None,
     store: StrPath | None = None,
     retry: str | Iterable[str] = (),
+    engine: str = LOCAL,
+    scheduler: str | None = None,
+    attempts: int = ATTEMPTS,
     **options: Any,
 ) -> Generator[Row, None, None]:
     """Solve tasks and yield a row as soon as it is known.
@@ -146,7 +174,7 @@ def solve_rows(
         are done.
     watcher : Watcher, optional
         Is told what happens.
-    jobs, store, retry, **options
+    jobs, store, retry, engine, scheduler, attempts, **options
         As for `solve`.
 
     Raises
@@ -163,12 +191,12 @@ def solve_rows(
     again = retried(retry)
     if again and store is None:
         raise UnsupportedError("--retry goes with --store")
-    if jobs is not None and jobs < 1:
-        raise UnsupportedError(f"--jobs {jobs}: expected 1 or more")
-    if jobs is None and store is None:
+    place = Engine(engine, jobs, scheduler, attempts)
+    place.validate()
+    if jobs is None and store is None and engine == LOCAL:
         return _rows(tasks, watcher, options)
     return run_rows(
-        tasks, options, jobs=jobs or 1, store=store, retry=again, watcher=watcher
+        tasks, options, engine=place, store=store, retry=again, watcher=watcher
     )
 
 
@@ -178,14 +206,15 @@ def _rows(
     """Solve tasks in this process, one after the other."""
     systems = Systems()
     progress = None if watcher is None else watcher.progress
-    for number, task in enumerate(tasks):
-        if watcher is not None:
-            watcher.begin(task, number + 1, len(tasks))
-        row, verdict, error = answer(task, systems, options, progress=progress)
-        if watcher is not None and verdict is not None:
-            watcher.solved(task, verdict)
-        elif watcher is not None and error is not None:
-            watcher.failed(task, error)
-        yield row | {"task": number}
-        if row["reason"] == "interrupted":
-            return
+    with kept_copy():
+        for number, task in enumerate(tasks):
+            if watcher is not None:
+                watcher.begin(task, number + 1, len(tasks))
+            row, verdict, error = answer(task, systems, options, progress=progress)
+            if watcher is not None and verdict is not None:
+                watcher.solved(task, verdict)
+            elif watcher is not None and error is not None:
+                watcher.failed(task, error)
+            yield row | {"task": number}
+            if row["reason"] == "interrupted":
+                return

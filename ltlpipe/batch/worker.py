@@ -1,8 +1,8 @@
 """What runs in a worker: a process that answers one task after the other.
 
-It is a copy of the process that started it, so tasks are inherited and only their
-numbers are sent.  It leads a process group of its own, so that Ctrl-C at a terminal
-reaches the driver alone and whatever a task has started can be ended with it.
+As a rule it is a copy of the process that started it, so tasks are inherited and only
+their numbers are sent.  It leads a process group of its own, so that Ctrl-C at a
+terminal reaches the driver alone and whatever a task has started can be ended with it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._errors import LtlpipeError
 from ltlpipe.automata.bounded import end_with_parent
+from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch import answering
 from ltlpipe.batch.usage import process
 from ltlpipe.systems.lts import LTS, Network
@@ -44,6 +45,7 @@ class Order(NamedTuple):
 
     number: int  # of the task
     expected: Expected | None
+    task: Task | None = None  # unless it was inherited
 
 
 class Began(NamedTuple):
@@ -69,7 +71,7 @@ class Done(NamedTuple):
     """The end of a task."""
 
     answer: Answer
-    warned: list[tuple[str, type[Warning]]]
+    warned: Sequence[tuple[str, type[Warning]]]
 
 
 def work(
@@ -77,14 +79,30 @@ def work(
     driver: int,
     tasks: Sequence[Task],
     options: dict[str, Any],
+    systems: answering.Systems | None = None,
 ) -> None:
-    """Answer tasks until nobody asks any more, and end this process."""
+    """Answer tasks until nobody asks any more, and end this process.
+
+    Parameters
+    ----------
+    connection : Connection
+        Where orders come from.
+    driver : int
+        The process that gives them; the worker does not outlive it.
+    tasks : sequence of Task
+        What the numbers of orders stand for.
+    options : dict
+        Those of the run.
+    systems : Systems, optional
+        Where systems are kept.
+    """
     try:
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides
         end_with_parent()
         if os.getppid() == driver:
-            _Worker(connection, tasks, options).serve()
+            with kept_copy():
+                _Worker(connection, tasks, options, systems).serve()
     except (EOFError, OSError):  # the driver has gone
         pass
     finally:
@@ -96,10 +114,14 @@ def work(
 
 class _Worker:
     def __init__(
-        self, connection: Connection, tasks: Sequence[Task], options: dict[str, Any]
+        self,
+        connection: Connection,
+        tasks: Sequence[Task],
+        options: dict[str, Any],
+        systems: answering.Systems | None,
     ) -> None:
         self._connection, self._tasks, self._options = connection, tasks, options
-        self._systems = answering.Systems()
+        self._systems = systems or answering.Systems()
         self._warm: set[str] = set()
         self._told = 0.0
         _watch_compiler(lambda state: connection.send(Compiling(state)))
@@ -107,7 +129,7 @@ class _Worker:
     def serve(self) -> None:
         while True:
             order: Order = self._connection.recv()
-            task = self._tasks[order.number]
+            task = order.task or self._tasks[order.number]
             with warnings.catch_warnings(record=True) as warned:
                 self._told = time.monotonic()
                 found = answering.answer(
@@ -119,7 +141,7 @@ class _Worker:
                     progress=self._progress,
                 )
             said = [(str(w.message), w.category) for w in warned]
-            self._connection.send_bytes(_pickled(found, said))
+            self._connection.send_bytes(pickled(found, said))
 
     def _begin(self, task: Task) -> None:
         self._warm_up({**self._options, **task.options})
@@ -168,7 +190,7 @@ def _watch_compiler(tell: Callable[[bool], None]) -> None:
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
 
 
-def _pickled(answer: Answer, warned: list[tuple[str, type[Warning]]]) -> bytes:
+def pickled(answer: Answer, warned: Sequence[tuple[str, type[Warning]]]) -> bytes:
     """Return the end of a task as bytes: without the lasso, which the row has."""
     verdict, error = answer.verdict, answer.error
     if verdict is not None:

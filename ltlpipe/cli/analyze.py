@@ -78,7 +78,7 @@ def analyze(
     are written, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of, read_all
-    from ltlpipe.cli.check import json_line
+    from ltlpipe.cli.verdicts import json_line
     from ltlpipe.logic.formulas import parse
 
     form = tables.format_of(to, out, FORMATS)
@@ -135,7 +135,7 @@ def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
 
 def _as_json(rows: list[Row]) -> str:
     from ltlpipe.batch.analyzing import json_of
-    from ltlpipe.cli.check import json_line
+    from ltlpipe.cli.verdicts import json_line
 
     lines = ",\n".join(json_line(json_of(row)) for row in rows)
     return f"[\n{lines}\n]\n"

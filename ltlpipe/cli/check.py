@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,25 +10,25 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.verdicts import exit_code, report
 from ltlpipe.reduction.components.groups import CAP_STATES
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.verdict.verdict import Verdict
 
-_SHOWN_ACTIONS = 60  # of a lasso's part, when people read it
 _LESS_MEMORY = (
     "hint: --emptiness se05 keeps two bits per state beside the state; "
     "--bitstate MIB keeps bits only, and can miss violations"
 )
-_PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
 
 
 def check(
     system: Annotated[
         list[str],
         typer.Argument(
-            metavar="SYSTEM", help="Files (.dot .aut .hoa, .gz) of one network."
+            metavar="SYSTEM",
+            help="Files (.dot .aut .hoa, .gz) of a network, or a .dve or .pnml model.",
         ),
     ],
     formula: Annotated[
@@ -117,13 +115,13 @@ def check(
     if visible is not None and automaton is None:
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
-    network = load(system)
+    loaded = load(system)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as progress:
         for question in questions:
             progress.begin(_label(question))
-            verdict = check_one(network, progress=progress, **question, **chosen)
+            verdict = check_one(loaded, progress=progress, **question, **chosen)
             progress.hide()
             plans.show(verdict.plan)
             report(verdict, as_json=as_json)
@@ -136,13 +134,6 @@ def check(
     if left:
         print(f"interrupted: {left} more formulas not checked", file=sys.stderr)
     raise typer.Exit(exit_code([v.verdict for v in verdicts]))
-
-
-def exit_code(verdicts: list[str]) -> int:
-    """Return the exit code that says what all verdicts come to."""
-    if "violated" in verdicts:
-        return 1
-    return 3 if "unknown" in verdicts else 0
 
 
 def _questions(
@@ -176,43 +167,3 @@ def formulas_of(texts: list[str], file: str | None) -> list[Formula]:
 def _label(question: dict[str, Any]) -> str:
     formula = question.get("formula")
     return "accepting run" if formula is None else str(formula.text)[:60]
-
-
-def report(verdict: Verdict, *, as_json: bool) -> None:
-    """Print one verdict to standard output."""
-    if as_json:
-        print(json_line(verdict.to_dict()), flush=True)
-        return
-    stats = verdict.stats
-    about = verdict.formula or (
-        "no accepting run" if verdict.plan.automaton is None else "automaton"
-    )
-    why = f" ({verdict.reason})" if verdict.reason else ""
-    states = "" if stats.states is None else f"{stats.states:,} states, "
-    if verdict.verdict == "unknown" and stats.coverage is not None:
-        states += f"about {stats.coverage:.4%} of those met, "
-    print(f"{verdict.verdict}{why}: {about}   [{states}{stats.seconds:.2f} s]")
-    if verdict.lasso is not None:
-        print(f"  prefix: {_shown(verdict.lasso.prefix)}")
-        print(f"  cycle:  {_shown(verdict.lasso.cycle)}", flush=True)
-
-
-def json_line(record: dict[str, Any]) -> str:
-    """Return a JSON object, escaped where standard output cannot take it as it is."""
-    text = json.dumps(record, ensure_ascii=False)
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
-    except UnicodeEncodeError:
-        return json.dumps(record)
-    return text
-
-
-def _shown(actions: list[str]) -> str:
-    """Return actions for people: quoted where needed, cut where long."""
-    quoted = [
-        a if _PLAIN.fullmatch(a) else json.dumps(a, ensure_ascii=False)
-        for a in actions[:_SHOWN_ACTIONS]
-    ]
-    left = len(actions) - len(quoted)
-    more = f" ... ({left} more; --json prints all)" if left else ""
-    return (" ".join(quoted) or "(empty)") + more

@@ -13,8 +13,9 @@ import typer
 
 from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code, formulas_of, json_line
+from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.cli.verdicts import exit_code, json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

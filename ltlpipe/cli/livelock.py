@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code, report
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.verdicts import exit_code, report
 
 
 def livelock(

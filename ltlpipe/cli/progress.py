@@ -28,6 +28,8 @@ class SearchProgress:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
         self._task: Any = None
+        self._lines: list[Any] = []  # of workers
+        self._labels: dict[Any, str] = {}
         self._started = self._shown = time.monotonic()
 
     def begin(self, label: str, total: int | None = None, done: int = 0) -> None:
@@ -38,6 +40,37 @@ class SearchProgress:
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(label, total=total, completed=done, rate="")
+        self._bar.start()
+        self._bar.refresh()
+
+    def show_workers(self, total: int, done: int, lines: list[tuple[str, str]]) -> None:
+        """Show a run over many tasks, and a line for each of its workers.
+
+        Parameters
+        ----------
+        total, done : int
+            Tasks.
+        lines : list of (str, str)
+            What a worker is at, and how it gets on.
+        """
+        now = time.monotonic()
+        if self._bar is None or now - self._shown < _REFRESH_SECONDS:
+            return
+        self._shown = now
+        if self._task is None:
+            self._task = self._bar.add_task("tasks", rate="")
+        self._bar.update(
+            self._task, total=total, completed=done, rate=f"{done:,} of {total:,} tasks"
+        )
+        while len(self._lines) > len(lines):
+            self._bar.remove_task(self._lines.pop())
+        while len(self._lines) < len(lines):
+            self._lines.append(self._bar.add_task("", total=None, rate=""))
+        for line, (label, rate) in zip(self._lines, lines, strict=True):
+            if self._labels.get(line) != label:  # its clock begins anew
+                self._bar.reset(line, total=None)
+            self._labels[line] = label
+            self._bar.update(line, description=f"  {label}", rate=rate)
         self._bar.start()
         self._bar.refresh()
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.check import exit_code, json_line
 from ltlpipe.cli.plans import PlanPrinter
-from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.report import refuse_page, write_page
+from ltlpipe.cli.verdicts import exit_code, json_line
+from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.reduction.components.groups import CAP_STATES
 
 if TYPE_CHECKING:
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ltlpipe.batch.rers import Name, RersWriter
-    from ltlpipe.batch.tasks import Task
-    from ltlpipe.cli.progress import SearchProgress
-    from ltlpipe.verdict.verdict import Verdict
+    from ltlpipe.batch.table import Row
 
 
 def solve(
@@ -89,6 +89,26 @@ def solve(
             metavar="LIST", help="Solve these of --store again: unknown, crash, ..."
         ),
     ] = "",
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who solves tasks: local, processes of this machine; or dask, the "
+            "cluster of --scheduler.",
+        ),
+    ] = LOCAL,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of Dask, such as tcp://host:8786."),
+    ] = None,
+    attempts: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="How often a task is begun whose Dask workers die under it.",
+        ),
+    ] = ATTEMPTS,
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -116,6 +136,12 @@ def solve(
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the plan and its reasons.")
+    ] = False,
+    log: Annotated[
+        bool,
+        typer.Option(
+            "--log", help="Print a line for each task that is done, on standard error."
+        ),
     ] = False,
     quiet: shared.Quiet = False,
 ) -> None:
@@ -168,12 +194,17 @@ def solve(
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=quiet) as progress:
+        apart = jobs is not None or store is not None or engine != LOCAL
+        watcher = TaskWatcher(progress, plans, tasks, counts, apart=apart)
         rows = solve_rows(
             tasks,
-            watcher=_Watcher(progress, plans),
+            watcher=watcher,
             jobs=jobs,
             store=store,
             retry=retry,
+            engine=engine,
+            scheduler=scheduler,
+            attempts=attempts,
             **chosen,
         )
         with (
@@ -191,6 +222,9 @@ def solve(
                     progress.hide()
                     print(json_line(json_of(row)), flush=True)
                 counts[row["verdict"], row["reason"]] += 1
+                if log:
+                    progress.hide()
+                    print(log_line(row, counts.total(), len(tasks)), file=sys.stderr)
     left = len(tasks) - counts.total()
     if not quiet and not as_json:
         _summarise(counts, left, time.monotonic() - started, place)
@@ -233,30 +267,23 @@ def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]
     return paths, grid + parts
 
 
-class _Watcher(RunWatcher):
-    """Shows tasks and searches on one progress bar."""
+def log_line(row: Row, done: int, total: int) -> str:
+    """Return what ``--log`` prints for a row.
 
-    def __init__(self, progress: SearchProgress, plans: PlanPrinter) -> None:
-        super().__init__(progress)
-        self._plans = plans
-
-    def begin(self, task: Task, number: int, total: int) -> None:
-        system = task.system if isinstance(task.system, tuple) else (task.system.name,)
-        label = f"{number}/{total} {system[0]}"
-        self.progress.begin(label, total=total, done=number - 1)
-
-    def solved(self, task: Task, verdict: Verdict) -> None:  # noqa: ARG002
-        self.progress.hide()
-        self._plans.show(verdict.plan)
-
-    def failed(self, task: Task, error: Exception) -> None:  # noqa: ARG002
-        self.complain(error)
-
-    def stopping(self, running: int) -> None:
-        print(
-            f"interrupted: {running} tasks come to their end; Ctrl-C again ends them",
-            file=sys.stderr,
-        )
+    Examples
+    --------
+    >>> row = {"verdict": "unknown", "reason": "timeout", "seconds": 60.01}
+    >>> names = {"system": "ring.aut", "formula_id": "f.ltl:3", "states": None}
+    >>> log_line(row | names, 17, 20)
+    '17/20 unknown (timeout) 60.010 s, ring.aut f.ltl:3'
+    """
+    reason = "" if row["reason"] is None else f" ({row['reason']})"
+    parts = [f"{row['seconds']:.3f} s"] if row.get("seconds") is not None else []
+    if row.get("states") is not None:
+        parts.append(f"{row['states']:,} states")
+    parts.append(" ".join(str(row[name]).strip() for name in ("system", "formula_id")))
+    text = f"{done}/{total} {row['verdict']}{reason} {', '.join(parts)}"
+    return " ".join(text.split())  # a formula may have line breaks
 
 
 def _summarise(

@@ -11,6 +11,7 @@ it.
 from __future__ import annotations
 
 import os
+import pickle
 import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -81,6 +82,18 @@ class Formula:
     def identifier(self) -> str:
         """The place in a file (``name.ltl:3``), or the formula itself."""
         return identifier(self)
+
+    def __reduce__(self) -> Any:
+        """Travel between processes as text: Spot's formulas cannot."""
+        if parse(self.text).spot != self.spot:
+            raise pickle.PicklingError(f"{self.text!r} does not say what it means")
+        return _restored, (self.text, self.file, self.line, self.number)
+
+
+def _restored(
+    text: str, file: str | None, line: int | None, number: int | None
+) -> Formula:
+    return replace(parse(text, file=file, line=line), number=number)
 
 
 def formula_text(formula: Formula | FormulaError) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ltlpipe._files import StrPath
 
+_TIMES = ("started_at", "finished_at")
 _STORE = b"SQLite format 3\0"
 
 
@@ -30,8 +31,8 @@ def read_results(path: StrPath) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of the file.  Those that a result table has are of its types, but
-        texts of CSV files stay texts where a store has categories and times.
+        The columns of the file, with nullable integers, and times with time zones.
+        Texts stay texts where `ltlpipe.results` has categories.
 
     Raises
     ------
@@ -49,9 +50,9 @@ def read_results(path: StrPath) -> pd.DataFrame:
         return results(path)
     lower = name.lower()
     if lower.endswith(".parquet"):
-        return _parquet(name)
+        return _with_times(_parquet(name), name)
     if lower.endswith((".csv", ".csv.gz")):
-        return _csv(name)
+        return _with_times(_csv(name), name)
     raise UnsupportedError(
         f"{name}: expected a result store, or a file that ends in .csv or .parquet"
     )
@@ -114,3 +115,19 @@ def _types(columns: Iterable[str]) -> dict[str, str]:
         for column in columns
         if column in known
     }
+
+
+def _with_times(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return a table whose times are no texts, as those out of a store are none."""
+    import pandas as pd
+
+    for column in _TIMES:
+        if column not in frame:
+            continue
+        try:
+            times = pd.to_datetime(frame[column], utc=True, format="ISO8601")
+        except (ValueError, TypeError) as error:
+            message = f"no result table: {column}: {error}"
+            raise InputError(message, file=name) from None
+        frame[column] = times.astype("datetime64[us, UTC]")
+    return frame

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.paths import ProductLasso
 
-_ONE_PLACE = 31
+ONE_PLACE = 31
 """Shifts every state id to the one entry of the counters."""
 
 
@@ -59,7 +59,7 @@ def exploring_step(expand, product, store, registers, arrays, budget):
         if at_limit(registers):
             return Status.LIMIT
         n = visit_successors(
-            expand, product, store, registers, state, arrays.counted, _ONE_PLACE
+            expand, product, store, registers, state, arrays.counted, ONE_PLACE
         )
         for i in range(n):
             arrays.counted[0] += product.marks[i] & fin != 0

@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe._display import Displayed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, eq=False)
-class LTS:
+class LTS(Displayed):
     """One component of a network.
 
     Two are equal iff they agree in everything but `name`.
@@ -175,7 +177,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Network:
+class Network(Displayed):
     """Components that run in parallel and synchronise on shared labels.
 
     Parameters

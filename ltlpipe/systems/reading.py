@@ -101,9 +101,9 @@ def _load_model(file: str, suffix: str) -> Model:
         from ltlpipe.systems.pnml.reading import read_pnml
 
         return read_pnml(file)
-    from ltlpipe.systems.dve.reading import read_dve
+    from ltlpipe.systems.dve.model import read_dve_model
 
-    return read_dve(file)
+    return read_dve_model(read_text(file), file)
 
 
 def load_network(paths: StrPath | Iterable[StrPath]) -> Network:

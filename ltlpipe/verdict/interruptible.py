@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._errors import UnsupportedError
@@ -61,7 +62,7 @@ def decide_formula(formula: Formula, limits: Limits, interrupt: Interrupt) -> De
     try:
         if "intrpt" in syntactic_class(formula.spot):
             return Decision(True, "the formula is interruptible by its syntax")
-        answer = _in_time(lambda: is_so(formula), limits, interrupt)
+        answer = _in_time(partial(is_so, formula), limits, interrupt)
     except UnsupportedError as error:
         return Decision(False, str(error))
     if answer is None:
@@ -87,7 +88,7 @@ def decide_automaton(
     """
     if first_violation(table, visible) is None:  # Prop. 6
         return Decision(True, "the automaton is in interrupt normal form")
-    answer = _in_time(lambda: is_interruptible(table, visible), limits, interrupt)
+    answer = _in_time(partial(is_interruptible, table, visible), limits, interrupt)
     if answer is None:
         return Decision(False, _TOO_HARD)
     no = "" if answer else "not "

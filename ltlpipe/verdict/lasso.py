@@ -1,4 +1,4 @@
-"""The shortest way to write down an infinite run of the system.
+"""An infinite run of the system, written down in the shortest way.
 
 The lasso of a product may go several times round a cycle of the system, once
 for each state of the property automaton on the way.  The run is the same if
@@ -9,8 +9,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.verdict.verdict import Lasso
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
+
+    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.models import Model
+
+STUTTER_NAME = "<stutter>"
+"""Stands in a lasso for the step in which a deadlocked state repeats itself."""
+
+
+def network_lasso(
+    system: Network, actions: np.ndarray, states: np.ndarray, length: int
+) -> Lasso:
+    """Return a run of a network; the parameters are those of `shortest_form`."""
+    k, c = shortest_form(actions, states, length)
+    names = _names([action.name for action in system.actions], actions[: k + c])
+    return Lasso(
+        prefix=names[:k],
+        cycle=names[k:],
+        actions=actions[: k + c],
+        states=states[: k + c + 1],
+        action_names=names,
+    )
+
+
+def model_lasso(
+    system: Model, actions: np.ndarray, states: np.ndarray, length: int
+) -> Lasso:
+    """Return a run of a model; the parameters are those of `shortest_form`."""
+    k, c = shortest_form(actions, states, length)
+    shown = [system.shown(tuple(state)) for state in states[: k + c].tolist()]
+    return Lasso(
+        prefix=shown[:k],
+        cycle=shown[k:],
+        actions=actions[: k + c],
+        states=states[: k + c + 1],
+        action_names=_names(system.actions, actions[: k + c]),
+    )
+
+
+def _names(known: Sequence[str], actions: np.ndarray) -> list[str]:
+    return [STUTTER_NAME if a < 0 else known[a] for a in actions.tolist()]
 
 
 def shortest_form(

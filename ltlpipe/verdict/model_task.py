@@ -16,17 +16,16 @@ from ltlpipe.search.driver import MIB, OVERFLOW, drive
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Status
-from ltlpipe.verdict.lasso import shortest_form
+from ltlpipe.verdict.lasso import model_lasso
 from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
 from ltlpipe.verdict.options import AUTO
 from ltlpipe.verdict.plan import make_plan, settle
 from ltlpipe.verdict.question import (
     BITSTATE_REASON,
-    STUTTER_NAME,
     Question,
     explored,
 )
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Lasso, Statistics
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Statistics
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.question import ProductSize
-    from ltlpipe.verdict.verdict import Plan, Verdict
+    from ltlpipe.verdict.verdict import Lasso, Plan, Verdict
 
 
 class ModelTask(Question):
@@ -225,19 +224,7 @@ class ModelTask(Question):
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])
-        k, c = shortest_form(actions, states, len(found.prefix_actions))
-        shown = [self.system.shown(tuple(s)) for s in states[: k + c].tolist()]
-        known = self.system.actions
-        return Lasso(
-            prefix=shown[:k],
-            cycle=shown[k:],
-            actions=actions[: k + c],
-            states=states[: k + c + 1],
-            action_names=[
-                STUTTER_NAME if action < 0 else known[action]
-                for action in actions[: k + c].tolist()
-            ],
-        )
+        return model_lasso(self.system, actions, states, len(found.prefix_actions))
 
 
 def refuse_network_options(options: Options) -> None:

@@ -333,7 +333,8 @@ class Preparation:
             automaton, seconds = asked.automaton(acceptance, actions, told)
         else:
             automaton, seconds = call_bounded(
-                lambda: asked.automaton(
+                partial(
+                    asked.automaton,
                     acceptance,
                     actions,
                     told,

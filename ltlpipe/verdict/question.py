@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 BITSTATE_REASON = "bitstate"
 """Why a search without a violation says nothing: states may have been missed."""
 
-STUTTER_NAME = "<stutter>"
-"""Stands in a lasso for the step in which a deadlocked state repeats itself."""
-
 
 class ProductSize(NamedTuple):
     """How large a product is, as far as it can be reached.

@@ -24,7 +24,12 @@ class ReplayError(RuntimeError):
 
 
 def replay_run(
-    network: Network, lasso: Lasso, *, stutters: bool = False, together: bool = True
+    network: Network,
+    lasso: Lasso,
+    *,
+    stutters: bool = False,
+    together: bool = True,
+    accepting: bool = True,
 ) -> None:
     """Step a lasso through the components.
 
@@ -38,6 +43,8 @@ def replay_run(
         Whether a state without successors may repeat itself.
     together : bool
         Whether components that accept have to do so in the same state.
+    accepting : bool
+        Whether the run has to be accepting.
 
     Raises
     ------
@@ -64,7 +71,8 @@ def replay_run(
             step = _Step(k, actions[k], name, *states[k : k + 2])
             _check_step(network, steps, alphabets, step)
     cycle = states[len(lasso.prefix) + 1 :]
-    _check_acceptance(network.components, cycle, together=together)
+    if accepting:
+        _check_acceptance(network.components, cycle, together=together)
 
 
 class _Step(NamedTuple):

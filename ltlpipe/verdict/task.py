@@ -22,18 +22,17 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.attempts import attempts
 from ltlpipe.verdict.fairness import check_fairness
-from ltlpipe.verdict.lasso import shortest_form
+from ltlpipe.verdict.lasso import network_lasso
 from ltlpipe.verdict.lifting import Lifter
 from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.property import known_actions
 from ltlpipe.verdict.question import (
     BITSTATE_REASON,
-    STUTTER_NAME,
     Question,
     explored,
 )
 from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Lasso
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.alphabet import Trimmed
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.question import ProductSize
-    from ltlpipe.verdict.verdict import Plan, Statistics, Verdict
+    from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
 
 
 class Task(Question):
@@ -287,13 +286,4 @@ class Task(Question):
             lifter = Lifter(self.prepared.reduced_from, interrupt)
             groups = self.prepared.components.groups
             actions, states, length = lifter.lift(groups, actions, states[-1], length)
-        k, c = shortest_form(actions, states, length)
-        known = [a.name for a in self.system.actions]
-        names = [STUTTER_NAME if a < 0 else known[a] for a in actions[: k + c]]
-        return Lasso(
-            prefix=names[:k],
-            cycle=names[k:],
-            actions=actions[: k + c],
-            states=states[: k + c + 1],
-            action_names=names,
-        )
+        return network_lasso(self.system, actions, states, length)

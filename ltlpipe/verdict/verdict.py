@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe._display import Displayed
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -94,7 +96,7 @@ class Statistics:
 
 
 @dataclass(frozen=True, eq=False)
-class Lasso:
+class Lasso(Displayed):
     """A run of the system that violates the property: ``prefix cycle cycle ...``.
 
     Parameters
@@ -160,7 +162,7 @@ class Lasso:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Displayed):
     """The answer to one question about one system.
 
     Parameters

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import LtlpipeWarning, solve
-from ltlpipe.batch import answering, pool
+from ltlpipe.batch import answering, pool, slots
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.batch.tasks import Task
@@ -23,7 +23,7 @@ SAME = [c for c in DTYPES if c not in ("seconds", "started_at")]
 def faulty(monkeypatch):
     """Formulas of `faults` do what they are for, in this process and in workers."""
     monkeypatch.setattr(answering, "check", faults.faulty_check)
-    monkeypatch.setattr(pool, "_SLACK_SECONDS", 0.1)
+    monkeypatch.setattr(slots, "_SLACK_SECONDS", 0.1)
 
 
 class Watcher:
@@ -36,6 +36,9 @@ class Watcher:
         self.begun.append((number, total))
 
     def progress(self, states, depth):
+        pass
+
+    def working(self, activities):
         pass
 
     def solved(self, task, verdict):
@@ -146,7 +149,7 @@ def test_sleeping_costs_no_cpu_time(faulty, monkeypatch):
 @pytest.mark.parametrize("fault", [faults.eat, faults.eat_in_a_copy])
 def test_memory_from_outside(fault, faulty, monkeypatch):
     """What no search counts is noticed, too, be it in a copy of the worker."""
-    monkeypatch.setattr(pool, "_SLACK_MIB", 100)
+    monkeypatch.setattr(slots, "_SLACK_MIB", 100)
 
     (row,) = run([fault], jobs=1, memory=50, timeout=50)
 
@@ -202,7 +205,7 @@ def test_warnings_travel():
 
 def test_compiling_is_nobodys_time(monkeypatch):
     """A kernel that is compiled in the middle of a task takes none of its time."""
-    monkeypatch.setattr(pool, "_SLACK_SECONDS", 0.1)
+    monkeypatch.setattr(slots, "_SLACK_SECONDS", 0.1)
     check = answering.check
 
     def slow(*args, **options):
@@ -225,7 +228,7 @@ def test_a_worker_that_dies_at_leisure(monkeypatch):
     with pool.Pool(tasks, {}, 1) as workers:
         for number in range(2):
             workers.begin(number)
-            while workers.busy:
+            while workers.n_running:
                 verdicts += [f.row["verdict"] for f in workers.wait(1)]
             os.kill(workers._slots[0].pid, 9)
             workers._slots[0]._process.join()

@@ -55,6 +55,9 @@ class Watcher:
     def progress(self, states, depth):
         pass
 
+    def working(self, activities):
+        pass
+
     def solved(self, task, verdict):
         pass
 

@@ -57,7 +57,7 @@ def cactus(
     with figures.look() as figure_class:
         figure = figure_class(figsize=(7.0, 4.2), layout="constrained")
         axes = figure.subplots()
-        _draw(axes, costs)
+        _draw(axes, costs, found.names)
         axes.set(
             xlabel=f"{figures.unit(value)} for each task",
             ylabel="tasks solved",
@@ -93,16 +93,20 @@ def costs_of_solved(
     return {name: solved[name] for name in order}
 
 
-def _draw(axes: Axes, costs: dict[str, np.ndarray]) -> None:
-    """Draw a staircase per configuration, each up to the right border."""
+def _draw(axes: Axes, costs: dict[str, np.ndarray], names: list[str]) -> None:
+    """Draw a staircase per configuration, each up to the right border.
+
+    Their looks follow the table, not who is best: they agree with other plots.
+    """
     import numpy as np
 
     last = max(c[-1] for c in costs.values() if len(c))
     first = min(c[0] for c in costs.values() if len(c))
-    for number, (name, cost) in enumerate(costs.items()):
-        look = figures.line(number)
+    low, high = figures.logarithmic(axes, "x", first / 2, last * 2)
+    for name, cost in costs.items():
+        look = figures.line(names.index(name) if names else 0)
         axes.plot(
-            np.concatenate([[first / 2], cost, [last * 2]]),
+            np.concatenate([[low], cost, [high]]),
             np.concatenate([np.arange(len(cost) + 1), [len(cost)]]),
             drawstyle="steps-post",
             label=f"{figures.plain(name)} ({len(cost)})",
@@ -111,8 +115,8 @@ def _draw(axes: Axes, costs: dict[str, np.ndarray]) -> None:
             marker=look.marker,
             markevery=_spaced(cost, first, last),
         )
-    axes.set(xscale="log", xlim=(first / 2, last * 2))
     axes.set_ylim(bottom=0)
+    figures.whole(axes.yaxis)
 
 
 def _spaced(cost: np.ndarray, first: float, last: float) -> list[int]:

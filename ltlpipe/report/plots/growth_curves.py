@@ -82,7 +82,7 @@ def growth(
     with figures.look() as figure_class:
         figure = figure_class(figsize=(7.0, 4.2), layout="constrained")
         axes = figure.subplots()
-        _draw(axes, drawn)
+        _draw(axes, drawn, found.names)
         about = f"Median of {figures.unit(value)} per size"
         if n_left_out:
             about += f" ({n_left_out} tasks without a size left out)"
@@ -92,7 +92,7 @@ def growth(
             figure.legend(
                 curves_drawn,
                 [str(curve.get_label()) for curve in curves_drawn],
-                title=figures.plain(", ".join(filter(None, ["", found.title]))),
+                title=figures.plain(_title(drawn, found.title)),
                 loc="outside right upper",
             )
         elif drawn:
@@ -177,12 +177,21 @@ def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
     return number, f"{name[:start]}N{name[end:]}"
 
 
-def _draw(axes: Axes, drawn: Sequence[Curve]) -> None:
+def _title(drawn: Sequence[Curve], configuration: str) -> str:
+    """Return what the names of the curves are."""
+    several = len({curve.family for curve in drawn}) > 1
+    return ", ".join(filter(None, ["systems" if several else "", configuration]))
+
+
+def _draw(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
+    """Draw the curves; those of a single family look as in other plots."""
     several = len({curve.family for curve in drawn}) > 1
     configurations = len({curve.configuration for curve in drawn}) > 1
     for number, curve in enumerate(drawn):
         name = [curve.family] if several else []
         name += [curve.configuration] if configurations else []
+        if configurations and not several:
+            number = names.index(curve.configuration)
         axes.plot(
             curve.sizes,
             curve.costs,
@@ -190,3 +199,6 @@ def _draw(axes: Axes, drawn: Sequence[Curve]) -> None:
             **figures.line(number)._asdict(),
         )
     axes.set_yscale("log")
+    figures.logarithmic(axes, "y", *axes.get_ylim())
+    if all((curve.sizes % 1 == 0).all() for curve in drawn):
+        figures.whole(axes.xaxis)

@@ -96,7 +96,8 @@ def _root(data: bytes, file: str) -> Any:
     except etree.XMLSyntaxError as error:
         line = error.lineno or None
         raise InputError(f"no XML: {error.msg}", file=file, line=line) from None
-    if root.getroottree().docinfo.doctype:
+    about: Any = root.getroottree().docinfo
+    if about.doctype:
         at = data.find(b"<!DOCTYPE")
         raise InputError(
             "a document type declaration, expected none: it could define entities",

@@ -1,0 +1,428 @@
+"""The driver's side of a run on a Dask cluster (``--engine dask``).
+
+A task is sent to one worker, and only when that has a thread to spare, so the driver
+knows what a worker that dies had in hand: these tasks, and no others, are begun again
+elsewhere, each `attempts` times in all.  (Dask itself would move them, but count the
+death against whatever was queued there, and by a limit that the scheduler's
+configuration sets.)  Workers that a nanny or a batch system puts in the place of dead
+ones are used as soon as the scheduler knows them.
+
+Inputs travel as files once per worker: what is scattered to it stays there, as its
+contents, for as long as `_HELD_BYTES` allow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import queue
+import time
+import uuid
+import warnings
+from asyncio import TimeoutError as SlowError
+from collections import Counter, OrderedDict, deque
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe._errors import LtlpipeError, LtlpipeWarning, UnsupportedError
+from ltlpipe._version import __version__
+from ltlpipe.batch import remote
+from ltlpipe.batch.answering import Expected, Systems, answer, encodable, now
+from ltlpipe.batch.identity import file_kind, network_digest
+from ltlpipe.batch.slots import CRASH, Activity, Finished, lost
+from ltlpipe.batch.tasks import AutomatonFile, identity_of
+from ltlpipe.systems.lts import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ltlpipe.batch.tasks import Task
+
+_CONNECT_SECONDS = 15.0
+_LOOK_SECONDS = 0.5  # how often the scheduler is asked which workers there are
+_PATIENCE_SECONDS = 10.0  # without any worker, before that is said
+_RESULT_SECONDS = 5.0  # for the way of an answer that is there
+_HELD_BYTES = 1 << 28  # of inputs per worker
+_READ_BYTES = 1 << 28  # of files that are kept here
+
+_AWAY = (OSError, SlowError, TimeoutError, CancelledError)
+"""What Dask raises when somebody at the other end has gone."""
+
+
+def require_dask() -> None:
+    """Refuse to go on without Dask.
+
+    Raises
+    ------
+    UnsupportedError
+        It says what to install.
+    """
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise UnsupportedError(
+            "--engine dask needs dask.distributed, which is not installed "
+            f"({error}): pip install 'ltlpipe[cluster]'"
+        ) from None
+
+
+class _Sent:
+    """A task that a worker has."""
+
+    def __init__(self, address: str, future: Any, attempt: int) -> None:
+        self.address, self.future, self.attempt = address, future, attempt
+        self.activity: Activity | None = None
+
+
+class Cluster:
+    """The workers of a Dask cluster; use it in a with statement.
+
+    Parameters
+    ----------
+    tasks, options
+        As for `Pool`.
+    scheduler : str
+        Its address.
+    jobs : int, optional
+        Tasks at once; by default one per thread of a worker.
+    attempts : int
+        How often a task is begun whose workers die under it.
+
+    Raises
+    ------
+    LtlpipeError
+        Nobody answers at this address.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        options: Mapping[str, Any],
+        scheduler: str,
+        *,
+        jobs: int | None = None,
+        attempts: int,
+    ) -> None:
+        from distributed import Client
+
+        self._tasks, self._options = tasks, dict(options)
+        self._scheduler, self._jobs, self._attempts = scheduler, jobs, attempts
+        self._run = f"ltlpipe-{uuid.uuid4().hex}"
+        try:
+            self._client = Client(
+                scheduler, timeout=_CONNECT_SECONDS, set_as_default=False
+            )
+        except (*_AWAY, ValueError) as error:
+            raise LtlpipeError(
+                f"--scheduler {scheduler}: no Dask scheduler answers there: {error}"
+            ) from error
+        self._client.subscribe_topic(self._run, self._hear)
+        self._parcels = _Parcels()
+        self._held: dict[str, OrderedDict[str, tuple[Any, int]]] = {}
+        self._threads: dict[str, int] = {}  # of each worker
+        self._looked = 0.0
+        self._alone_since = time.monotonic()
+        self._warned = False
+        self._sent: dict[int, _Sent] = {}
+        self._again: deque[int] = deque()
+        self._begun: dict[int, tuple[str, float]] = {}
+        self._tried: Counter[int] = Counter()
+        self._expected: dict[int, Expected | None] = {}
+        self._news: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
+        self._ended: list[Finished] = []
+
+    def __enter__(self) -> Cluster:
+        self._look()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(Exception):  # whatever is left ends with the connection
+            self._client.cancel([sent.future for sent in self._sent.values()])
+            self._client.run(remote.end_idle)
+        self._sent.clear()
+        self._held.clear()
+        with suppress(Exception):
+            self._client.close(timeout=_RESULT_SECONDS)
+
+    @property
+    def n_running(self) -> int:
+        """How many tasks are being answered, or about to be."""
+        return len(self._sent) + len(self._again) + len(self._ended)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a further task can be begun."""
+        most = sum(self._threads.values())
+        if self._jobs is not None:
+            most = min(most, self._jobs)
+        return self.n_running < most
+
+    def begin(self, number: int, expected: Expected | None = None) -> None:
+        """Have a task answered."""
+        self._begun[number] = (now(), time.monotonic())
+        self._expected[number] = expected
+        self._send(number)
+
+    def activities(self) -> list[Activity]:
+        """Return what the workers are doing that have something to do."""
+        moment = time.monotonic()
+        found = []
+        for number, sent in list(self._sent.items()):
+            seconds = moment - self._begun[number][1]
+            told = sent.activity or Activity(number, seconds, None, None, None)
+            found.append(told._replace(seconds=seconds))
+        return found
+
+    def wait(self, seconds: float) -> list[Finished]:
+        """Wait for news, not longer than this, and return the tasks that have ended."""
+        finished, self._ended = self._ended, []
+        with suppress(queue.Empty):
+            # What has ended already is not kept waiting for more.
+            news = [self._news.get(timeout=0 if finished else seconds)]
+            while not self._news.empty():
+                news.append(self._news.get())
+            for number, attempt in news:
+                finished += self._heard(number, attempt)
+        if time.monotonic() - self._looked >= _LOOK_SECONDS:
+            finished += self._look()
+        for _ in range(len(self._again)):
+            if len(self._sent) >= sum(self._threads.values()):
+                break
+            self._send(self._again.popleft())
+        return finished
+
+    def _hear(self, event: tuple[float, Any]) -> None:
+        """Take what a worker tells of its task; called by a thread of Dask's."""
+        with suppress(TypeError, IndexError):
+            told = Activity(*event[1])
+            if (sent := self._sent.get(told.number)) is not None:
+                sent.activity = told
+
+    def _look(self) -> list[Finished]:
+        """See which workers there are, and return what became of those that died."""
+        self._looked = time.monotonic()
+        try:
+            self._threads = dict(self._client.nthreads())
+        except _AWAY as error:
+            raise self._cut_off(error) from error
+        if self._threads:
+            self._alone_since = self._looked
+        elif self._looked - self._alone_since > _PATIENCE_SECONDS and not self._warned:
+            self._warned = True
+            message = f"--scheduler {self._scheduler}: no worker there; waiting for one"
+            warnings.warn(message, LtlpipeWarning, stacklevel=2)
+        for address in set(self._held) - set(self._threads):
+            del self._held[address]
+        gone = [n for n, s in self._sent.items() if s.address not in self._threads]
+        return [ended for number in gone for ended in self._lost(number)]
+
+    def _cut_off(self, error: BaseException) -> LtlpipeError:
+        return LtlpipeError(
+            f"--scheduler {self._scheduler}: the connection is lost "
+            f"({error or 'closed'}); with --store the same command goes on where it "
+            "stopped"
+        )
+
+    def _send(self, number: int) -> None:
+        """Send a task to the worker that has most to spare."""
+        task = self._tasks[number]
+        try:
+            parcel, inputs = self._parcels.made(
+                number, task, self._options, self._expected[number]
+            )
+        except (OSError, ValueError):  # whoever asks for these files is told why
+            self._ended.append(self._answered_here(number))
+            return
+        busy = Counter(sent.address for sent in self._sent.values())
+        free = {a: n - busy[a] for a, n in self._threads.items() if n > busy[a]}
+        if not free:
+            self._again.append(number)
+            return
+        address = max(free, key=lambda place: free[place])
+        self._tried[number] += 1
+        attempt = self._tried[number]
+        try:
+            futures = [self._held_at(address, given) for given in inputs]
+            future = self._client.submit(
+                remote.answer_there,
+                parcel,
+                self._run,
+                *futures,
+                key=f"{self._run}-{number}-{attempt}",
+                workers=[address],
+                allow_other_workers=False,
+                pure=False,
+            )
+        except (*_AWAY, KeyError, ValueError):  # the worker has died a moment ago
+            self._sent[number] = _Sent(address, None, attempt)
+            self._news.put((number, attempt))
+            return
+        self._sent[number] = _Sent(address, future, attempt)
+        future.add_done_callback(lambda _: self._news.put((number, attempt)))
+
+    def _held_at(self, address: str, given: remote.Input) -> Any:
+        """Return what stands for an input at a worker, sending it if it is new."""
+        held = self._held.setdefault(address, OrderedDict())
+        if given.name not in held:
+            future = self._client.scatter(given, workers=[address], hash=False)
+            held[given.name] = (future, len(given.content))
+            while (
+                sum(size for _, size in held.values()) > _HELD_BYTES and len(held) > 1
+            ):
+                held.popitem(last=False)
+        held.move_to_end(given.name)
+        return held[given.name][0]
+
+    def _heard(self, number: int, attempt: int) -> list[Finished]:
+        """Return the end of a task whose future has news."""
+        sent = self._sent.get(number)
+        if sent is None or sent.attempt != attempt:
+            return []  # of an attempt that has been given up
+        status = "lost" if sent.future is None else sent.future.status
+        if status == "pending":
+            return []
+        if status == "error":
+            return self._failed(number, sent)
+        reply = None
+        if status == "finished":
+            with suppress(*_AWAY):
+                reply = sent.future.result(timeout=_RESULT_SECONDS)
+        if reply is None:
+            return self._lost(number)
+        del self._sent[number]
+        return [self._unpacked(number, reply)]
+
+    def _unpacked(self, number: int, reply: remote.Reply) -> Finished:
+        """Return the end of a task under the names that we know it by."""
+        task = self._tasks[number]
+        formula_id, formula = identity_of(task.formula)
+        own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
+        finished = reply.finished
+        found = None if reply.answer is None else pickle.loads(reply.answer).answer
+        row = finished.row | encodable(own) | {"task": number}
+        return finished._replace(number=number, row=row, answer=found)
+
+    def _failed(self, number: int, sent: _Sent) -> list[Finished]:
+        """Take an error that is none of the task's."""
+        from distributed.scheduler import KilledWorker
+
+        error = sent.future.exception(timeout=_RESULT_SECONDS)
+        if isinstance(error, (KilledWorker, *_AWAY)):
+            return self._lost(number)
+        if isinstance(error, LtlpipeError):
+            raise error
+        raise LtlpipeError(
+            f"the Dask worker {sent.address} cannot answer tasks: {error!r}; it needs "
+            f"ltlpipe {__version__}, as the driver has"
+        )
+
+    def _lost(self, number: int) -> list[Finished]:
+        """Begin a task again whose worker has died, or give it up."""
+        sent = self._sent.pop(number)
+        if sent.future is not None:
+            with suppress(*_AWAY):
+                sent.future.cancel()
+        if self._client.status not in ("running", "connecting"):
+            raise self._cut_off(CancelledError())
+        self._looked = 0.0  # somebody may have taken its place
+        if self._tried[number] < self._attempts:
+            self._again.append(number)
+            return []
+        started_at, started = self._begun[number]
+        task = self._tasks[number]
+        message = (
+            f"the Dask worker that solved this died ({sent.address}; "
+            f"attempt {sent.attempt} of {self._attempts})"
+        )
+        known = {
+            "message": message,
+            "seed": ({**self._options, **task.options}).get("seed"),
+        }
+        seconds = time.monotonic() - started
+        return [lost(number, task, CRASH, started_at, seconds, known)]
+
+    def _answered_here(self, number: int) -> Finished:
+        """Answer a task whose files cannot be read: that takes no worker."""
+        found = answer(
+            self._tasks[number],
+            Systems(),
+            self._options,
+            expected=self._expected[number],
+        )
+        return Finished(number, found.row | {"task": number}, found)
+
+
+class _Parcels:
+    """Makes parcels of tasks, and remembers what it has read last."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, remote.Input] = OrderedDict()
+        self._networks: dict[int, remote.Input] = {}
+
+    def made(
+        self,
+        number: int,
+        task: Task,
+        options: Mapping[str, Any],
+        expected: Expected | None,
+    ) -> tuple[remote.Parcel, list[remote.Input]]:
+        """Return a task as it travels, and its inputs.
+
+        Raises
+        ------
+        OSError, ValueError
+            A file cannot be read, or is not what is expected.
+        """
+        files: dict[str, str] = {}
+        inputs: dict[str, remote.Input] = {}
+
+        def packed(path: str) -> str:
+            given = self._read(path)
+            inputs[given.name], files[given.name] = given, path
+            return given.name
+
+        if isinstance(task.system, Network):
+            given = self._pickled(task.system)
+            inputs[given.name], files[given.name] = given, task.system.name
+            system: tuple[str, ...] = (given.name,)
+        else:
+            system = tuple(packed(path) for path in task.system)
+        formula = task.formula
+        if isinstance(formula, AutomatonFile):
+            formula = replace(formula, path=packed(formula.path))
+        parcel = remote.Parcel(
+            number,
+            replace(task, system=system, formula=formula),
+            {**options, **task.options},
+            expected,
+            files,
+            __version__,
+        )
+        return parcel, list(inputs.values())
+
+    def _read(self, path: str) -> remote.Input:
+        """Return a file as it was when this run came upon it."""
+        known = self._files.pop(path, None)
+        if known is None:
+            content = Path(path).read_bytes()
+            digest = hashlib.sha256(content).hexdigest()
+            known = remote.Input(digest + file_kind(path), content)
+        self._files[path] = known
+        while len(self._files) > 1 and self._n_bytes > _READ_BYTES:
+            self._files.popitem(last=False)
+        return known
+
+    @property
+    def _n_bytes(self) -> int:
+        return sum(len(given.content) for given in self._files.values())
+
+    def _pickled(self, network: Network) -> remote.Input:
+        known = self._networks.get(id(network))
+        if known is None:
+            name = network_digest(network).replace(":", "-") + remote.PICKLED
+            known = remote.Input(name, pickle.dumps(network))
+            self._networks[id(network)] = known
+        return known

@@ -1,0 +1,95 @@
+"""Verdicts on standard output, for people or as JSON, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ltlpipe.verdict.verdict import Lasso, Verdict
+
+_SHOWN_STEPS = 60  # of a lasso's part, when people read it
+_SHOWN_CHANGES = 8  # variables of a step
+_PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
+
+
+def exit_code(verdicts: list[str]) -> int:
+    """Return the exit code that says what all verdicts come to."""
+    if "violated" in verdicts:
+        return 1
+    return 3 if "unknown" in verdicts else 0
+
+
+def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None:
+    """Print one verdict; `about` says what it is about, if not its formula."""
+    if as_json:
+        print(json_line(verdict.to_dict()), flush=True)
+        return
+    stats = verdict.stats
+    subject = (
+        verdict.formula
+        or about
+        or ("no accepting run" if verdict.plan.automaton is None else "automaton")
+    )
+    why = f" ({verdict.reason})" if verdict.reason else ""
+    states = "" if stats.states is None else f"{stats.states:,} states, "
+    if verdict.verdict == "unknown" and stats.coverage is not None:
+        states += f"about {stats.coverage:.4%} of those met, "
+    print(f"{verdict.verdict}{why}: {subject}   [{states}{stats.seconds:.2f} s]")
+    if verdict.lasso is not None and verdict.lasso.has_valuations:
+        _print_steps(verdict.lasso)
+    elif verdict.lasso is not None:
+        print(f"  prefix: {_listed(verdict.lasso.prefix)}")
+        print(f"  cycle:  {_listed(verdict.lasso.cycle)}", flush=True)
+
+
+def json_line(record: dict[str, Any]) -> str:
+    """Return a JSON object, escaped where standard output cannot take it as it is."""
+    text = json.dumps(record, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return json.dumps(record)
+    return text
+
+
+def _listed(actions: list[str]) -> str:
+    """Return actions for people: quoted where needed, cut where long."""
+    shown = " ".join(map(_quoted, actions[:_SHOWN_STEPS])) or "(empty)"
+    return shown + _left(len(actions) - _SHOWN_STEPS)
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _left(number: int) -> str:
+    return f" ... ({number} more; --json prints all)" if number > 0 else ""
+
+
+def _print_steps(lasso: Lasso) -> None:
+    """Print a run of a model: who moves, and what that changes."""
+    first = (lasso.prefix or lasso.cycle)[0]
+    values = [f"{name}={value}" for name, value in first.items()]
+    shown = " ".join(values[:_SHOWN_STEPS]) + _left(len(values) - _SHOWN_STEPS)
+    print(f"  initial state: {shown}")
+    steps = list(zip(lasso.action_names, lasso.changes(), strict=True))
+    k = len(lasso.prefix)
+    for title, part in (("prefix", steps[:k]), ("cycle", steps[k:])):
+        print(f"  {title}:" + ("" if part else " (empty)"))
+        width = max((len(name) for name, _ in part[:_SHOWN_STEPS]), default=0)
+        for name, changes in part[:_SHOWN_STEPS]:
+            print(f"    {name:{width}}  {_changed(changes)}".rstrip())
+        if left := _left(len(part) - _SHOWN_STEPS):
+            print(f"   {left}")
+    sys.stdout.flush()
+
+
+def _changed(changes: dict[str, tuple[Any, Any]]) -> str:
+    shown = [f"{name}: {old} -> {new}" for name, (old, new) in changes.items()]
+    left = len(shown) - _SHOWN_CHANGES
+    return ", ".join(shown[:_SHOWN_CHANGES]) + (
+        f", and {left} more" if left > 0 else ""
+    )

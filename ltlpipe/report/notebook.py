@@ -1,0 +1,247 @@
+"""What verdicts, lassos, systems and property automata show in Jupyter.
+
+HTML with a table, or a picture of what is small enough for one where Graphviz is
+installed (`ltlpipe.report.graphs`); long tables are abbreviated.  The classes ask for
+it through `ltlpipe._display`.
+"""
+
+from __future__ import annotations
+
+import html
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.report import graphs, markup
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED, Lasso, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_ROWS = 24
+"""Rows of a table that are shown, at least."""
+
+_COLOURS = {HOLDS: "#0072B2", VIOLATED: "#D55E00"}
+_MOST_MOVES = 6  # components of a step
+_MOST_NAMES = 12  # actions in a line
+_NAME = 60  # characters
+
+
+@singledispatch
+def html_of(subject: Any) -> str:
+    """Return what an object shows, as HTML; what comes from input is escaped."""
+    raise TypeError(f"nothing is known of how to show a {type(subject).__name__}")
+
+
+@singledispatch
+def svg_of(subject: Any) -> str | None:  # noqa: ARG001 - the default
+    """Return a picture of an object; None where there is none to make."""
+    return None
+
+
+@html_of.register
+def _verdict_html(subject: Verdict) -> str:
+    colour = _COLOURS.get(subject.verdict, "#555555")
+    word = f'<strong style="color: {colour}">{html.escape(subject.verdict)}</strong>'
+    why = "" if subject.reason is None else f" ({html.escape(subject.reason)})"
+    formula = "" if subject.formula is None else f" {_code(subject.formula)}"
+    about = f"<p>{word}{why}:{formula} on {_code(subject.system or 'a system')}</p>"
+    lasso = "" if subject.lasso is None else html_of(subject.lasso)
+    return f"<div>{about}\n{_facts(subject)}\n{lasso}</div>"
+
+
+def _facts(verdict: Verdict) -> str:
+    plan, stats = verdict.plan, verdict.stats
+    facts = {
+        "automaton": plan.automaton,
+        "search": plan.emptiness,
+        "reductions": ", ".join(plan.reductions) or "none",
+        "states": None if stats.states is None else f"{stats.states:,}",
+        "transitions": None if stats.transitions is None else f"{stats.transitions:,}",
+        "seconds": f"{stats.seconds:.3f}",
+        "MiB": None if stats.memory_mib is None else f"{stats.memory_mib:.3f}",
+        "seen": None if stats.coverage is None else f"{stats.coverage:.2%}",
+    }
+    known = {name: value for name, value in facts.items() if value is not None}
+    return markup.table([*known], [[*known.values()]])
+
+
+@html_of.register
+def _lasso_html(subject: Lasso) -> str:
+    names = subject.prefix + subject.cycle
+    first = len(subject.prefix)
+    shown = _some(len(names), around=first)
+    rows = []
+    for step in shown:
+        if step is None:
+            rows.append(["…", "", "", ""])
+            continue
+        part = "cycle" if step >= first else "prefix"
+        moves = _moves(subject.states[step], subject.states[step + 1])
+        rows.append([str(step + 1), part, _name(names[step]), moves])
+    about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
+    table = markup.table(["step", "part", "action", "who moves"], rows)
+    return f"<div>{about}\n{table}</div>"
+
+
+def _moves(before: np.ndarray, after: np.ndarray) -> str:
+    """Return which components change their local states, from 0, and how."""
+    moved = np.flatnonzero(before != after)
+    shown = [f"{i}: {before[i]} → {after[i]}" for i in moved[:_MOST_MOVES].tolist()]
+    if len(moved) > _MOST_MOVES:
+        shown.append(f"… {len(moved) - _MOST_MOVES} more")
+    return ", ".join(shown)
+
+
+def _some(n_rows: int, around: int) -> list[int | None]:
+    """Return the rows to show: the first, those at a place, and the last; None: gap."""
+    if n_rows <= MOST_ROWS:
+        return [*range(n_rows)]
+    third = MOST_ROWS // 3
+    wanted = {*range(third), *range(n_rows - third, n_rows)}
+    wanted |= {*range(max(around - third // 2, 0), min(around + third // 2, n_rows))}
+    shown: list[int | None] = []
+    for row in sorted(wanted):
+        if shown and shown[-1] != row - 1:
+            shown.append(None)
+        shown.append(row)
+    return shown
+
+
+@html_of.register
+def _network_html(subject: Network) -> str:
+    n = len(subject.components)
+    named = f" {_code(subject.name)}" if subject.name else ""
+    marked = ", with acceptance" if subject.has_acceptance else ""
+    about = f"<p>Network{named}: {_count(n, 'component')}{marked}</p>"
+    head = ["", "component", "states", "transitions", "labels", "accepting"]
+    numeric = [True, False, True, True, True, True]
+    rows = [
+        [
+            str(number),
+            _name(lts.name),
+            *(f"{k:,}" for k in (lts.n_states, lts.n_transitions, len(lts.labels))),
+            "-" if lts.accepting is None else f"{int(lts.accepting.sum()):,}",
+        ]
+        for number, lts in enumerate(subject.components[:MOST_ROWS])
+    ]
+    table = markup.table(head, rows, numeric) + _rest(n - len(rows), "component")
+    names = [action.name for action in subject.actions]
+    actions = f"<p>{_count(len(names), 'action')}: {_listed(names)}</p>"
+    return f"<div>{about}\n{table}\n{actions}\n{svg_of(subject) or ''}</div>"
+
+
+@html_of.register
+def _lts_html(subject: LTS) -> str:
+    named = f" {_code(subject.name)}" if subject.name else ""
+    counts = f"{_count(subject.n_states, 'state')}, "
+    counts += _count(subject.n_transitions, "transition")
+    about = f"<p>LTS{named}: {counts}; labels: {_listed(subject.labels)}</p>"
+    picture = svg_of(subject)
+    if picture is not None:
+        return f"<div>{about}\n{picture}</div>"
+    about += f"<p>initial: {subject.initial}{_accepting(subject)}</p>"
+    n = min(subject.n_transitions, MOST_ROWS)
+    rows = [
+        [str(src), _name(subject.labels[label]), str(dst)]
+        for src, label, dst in zip(
+            subject.src[:n].tolist(),
+            subject.label[:n].tolist(),
+            subject.dst[:n].tolist(),
+            strict=True,
+        )
+    ]
+    table = markup.table(["src", "label", "dst"], rows, [True, False, True])
+    rest = _rest(subject.n_transitions - n, "transition")
+    return f"<div>{about}\n{table}{rest}</div>"
+
+
+def _accepting(lts: LTS) -> str:
+    if lts.accepting is None:
+        return ""
+    states = np.flatnonzero(lts.accepting).tolist()
+    return f"; accepting: {_listed(list(map(str, states)))}"
+
+
+@html_of.register
+def _automaton_html(subject: PropertyAutomaton) -> str:
+    kinds = [
+        name
+        for name, flag in (
+            ("state-based", subject.state_based),
+            ("weak", subject.weak),
+            ("terminal", subject.terminal),
+        )
+        if flag
+    ]
+    about = ", ".join(
+        [
+            f"Property automaton: {_count(subject.n_states, 'state')}",
+            _count(subject.n_letters, "letter"),
+            f"acceptance {subject.acceptance}",
+            *kinds,
+        ]
+    )
+    about = f"<p>{html.escape(about)}</p>"
+    picture = svg_of(subject)
+    if picture is not None:
+        return f"<div>{about}\n{picture}</div>"
+    arrows = [*graphs.automaton_arrows(subject).items()]
+    rows = [
+        [
+            str(src),
+            _name(graphs.letters_text(subject, letters)),
+            str(dst),
+            graphs.marks_text(marks),
+        ]
+        for (src, dst, marks), letters in arrows[:MOST_ROWS]
+    ]
+    about += f"<p>initial: {subject.initial}</p>"
+    table = markup.table(["src", "letters", "dst", "marks"], rows)
+    rest = _rest(len(arrows) - len(rows), "transition")
+    return f"<div>{about}\n{table}{rest}</div>"
+
+
+@svg_of.register
+def _lts_svg(subject: LTS) -> str | None:
+    return _picture(graphs.lts_graph([subject]))
+
+
+@svg_of.register
+def _network_svg(subject: Network) -> str | None:
+    return _picture(graphs.lts_graph(subject.components))
+
+
+@svg_of.register
+def _automaton_svg(subject: PropertyAutomaton) -> str | None:
+    return _picture(graphs.automaton_graph(subject))
+
+
+def _picture(graph: str | None) -> str | None:
+    return None if graph is None else graphs.svg_of_graph(graph)
+
+
+def _name(text: str) -> str:
+    return graphs.short(text, _NAME)
+
+
+def _code(text: str) -> str:
+    return f"<code>{html.escape(graphs.short(text, 4 * _NAME))}</code>"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return some names with commas between, escaped."""
+    shown = ", ".join(_code(_name(name)) for name in names[:_MOST_NAMES])
+    rest = len(names) - _MOST_NAMES
+    return f"{shown}, … {rest:,} more" if rest > 0 else shown or "none"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _rest(number: int, noun: str) -> str:
+    return f"\n<p>… {_count(number, noun)} more</p>" if number > 0 else ""

@@ -1,0 +1,295 @@
+"""What a step makes of a row, as Python source: words, fields and assignments.
+
+The values that variables have at a point of a step are kept as text.  What is assigned
+waits until the row is written, so that all fields of a word are put together at
+once; only access to an array by an index that is not constant needs the words as they
+are by then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe.systems.dve.expressions import Element, Number, Read
+from ltlpipe.systems.dve.program import BOUNDS
+from ltlpipe.systems.dve.translating import Translator
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from ltlpipe.systems.dve.expressions import Expression
+    from ltlpipe.systems.dve.layout import Layout
+    from ltlpipe.systems.dve.program import Program
+    from ltlpipe.systems.dve.ranges import Ranges
+
+
+class Source:
+    """Lines of Python, with the names that they use.
+
+    Parameters
+    ----------
+    indent : int
+        Levels of the first line.
+    """
+
+    def __init__(self, indent: int = 0) -> None:
+        self.lines: list[str] = []
+        self.indent = indent
+        self._temporaries = 0
+
+    def line(self, text: str) -> None:
+        """Append a line at the current level."""
+        self.lines.append("    " * self.indent + text)
+
+    def temporary(self) -> str:
+        """Return a name that is not in use."""
+        self._temporaries += 1
+        return f"t{self._temporaries}"
+
+
+class Loaded:
+    """The variables of the row that a part of the code reads, each once, by name."""
+
+    def __init__(self, names: Sequence[str], layout: Layout) -> None:
+        self.names = names
+        self.layout = layout
+        self.used: dict[int, None] = {}
+
+    def read(self, variable: int) -> str:
+        """Return the value that a variable has in the row."""
+        place = self.layout.places[variable]
+        if not place.bits:
+            return str(place.low) if place.low >= 0 else f"({place.low})"
+        self.used[variable] = None
+        return self.names[variable]
+
+    def lines(self) -> list[str]:
+        """Return the assignments that load what has been read."""
+        return [
+            f"{self.names[variable]} = {extracted(self.layout, variable)}"
+            for variable in sorted(self.used)
+        ]
+
+
+def extracted(layout: Layout, variable: int, words: Sequence[str] | None = None) -> str:
+    """Return the value of a variable in words, ``w0`` and so on by default."""
+    place = layout.places[variable]
+    word = f"w{place.word}" if words is None else words[place.word]
+    text = f"({word} >> {place.shift})" if place.shift else word
+    text = f"{text} & {place.mask}"
+    if not place.low:
+        return text
+    return f"({text}) {'+' if place.low > 0 else '-'} {abs(place.low)}"
+
+
+class Outcome:
+    """The row that a step leads to, as far as it has been computed.
+
+    Parameters
+    ----------
+    program, ranges, layout
+        The model, what is known of it, and where its variables are.
+    source : Source
+        Where lines go.
+    loaded : Loaded
+        The values in the row that the step leaves.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        ranges: Ranges,
+        layout: Layout,
+        source: Source,
+        loaded: Loaded,
+    ) -> None:
+        self.program = program
+        self.layout = layout
+        self.source = source
+        self.loaded = loaded
+        self.words = [f"w{i}" for i in range(layout.n_words)]
+        self.translator = Translator(ranges, self)
+        self._values: dict[int, str] = {}  # assigned, or read from changed words
+        self._waiting: dict[int, str] = {}  # assigned, but not yet in the words
+        self._stale: set[int] = set()  # elements that have changed in the words
+
+    def read(self, variable: int) -> str:
+        """Return the current value of a variable."""
+        if variable in self._values:
+            return self._values[variable]
+        if variable not in self._stale:
+            return self.loaded.read(variable)
+        if not self.layout.places[variable].bits:
+            return self.loaded.read(variable)
+        return f"({extracted(self.layout, variable, self.words)})"
+
+    def read_element(self, first: int, size: int, index: str) -> str:
+        """Return the current value of an element of an array."""
+        bits, low = self.layout.places[first].bits, self.layout.places[first].low
+        if not bits:
+            return str(low) if low >= 0 else f"({low})"
+        self._write_waiting(range(first, first + size))
+        parts = [
+            self._field_at(chunk.word, chunk.shift, bits, chunk.first, index)
+            for chunk in self.layout.chunks[first]
+        ]
+        text = parts[-1]
+        ends = [c.first + c.size for c in self.layout.chunks[first]]
+        for part, end in zip(parts[-2::-1], ends[-2::-1], strict=True):
+            text = f"{part} if {index} < {end} else {text}"
+        if low:
+            text = f"({text}) {'+' if low > 0 else '-'} {abs(low)}"
+        return f"({text})"
+
+    def _field_at(
+        self, word: int, shift: int, bits: int, first: int, index: str
+    ) -> str:
+        """Return the field of an element, `first` being the first of the word."""
+        at = _shift(shift, bits, first, index)
+        return f"({self.words[word]} >> {at}) & {(1 << bits) - 1}"
+
+    def assign(self, target: Expression, value: str) -> None:
+        """Assign a value that is in the target's range."""
+        if isinstance(target, Read):
+            self._set(target.variable, value)
+            return
+        assert isinstance(target, Element)
+        index = self.named(self.translator.value(target.index))
+        self._store(target, index, value)
+
+    def _set(self, variable: int, value: str) -> None:
+        text = self.named(value)
+        self._values[variable] = text
+        self._waiting[variable] = text
+
+    def move(self, process: int, state: int) -> None:
+        """Put a process into a state."""
+        self._set(self.program.processes[process].state, str(state))
+
+    def set_variable(self, variable: int, value: str) -> None:
+        """Assign to a variable by its number."""
+        self._set(variable, value)
+
+    def store_at(self, first: int, size: int, index: str, value: str) -> None:
+        """Assign to an element of an array; `index` is in its range."""
+        self._store(Element(first, size, Number(0)), self.named(index), value)
+
+    def converted(self, expression: Expression, kind: str) -> str:
+        """Return the value of an expression as a variable of a type holds it."""
+        low, high = BOUNDS[kind]
+        interval = self.translator.interval(expression)
+        text = self.translator.value(expression)
+        if low <= interval.low and interval.high <= high:
+            return text
+        if low == 0:
+            return f"({text}) & {high}"
+        return f"((({text}) + {-low}) & {high - low}) - {-low}"
+
+    def kind_of(self, target: Expression) -> str:
+        """Return the type of what a target names."""
+        assert isinstance(target, (Read, Element))
+        number = target.variable if isinstance(target, Read) else target.first
+        return self.program.variables[number].kind
+
+    def named(self, value: str) -> str:
+        """Return a name or number for a value, after a line that computes it."""
+        if value.isidentifier() or _is_number(value):
+            return value
+        name = self.source.temporary()
+        self.source.line(f"{name} = {value}")
+        return name
+
+    def _store(self, target: Element, index: str, value: str) -> None:
+        bits, low = (
+            self.layout.places[target.first].bits,
+            self.layout.places[target.first].low,
+        )
+        elements = range(target.first, target.first + target.size)
+        if not bits:
+            return
+        stored = self.named(_less(value, low))
+        self._write_waiting(elements)
+        chunks = self.layout.chunks[target.first]
+        for number, chunk in enumerate(chunks):
+            at = self.named(_shift(chunk.shift, bits, chunk.first, index))
+            old = self.words[chunk.word]
+            new = f"({old} & ~({(1 << bits) - 1} << {at})) | ({stored} << {at})"
+            if len(chunks) > 1:
+                inside = f"{index} < {chunk.first + chunk.size}"
+                if number:
+                    inside = f"{index} >= {chunk.first} and {inside}"
+                # The shift of an element elsewhere may be anything: it is not used.
+                new = f"({new}) if {inside} else {old}"
+            self.words[chunk.word] = self.named(new)
+        for element in elements:
+            self._values.pop(element, None)
+            self._stale.add(element)
+
+    def _write_waiting(self, variables: range) -> None:
+        """Put assignments to some variables into the words."""
+        for variable in variables:
+            if variable in self._waiting:
+                word = self.layout.places[variable].word
+                self.words[word] = self.named(self._combined(word, variables))
+
+    def _combined(self, word: int, variables: Container[int]) -> str:
+        """Return a word with what is waiting of some variables, which waits no more.
+
+        A value that another one may yet replace need not fit into its field, unless
+        it is an element of an array (see `Ranges`): only those are written early.
+        """
+        keep, constant, parts = (1 << 64) - 1, 0, []
+        for variable, value in list(self._waiting.items()):
+            place = self.layout.places[variable]
+            if place.word != word or variable not in variables:
+                continue
+            del self._waiting[variable]
+            self._stale.add(variable)
+            if not place.bits:
+                continue
+            keep &= ~(place.mask << place.shift)
+            if _is_number(value):
+                constant |= int(value) - place.low << place.shift
+                continue
+            text = _less(value, place.low)
+            parts.append(f"({text} << {place.shift})" if place.shift else f"({text})")
+        old = self.words[word]
+        if keep == (1 << 64) - 1:
+            return old
+        text = " | ".join([f"({old} & {_signed(keep)})", *parts])
+        return f"{text} | {_signed(constant)}" if constant else text
+
+    def final_words(self) -> list[str]:
+        """Return the words of the row that the step leads to."""
+        everything = range(len(self.layout.places))
+        return [self._combined(word, everything) for word in range(len(self.words))]
+
+
+def _shift(shift: int, bits: int, first: int, index: str) -> str:
+    """Return where the field of an element begins."""
+    if index.isdigit():
+        return str(shift + bits * (int(index) - first))
+    text = f"({index})" if not index.isidentifier() else index
+    text = text if bits == 1 else f"{text} * {bits}"
+    offset = shift - first * bits
+    if not offset:
+        return f"({text})" if bits != 1 else text
+    return f"({text} {'+' if offset > 0 else '-'} {abs(offset)})"
+
+
+def _is_number(text: str) -> bool:
+    """Whether a value is a constant, such as ``-3``."""
+    return text.removeprefix("-").isdigit()
+
+
+def _less(value: str, low: int) -> str:
+    if not low:
+        return value
+    if _is_number(value):
+        return str(int(value) - low)
+    return f"({value}) {'-' if low > 0 else '+'} {abs(low)}"
+
+
+def _signed(word: int) -> int:
+    """Return the signed number with the bits of a word."""
+    return word - (1 << 64) if word >> 63 else word

@@ -1,0 +1,225 @@
+"""DVE models as checking sees them (`ltlpipe.systems.models`)."""
+
+from __future__ import annotations
+
+import math
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe._files import read_text
+from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
+from ltlpipe.systems.dve.compiling import successor_function
+from ltlpipe.systems.dve.generating import generate
+from ltlpipe.systems.dve.grammar import DVE_OPENING
+from ltlpipe.systems.dve.interpreting import Interpreter
+from ltlpipe.systems.dve.kernels import N_HEADER, Header
+from ltlpipe.systems.dve.layout import Layout, lay_out
+from ltlpipe.systems.dve.ranges import Ranges
+from ltlpipe.systems.dve.reading import read_dve
+from ltlpipe.systems.models import Model, PackedModel, Step
+from ltlpipe.systems.packing import MAX_SUCCESSORS
+from ltlpipe.systems.propositions.binding import Vocabulary
+from ltlpipe.systems.propositions.tables import assemble, taken_bits
+from ltlpipe.systems.reading import split_suffix
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe._files import StrPath
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.dve.program import Program
+    from ltlpipe.systems.models import Valuation
+
+_MAX_ACTIONS = 1 << 18
+
+
+def read_dve_model(text: str, file: str) -> DveModel:
+    """Read a DVE model; see `ltlpipe.systems.dve.reading.read_dve` for errors."""
+    return DveModel(read_dve(text, file))
+
+
+def load_dve(path: StrPath) -> DveModel:
+    """Read a DVE model from a file, decompressed if its name ends in ``.gz``.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, its name does not end in ``.dve``, or it holds no
+        model; names file and line.
+    UnsupportedError
+        The model says what is not supported.
+    """
+    file = os.fspath(path)
+    if split_suffix(file)[1] != ".dve":
+        raise InputError("expected a DVE model, with the suffix .dve", file=file)
+    return read_dve_model(read_text(file, opening=DVE_OPENING), file)
+
+
+class DveModel(Model):
+    """A DVE model: interpreted step by step, or compiled for a search.
+
+    Parameters
+    ----------
+    program : Program
+        The checked model.
+
+    Raises
+    ------
+    UnsupportedError
+        There are too many different steps.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.name = program.name
+        self.variables = tuple(v.name for v in program.variables)
+        self._interpreter = Interpreter(program)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        if self.n_actions > _MAX_ACTIONS:
+            raise UnsupportedError(
+                f"{self.name}: transitions can be combined to {self.n_actions} "
+                f"different steps; the limit is {_MAX_ACTIONS}"
+            )
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What moves in a step: one process, two, or all of a synchronous system."""
+        program = self.program
+        if not program.synchronous:
+            return tuple(
+                " | ".join(program.described(t) for t in action if t is not None)
+                for action in program.actions()
+            )
+        names = [""]
+        for process in program.processes:
+            names = [
+                f"{name} | {program.described(t)}" if name else program.described(t)
+                for t in process.transitions
+                for name in names
+            ]
+        return tuple(names)
+
+    @cached_property
+    def n_actions(self) -> int:
+        """How many actions there are."""
+        if self.program.synchronous:
+            return math.prod(len(p.transitions) for p in self.program.processes)
+        return len(self.program.actions())
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
+        """The names of variables, arrays, states and actions."""
+        variables = {v.name: i for i, v in enumerate(self.program.variables)}
+        texts = {}
+        facts: dict[str, Expression] = {}
+        for i, variable in enumerate(self.program.variables):
+            if not variable.states:
+                continue
+            texts[i] = {state: k for k, state in enumerate(variable.states)}
+            for k, state in enumerate(variable.states):
+                test = Operation("==", (Variable(i), Number(k)))
+                facts[f"{variable.name}.{state}"] = test
+        return Vocabulary(
+            variables=variables,
+            arrays={a.name: (a.first, a.size) for a in self.program.arrays},
+            texts=texts,
+            facts={name: test for name, test in facts.items() if name not in variables},
+            actions={name: i for i, name in reversed(list(enumerate(self.actions)))},
+        )
+
+    def initial(self) -> Valuation:
+        """Return the valuation in which runs begin."""
+        return self.program.initial
+
+    def steps(self, state: Valuation) -> list[Step]:
+        """Return all steps of a valuation, in the order of the packed system."""
+        return [Step(*step) for step in self._interpreter.steps(state)]
+
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return the variables with their values, states of processes by name.
+
+        What tells that a step has failed is shown only where one has.
+        """
+        shown: dict[str, int | str] = {}
+        for variable, value in zip(self.program.variables, state, strict=True):
+            if variable.kind != "error" or value:
+                shown[variable.name] = (
+                    variable.states[value] if variable.states else value
+                )
+        return shown
+
+    @cached_property
+    def _ranges(self) -> Ranges:
+        return Ranges(self.program)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the variables lie in a row."""
+        return lay_out(self.program, self._ranges.variables)
+
+    @cached_property
+    def source(self) -> str:
+        """The generated module whose `expand` is the successor function."""
+        return generate(self.program, self._ranges, self.layout)
+
+    @cached_property
+    def max_successors(self) -> int:
+        """A bound of the number of successors of a state."""
+        most = []
+        if self.program.synchronous:
+            leaders = [t for p in self.program.processes for t in p.transitions]
+        else:
+            leaders = [action.leader for action in self.program.actions()]
+        for number in range(len(self.program.processes)):
+            sources = [t.source for t in leaders if t.process == number]
+            most.append(int(np.bincount(sources).max()) if sources else 0)
+        if self.program.synchronous:
+            return max(2 * math.prod(most), 1)  # what is being combined needs room
+        return max(sum(most), 1)
+
+    def pack(
+        self,
+        propositions: Sequence[Expression],
+        *,
+        extra_values: int = 1,
+        seed: int | None = None,
+    ) -> PackedModel:
+        """Lay out the tables for one property; see `Model.pack`.
+
+        The successor function is the same for all properties, and so is its machine
+        code: propositions are tables, and the field for the caller lies where the
+        model has left room.
+        """
+        if self.max_successors > MAX_SUCCESSORS:
+            raise UnsupportedError(
+                f"{self.name}: one state can have up to {self.max_successors} "
+                f"successors; the limit is {MAX_SUCCESSORS}"
+            )
+        layout = self.layout
+        letters = assemble(propositions, layout.places)
+        header = np.zeros(N_HEADER, dtype=np.int64)
+        header[Header.LETTERS] = N_HEADER
+        tables = [header, letters]
+        if any(isinstance(proposition, Taken) for proposition in propositions):
+            header[Header.TAKEN] = N_HEADER + len(letters)
+            tables.append(taken_bits(propositions, len(self.actions)))
+        if seed is not None:
+            rng = np.random.default_rng(seed)
+            header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)
+        extra = layout.with_extra(extra_values)
+        n_words = max(layout.n_words, extra.word + 1)
+        return PackedModel(
+            expand=successor_function(self.source),
+            ints=np.concatenate(tables),
+            words=np.zeros(0, dtype=np.uint64),
+            initial=layout.packed(self.program.initial, n_words),
+            extra=extra,
+            max_successors=self.max_successors,
+            places=layout.places,
+        )

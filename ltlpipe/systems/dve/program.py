@@ -1,0 +1,269 @@
+"""A model with all names looked up: what interpreter, analysis and generator read.
+
+The state of a model is a tuple of values, one per `Variable`: global variables, the
+contents of channels, and for each process its state followed by its variables.
+
+A *step* is what happens at once in an asynchronous system: one transition of one
+process, or one that sends together with one that receives over a channel without
+buffer.  In a synchronous system every process takes a transition at every step.
+
+Source: DiVinE's ``divine/dve/compiler.cpp``, whose semantics the published state
+counts of BEEM have been made with.
+
+Semantics of a step, decided here once (docs/dve.md says the same for users): guards
+are evaluated in the state, sender's first; values are sent as they are in that state;
+the receiver gets them, moves, and has its effects, then the sender moves and has its
+effects.  If a process is in a committed state, only steps begin in which all
+processes that move are in one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.systems.dve.expressions import Read
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.dve.expressions import Element, Expression
+
+BOUNDS = {"byte": (0, 255), "int": (-(1 << 15), (1 << 15) - 1)}
+"""The values of each type; what is assigned is taken modulo their number."""
+
+ERROR = "error"
+"""The kind of the variable that tells whether a step has failed."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One entry of a state.
+
+    Parameters
+    ----------
+    name : str
+        As propositions name it: ``x``, ``P.x``, ``a[2]``; a process's own name for
+        its state.
+    kind : str
+        "byte", "int", "state" (of a process), "length" (of a channel) or "error".
+    bounds : (int, int)
+        The least and the largest value that it can hold.
+    initial : int
+        Its first value.
+    states : tuple of str
+        The names of a process's states, else empty.
+    """
+
+    name: str
+    kind: str
+    bounds: tuple[int, int]
+    initial: int
+    states: tuple[str, ...] = ()
+
+
+class Array(NamedTuple):
+    """An array: its elements are consecutive variables."""
+
+    name: str
+    first: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    types : tuple of str, optional
+        What its messages consist of; None for a channel without types.
+    capacity : int
+        Messages that it holds; 0 if sender and receiver move together.
+    length : int
+        The variable that counts its messages, -1 without buffer.
+    cells : tuple of int
+        For each part of a message the variable that holds it in the first message;
+        those of the later messages follow.
+    """
+
+    name: str
+    types: tuple[str, ...] | None
+    capacity: int
+    length: int = -1
+    cells: tuple[int, ...] = ()
+
+
+class Effect(NamedTuple):
+    """One assignment."""
+
+    target: Read | Element
+    value: Expression
+
+
+class Message(NamedTuple):
+    """What a transition sends or receives.
+
+    `values` are expressions if it `sends`, else targets.
+    """
+
+    channel: int
+    sends: bool
+    values: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """A transition of a process; `source` and `target` are numbers of its states."""
+
+    process: int
+    source: int
+    target: int
+    guard: Expression | None
+    message: Message | None
+    effects: tuple[Effect, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process; `state` is the variable that holds its state."""
+
+    name: str
+    state: int
+    committed: frozenset[int]
+    accepting: frozenset[int]
+    transitions: tuple[Transition, ...]
+    variables: tuple[int, ...]  # its own, without its state
+
+
+class Action(NamedTuple):
+    """A step of an asynchronous system, without its state.
+
+    `partner` is the transition that receives if `leader` sends without buffer.
+    """
+
+    leader: Transition
+    partner: Transition | None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A checked model.
+
+    Parameters
+    ----------
+    name : str
+        The file's name.
+    variables : tuple of Variable
+        The entries of a state.
+    arrays : tuple of Array
+        Which of them are elements of arrays, contents of channels included.
+    channels, processes : tuple
+        In the order of the file.
+    synchronous : bool
+        Whether all processes move at every step.
+    assertions : tuple of (int, int, Expression)
+        Process, state and what is asserted there.
+    """
+
+    name: str
+    variables: tuple[Variable, ...]
+    arrays: tuple[Array, ...]
+    channels: tuple[Channel, ...]
+    processes: tuple[Process, ...]
+    synchronous: bool
+    assertions: tuple[tuple[int, int, Expression], ...]
+
+    @property
+    def initial(self) -> tuple[int, ...]:
+        """The first state."""
+        return tuple(v.initial for v in self.variables)
+
+    @property
+    def error(self) -> int:
+        """The variable that tells whether a step has failed, the last of all."""
+        return len(self.variables) - 1
+
+    def actions(self) -> list[Action]:
+        """Return the steps of an asynchronous system in the order of generation.
+
+        By process and transition, senders standing for both; then by receiver.
+        """
+        receivers: dict[int, list[Transition]] = {}
+        for process in self.processes:
+            for transition in process.transitions:
+                if self.receives_together(transition):
+                    assert transition.message is not None
+                    receivers.setdefault(transition.message.channel, []).append(
+                        transition
+                    )
+        actions = []
+        for process in self.processes:
+            for transition in process.transitions:
+                if self.receives_together(transition):
+                    continue
+                if not self.sends_together(transition):
+                    actions.append(Action(transition, None))
+                    continue
+                assert transition.message is not None
+                actions += [
+                    Action(transition, partner)
+                    for partner in receivers.get(transition.message.channel, [])
+                    if partner.process != transition.process
+                ]
+        return actions
+
+    @cached_property
+    def slots(self) -> tuple[int, ...]:
+        """For each variable the first of its array, or itself if it is in none."""
+        slots = list(range(len(self.variables)))
+        for array in self.arrays:
+            slots[array.first : array.first + array.size] = [array.first] * array.size
+        return tuple(slots)
+
+    def slot_variables(self, slot: int) -> range:
+        """Return the variables of a slot: the elements of an array, or one."""
+        end = slot + 1
+        while end < len(self.variables) and self.slots[end] == slot:
+            end += 1
+        return range(slot, end)
+
+    def writes(self, transition: Transition) -> set[int]:
+        """Return the slots that the effects of a transition write to, and its state."""
+        written = {self.processes[transition.process].state}
+        for effect in transition.effects:
+            target = effect.target
+            first = target.variable if isinstance(target, Read) else target.first
+            written.add(self.slots[first])
+        return written
+
+    def sends_together(self, transition: Transition) -> bool:
+        """Whether a transition sends over a channel without buffer."""
+        message = transition.message
+        return (
+            message is not None
+            and message.sends
+            and not self.channels[message.channel].capacity
+        )
+
+    def receives_together(self, transition: Transition) -> bool:
+        """Whether a transition receives over a channel without buffer."""
+        message = transition.message
+        return (
+            message is not None
+            and not message.sends
+            and not self.channels[message.channel].capacity
+        )
+
+    def described(self, transition: Transition) -> str:
+        """Return a transition in words: ``P: a -> b``."""
+        process = self.processes[transition.process]
+        states = self.variables[process.state].states
+        source, target = states[transition.source], states[transition.target]
+        text = f"{process.name}: {source} -> {target}"
+        if transition.message is None:
+            return text
+        mark = "!" if transition.message.sends else "?"
+        return f"{text} {self.channels[transition.message.channel].name}{mark}"

@@ -1,0 +1,110 @@
+"""Result tables from files."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+
+import pandas as pd
+import pytest
+
+from ltlpipe import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, open_table, to_frame
+from ltlpipe.report.reading import read_results
+from tests.report.tables import row, stored
+
+ROWS = [
+    row(
+        "default",
+        1.5,
+        states=10**12,
+        timeout=60.0,
+        started_at="2026-11-21T20:00:00.25+00:00",
+    ),
+    row("NA", None, "", system="<b>"),
+]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_what_solve_has_written(suffix, tmp_path):
+    """Comes back as it was, types and all; times are times."""
+    path = tmp_path / f"r{suffix}"
+    with open_table(path) as table:
+        for some in ROWS:
+            table.write(some)
+    frame = to_frame(ROWS, DTYPES)
+    if suffix == ".csv":  # an empty cell is a missing one
+        frame = frame.replace({"formula": {"": pd.NA}, "formula_id": {"": pd.NA}})
+    frame["started_at"] = pd.to_datetime(frame["started_at"], utc=True)
+    pd.testing.assert_frame_equal(
+        read_results(path), frame.astype({"started_at": "datetime64[us, UTC]"})
+    )
+
+
+def test_what_results_has_written(tmp_path):
+    """Numbers are numbers, times are times, categories are texts."""
+    frame = stored(ROWS)
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    data = (tmp_path / "r.csv").read_bytes()
+    (tmp_path / "r.CSV.gz").write_bytes(gzip.compress(data))
+    for name in ("r.csv", "r.CSV.gz"):
+        found = read_results(tmp_path / name)
+        assert [*found] == [*frame]
+        assert found["states"].tolist() == [10**12, pd.NA]
+        assert found["timeout"].tolist() == [60.0, pd.NA]
+        assert found["configuration"].tolist() == ["default", "NA"]
+        assert str(found["system"].dtype) == "string"
+        pd.testing.assert_series_equal(found["started_at"], frame["started_at"])
+    frame.to_parquet(tmp_path / "r.parquet")
+    found = read_results(tmp_path / "r.parquet")
+    columns = ["system", "verdict", "states", "seconds", "started_at", "finished_at"]
+    pd.testing.assert_frame_equal(found[columns], frame[columns])
+
+
+def test_other_columns(tmp_path):
+    """Those of a comparison, and of whoever has added some."""
+    frame = to_frame([{"weak": True, "pairs": 3}], COMPARISON_DTYPES)
+    frame.assign(own=[0.5]).to_csv(tmp_path / "r.csv", index=False)
+    found = read_results(tmp_path / "r.csv")
+    assert found["weak"].tolist() == [True]
+    assert str(found["pairs"].dtype) == "Int64"
+    assert found["own"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("r.csv", b"states\nmany\n", "no result table"),
+        ("r.csv", b"states\n1.5\n", "no result table"),
+        ("r.csv", b"started_at\nnoon\n", "no result table: started_at"),
+        ("r.csv", b"a,b\n1,2,3\n4,5,6,7\n", "no result table"),
+        ("r.csv", b'a\n"b\n', "no result table"),
+        ("r.csv", b"", "no result table"),
+        ("r.csv", b"\xff", "expected text in UTF-8"),
+        ("r.parquet", b"PAR1", "cannot be read"),
+        ("r.parquet", b"", "cannot be read"),
+    ],
+)
+def test_damaged_files(name, data, message, tmp_path):
+    """The message names the file."""
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message) as error:
+        read_results(path)
+    assert error.value.file == str(path)
+
+
+def test_other_files(tmp_path):
+    """Those that are not there, other databases, and other kinds."""
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_results(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        read_results(tmp_path)
+    (tmp_path / "r.txt").write_text("system")
+    with pytest.raises(UnsupportedError, match=r"expected a result store, or a file"):
+        read_results(tmp_path / "r.txt")
+    db = sqlite3.connect(tmp_path / "other")
+    db.execute("CREATE TABLE t (c)")
+    db.close()
+    with pytest.raises(LtlpipeError, match="no result store"):
+        read_results(tmp_path / "other")
