@@ -249,3 +249,23 @@ def test_check_says_what_the_model_does(run, folder):
     assert lasso["prefix"] == []
     assert lasso["cycle_actions"] == ["t0", "t1", "t2", "t3", "t4"]
     assert lasso["cycle"][0]["p0"] == 1
+
+
+def test_compare_takes_models(run, folder):
+    model = folder / "models" / "ring.pnml"
+    done = run(
+        *("compare", model, "-f", "G F p1 == 1", "-f", "F p4 > 1"),
+        *("--emptiness", "se05,couvreur99", "--json"),
+    )
+    assert done.code == 1
+    assert [r["verdict"] for r in done.records] == ["holds"] * 2 + ["violated"] * 2
+
+
+def test_folders_may_hold_models(run, tmp_path):
+    (tmp_path / "system.pnml").write_text(ring(3))
+    (tmp_path / "formulas.ltl").write_text("G F p1 == 1\nG(p0 == 1 -> X p1 == 1)\n")
+    out = tmp_path / "out.csv"
+    assert run("solve", tmp_path, "--out", out).code == 0
+    rows = rows_of(out)
+    assert rows["verdict"].tolist() == ["holds", "holds"]
+    assert rows["states"].min() >= 3
