@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe._display import Displayed
+from ltlpipe.systems.lts import Network
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
@@ -152,3 +153,7 @@ class PackedModel:
             bits = value & np.uint64(place.mask)
             states[:, i] = bits.astype(np.int64) + place.low
         return states
+
+
+System = Network | Model
+"""What can be checked; `ltlpipe.systems.reading.load` reads one."""

@@ -210,6 +210,8 @@ class ModelTask(Question):
             lasso = self._extract(search, packed, interrupt)
         except Interrupted as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
+        if packed.overflowed() is not None:  # extraction may have searched on
+            return self._verdict(UNKNOWN, OVERFLOW)
         used = (search.memory_bytes + search.extraction_bytes) / MIB
         replay_model_run(self.system, lasso, stutters=self._stutters)
         if not self.property.is_trivial:

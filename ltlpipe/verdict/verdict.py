@@ -109,20 +109,25 @@ class Lasso(Displayed):
         state without successors repeats itself.
     states : int32[k + c + 1, n_components] or int64[k + c + 1, n_variables]
         Local states, or values, before each step and after the last one.
-    action_names : list of str
-        The actions of prefix and cycle.
+    moves : list of str, optional
+        The actions of prefix and cycle, where these are valuations.
     """
 
     prefix: list[Any]
     cycle: list[Any]
     actions: np.ndarray = field(repr=False)
     states: np.ndarray = field(repr=False)
-    action_names: list[str] = field(repr=False)
+    moves: list[str] | None = field(default=None, repr=False)
 
     @property
     def has_valuations(self) -> bool:
         """Whether it is a run of a model, and not of a network."""
         return isinstance(self.cycle[0], dict)
+
+    @property
+    def action_names(self) -> list[str]:
+        """The actions of prefix and cycle."""
+        return [*self.prefix, *self.cycle] if self.moves is None else self.moves
 
     @property
     def prefix_actions(self) -> list[str]:
