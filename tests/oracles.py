@@ -327,3 +327,15 @@ def _collected(start: Any, steps: Any) -> set[int]:
             seen.add((node, marks))
             todo += [(after, marks | more) for after, more in steps(node)]
     return {marks for node, marks in seen if node == start}
+
+
+def reachable_markings(net, limit):
+    """At most `limit` markings of a net, breadth first."""
+    seen = dict.fromkeys([net.initial()])
+    waiting = [net.initial()]
+    for state in waiting:
+        for _, target in net.steps(state):
+            if target not in seen and len(seen) < limit:
+                seen[target] = None
+                waiting.append(target)
+    return list(seen)

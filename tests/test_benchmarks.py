@@ -50,6 +50,12 @@ ROOT = Path(__file__).parents[1]
             "largest_composition",
         ),
         (
+            "benchmarks.report",
+            ["--rows", "50", "--systems", "2"],
+            "report.csv",
+            "size_mb",
+        ),
+        (
             "benchmarks.decoupled",
             ["--quick", "--part", "scaling"],
             "decoupled_scaling.csv",

@@ -130,8 +130,15 @@ def parse_automata(text: str, file: str) -> list[Any]:
     return [automaton for automaton, _ in _parse(text, file)]
 
 
-def read_automaton(path: StrPath) -> Any:
+def read_automaton(path: StrPath, name: str | None = None) -> Any:
     """Read the one automaton, of any acceptance, that a HOA file holds.
+
+    Parameters
+    ----------
+    path : path
+        The file, also compressed.
+    name : str, optional
+        What the automaton is called, if the file may hold several.
 
     Returns
     -------
@@ -141,14 +148,20 @@ def read_automaton(path: StrPath) -> Any:
     Raises
     ------
     InputError
-        The file cannot be read, is not HOA, or holds several automata.
+        The file cannot be read, is not HOA, or does not hold exactly one automaton
+        (of that name).
     UnsupportedError
         As `parse_automata`.
     """
     file = os.fspath(path)
     automata = parse_automata(read_text(path, opening=HOA_OPENING), file)
-    if len(automata) > 1:
-        raise InputError(f"expected one automaton, found {len(automata)}", file=file)
+    called = ""
+    if name is not None:
+        automata = [one for one in automata if one.get_name() == name]
+        called = f" called {name!r}"
+    if len(automata) != 1:
+        message = f"expected one automaton{called}, found {len(automata)}"
+        raise InputError(message, file=file)
     return automata[0]
 
 

@@ -126,7 +126,7 @@ class Systems:
             return {"formula": parse(asked) if isinstance(asked, str) else asked}
         from ltlpipe.automata.hoa import read_automaton
 
-        automaton = read_automaton(asked.path)
+        automaton = read_automaton(asked.path, asked.name)
         if expected is not None and Digests().question(task) != expected.question:
             raise _changed(asked.path)
         return {"violations": automaton}
@@ -184,6 +184,7 @@ def answer(
         clock = _CpuClock(cpu_time, progress)
         verdict = check(system, **question, **merged, progress=clock)
         row = row_of(verdict)
+        known["search_seconds"] = verdict.stats.search_seconds
         row["system"] = task.system_name  # its contents may have other names, too
         row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
         if verdict.reason == CPU_TIME:

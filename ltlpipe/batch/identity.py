@@ -101,7 +101,8 @@ class Digests:
         """Return the kind of a question, and what stands for its contents."""
         asked = task.formula
         if isinstance(asked, AutomatonFile):
-            return "automaton", self._file(asked.path)
+            name = "" if asked.name is None else f" {asked.name}"
+            return "automaton", self._file(asked.path) + name
         if isinstance(asked, InputError):
             return "error", asked.message
         if isinstance(asked, (Formula, FormulaError)):

@@ -52,6 +52,7 @@ EXTRA_DTYPES = {
     "n_components": "Int64",
     "wall_seconds": "Float64",
     "cpu_seconds": "Float64",
+    "search_seconds": "Float64",
     "signal": "string",
     "message": "string",
     "finished_at": "string",

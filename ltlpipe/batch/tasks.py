@@ -40,11 +40,14 @@ class AutomatonFile:
         A HOA file.
     file, line : optional
         Where the task comes from, if from a table.
+    name : str, optional
+        Which automaton of the file it is, if that may hold several.
     """
 
     path: str
     file: str | None = None
     line: int | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def identity_of(
     if isinstance(formula, InputError):
         return PurePath(formula.file).name, None
     if isinstance(formula, AutomatonFile):
-        return PurePath(formula.path).name, None
+        return formula.name or PurePath(formula.path).name, None
     return identifier(formula), formula_text(formula)
 
 

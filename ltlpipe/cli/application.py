@@ -10,8 +10,10 @@ from ltlpipe._version import __version__
 from ltlpipe.cli.analyze import analyze
 from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
+from ltlpipe.cli.compile import compile_model
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.deadlocks import deadlocks
+from ltlpipe.cli.experiments import experiments
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.plot import plot
@@ -59,8 +61,10 @@ app.command()(report)
 app.command()(livelock)
 app.command()(deadlocks)
 app.command()(compare)
+app.command()(experiments)
 app.command()(analyze)
 app.command()(translate)
 app.command()(convert)
+app.command("compile")(compile_model)
 app.command()(reduce)
 app.add_typer(generate, name="generate")

@@ -15,9 +15,10 @@ from ltlpipe._errors import UnsupportedError
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
-from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.verdicts import exit_code, json_line
+from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.reduction.components.groups import CAP_STATES
 
 if TYPE_CHECKING:
@@ -25,13 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ltlpipe.batch.rers import Name, RersWriter
-    from ltlpipe.batch.slots import Activity
     from ltlpipe.batch.table import Row
-    from ltlpipe.batch.tasks import Task
-    from ltlpipe.cli.progress import SearchProgress
-    from ltlpipe.verdict.verdict import Verdict
-
-_TITLE = 40  # characters of a name on the line of a worker
 
 
 def solve(
@@ -200,7 +195,7 @@ def solve(
     counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=quiet) as progress:
         apart = jobs is not None or store is not None or engine != LOCAL
-        watcher = _Watcher(progress, plans, tasks, counts, apart=apart)
+        watcher = TaskWatcher(progress, plans, tasks, counts, apart=apart)
         rows = solve_rows(
             tasks,
             watcher=watcher,
@@ -270,76 +265,6 @@ def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]
     if not paths:
         raise typer.BadParameter("--grid: no folder and no task table is named")
     return paths, grid + parts
-
-
-class _Watcher(RunWatcher):
-    """Shows tasks and searches: on one bar, or on one for each worker."""
-
-    def __init__(
-        self,
-        progress: SearchProgress,
-        plans: PlanPrinter,
-        tasks: Sequence[Task],
-        counts: Counter[tuple[str, str | None]],
-        *,
-        apart: bool,
-    ) -> None:
-        super().__init__(progress)
-        self._plans, self._tasks, self._counts = plans, tasks, counts
-        self._apart = apart  # whether other processes solve the tasks
-
-    def working(self, activities: Sequence[Activity]) -> None:
-        lines = [
-            (_title(self._tasks[activity.number]), _effort(activity))
-            for activity in activities
-        ]
-        self.progress.show_workers(len(self._tasks), self._counts.total(), lines)
-
-    def begin(self, task: Task, number: int, total: int) -> None:
-        if self._apart:
-            return  # `working` shows it
-        system = task.system if isinstance(task.system, tuple) else (task.system.name,)
-        label = f"{number}/{total} {system[0]}"
-        self.progress.begin(label, total=total, done=number - 1)
-
-    def solved(self, task: Task, verdict: Verdict) -> None:  # noqa: ARG002
-        self.progress.hide()
-        self._plans.show(verdict.plan)
-
-    def failed(self, task: Task, error: Exception) -> None:  # noqa: ARG002
-        self.complain(error)
-
-    def stopping(self, running: int) -> None:
-        print(
-            f"interrupted: {running} tasks come to their end; Ctrl-C again ends them",
-            file=sys.stderr,
-        )
-
-
-def _title(task: Task) -> str:
-    """Return what a line of one worker says of its task."""
-    from ltlpipe.batch.answering import encodable
-    from ltlpipe.batch.tasks import identity_of
-
-    texts = {"system": task.system_name, "formula": identity_of(task.formula)[0]}
-    return " ".join(_cut(str(text)) for text in encodable(texts).values())
-
-
-def _cut(text: str) -> str:
-    """Return the end of a text that is too long for a line."""
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _TITLE else "..." + plain[3 - _TITLE :]
-
-
-def _effort(activity: Activity) -> str:
-    """Return how a worker gets on: states, rate, memory."""
-    parts = []
-    if activity.states is not None:
-        rate = activity.states / max(activity.seconds, 1e-9)
-        parts = [f"{activity.states:,} states", f"{rate:,.0f} per second"]
-    if activity.memory_bytes is not None:
-        parts.append(f"{activity.memory_bytes / (1 << 20):,.0f} MiB")
-    return ", ".join(parts)
 
 
 def log_line(row: Row, done: int, total: int) -> str:

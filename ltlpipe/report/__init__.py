@@ -1,5 +1,6 @@
-"""What people read of result tables.
+"""What people read of result tables, and what objects show in Jupyter.
 
-In come DataFrames of `ltlpipe.batch`; out comes text laid out for a page, or a plot
-(`ltlpipe.report.scatter`).  Read `ltlpipe.report.table1` first.
+In come DataFrames of `ltlpipe.batch`; out come text laid out for a page and plots
+(`ltlpipe.report.plots`).  Verdicts, systems and automata become HTML for notebooks
+(`ltlpipe.report.notebook`).  Read `ltlpipe.report.frames` first.
 """

@@ -66,7 +66,7 @@ def lts_graph(components: Sequence[LTS]) -> str | None:
                 f'subgraph cluster_{number} {{ label={_quoted([name])}; color="gray"; '
             )
             body = [frame + 'fontname="sans-serif"; fontsize=11;', *body, "}"]
-        lines += body
+        lines = body + lines  # dot draws the last one on top
         base += lts.n_states
     return _graph(lines) if n_arrows <= MOST_ARROWS else None
 

@@ -62,7 +62,7 @@ def _facts(verdict: Verdict) -> str:
         "states": None if stats.states is None else f"{stats.states:,}",
         "transitions": None if stats.transitions is None else f"{stats.transitions:,}",
         "seconds": f"{stats.seconds:.3f}",
-        "MiB": None if stats.memory_mib is None else f"{stats.memory_mib:.1f}",
+        "MiB": None if stats.memory_mib is None else f"{stats.memory_mib:.3f}",
         "seen": None if stats.coverage is None else f"{stats.coverage:.2%}",
     }
     known = {name: value for name, value in facts.items() if value is not None}
@@ -82,7 +82,7 @@ def _lasso_html(subject: Lasso) -> str:
         part = "cycle" if step >= first else "prefix"
         moves = _moves(subject.states[step], subject.states[step + 1])
         rows.append([str(step + 1), part, _name(names[step]), moves])
-    about = f"<p>Lasso: {first} steps, then {len(subject.cycle)} for ever</p>"
+    about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
     table = markup.table(["step", "part", "action", "who moves"], rows)
     return f"<div>{about}\n{table}</div>"
 

@@ -100,6 +100,7 @@ def write_report(
 def page(source: Source, title: str, *, where: str | None = None) -> str:
     """Return the page about a source."""
     loader = Loader(source)
+    contradicted, n_contradicted = contradictions(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
     columns = columns_of(source.frame)
     shown = in_table(columns)
@@ -119,7 +120,8 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         setting=setting(source),
         counts=counts(source.frame),
         groups=groups(source.frame),
-        contradictions=contradictions(source),
+        contradictions=contradicted,
+        n_contradictions=n_contradicted,
         plots=plots(source.frame),
         columns=shown,
         first=first,
@@ -160,8 +162,8 @@ def _note(source: Source, drawn: Pictures, loader: Loader) -> str | None:
             "actions without the components that take part."
         )
     return (
-        "Some systems could not be read again, or have changed since: their "
-        "lassos show the actions without the components that take part."
+        "Some lassos show the actions without the components that take part: their "
+        "systems are models, have changed since, or could not be read again."
     )
 
 

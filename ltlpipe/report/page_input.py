@@ -102,9 +102,9 @@ def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:
 class Loader:
     """Finds the systems of rows, within some seconds in all."""
 
-    def __init__(self, source: Source, seconds: float = LOADING_SECONDS) -> None:
+    def __init__(self, source: Source) -> None:
         self._origins = source.origins
-        self._deadline = time.monotonic() + seconds
+        self._deadline = time.monotonic() + LOADING_SECONDS
         self.ran_out = False  # there was no time for some
 
     def files(self, task: str, versions: tuple[str, str]) -> tuple[str, ...] | None:

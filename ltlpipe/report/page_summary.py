@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 MANY = 20
 """Values and groups that are listed; beyond that they are counted."""
 
+MOST_CONTRADICTIONS = 200
+"""Questions with two answers that are laid out."""
+
+MOST_ANSWERS = 50
+"""Answers to one of them that are listed."""
+
 MEANING = ("semantics", "deadlock", "accepting", "fairness", "fair_sets", "visible")
 """Options that change what is asked: answers under two of their values may differ."""
 
@@ -157,36 +163,46 @@ def _total(rows: pd.DataFrame, column: str) -> float | None:
     return float(sum(known)) if len(known) else None
 
 
-def contradictions(source: Source) -> list[Contradiction]:
-    """Return the questions that have two answers.
+def contradictions(source: Source) -> tuple[list[Contradiction], int]:
+    """Return the first questions that have two answers, and how many there are.
 
-    Configurations that differ in an option of `MEANING` ask two questions.
+    Configurations that differ in an option of `MEANING` ask two questions.  Of each
+    question `MOST_ANSWERS` are returned, the two verdicts in turn.
     """
     own = ["system", "formula", "formula_id", "verdict", "configuration"]
     others = ["emptiness", "automaton", "seed", "reason"]
     hosts = ["task", "ltlpipe_version", "spot_version"]
     plain = source.frame.reindex(columns=[*own, *others, *hosts]).astype(object)
     plain["asked"] = [_meaning(text) for text in plain["configuration"]]
-    question = ["system", "formula", "formula_id", "asked"]
     decided = plain[plain["verdict"].isin([HOLDS, VIOLATED])]
-    answers = decided.groupby(question, dropna=False)["verdict"].transform("nunique")
-    doubtful = decided[answers > 1]
-    found = []
-    for _, rows in doubtful.groupby(question, dropna=False, sort=False):
-        plain_rows = from_frame(rows)
-        given = [
-            Answer(
-                int(k),
-                str(row["verdict"]),
-                str(row["configuration"] or "default"),
-                _has_changed(source, row),
-            )
-            for k, row in zip(rows.index, plain_rows, strict=True)
-        ]
-        for said in disagreements(plain_rows):
-            formula = said.formula or said.formula_id or "no accepting run"
-            found.append(Contradiction(str(said), said.system, formula, given))
-    return found
+    question = ["system", "formula", "formula_id", "asked"]
+    place = decided.groupby(question, dropna=False, sort=False).ngroup()
+    answers = decided["verdict"].groupby(place).transform("nunique")
+    doubtful = place[answers > 1]
+    found = [
+        _contradiction(source, decided.loc[doubtful.index[doubtful == which]])
+        for which in doubtful.unique()[:MOST_CONTRADICTIONS]
+    ]
+    return found, int(doubtful.nunique())
+
+
+def _contradiction(source: Source, rows: pd.DataFrame) -> Contradiction:
+    """Return what the rows of one question say, whose verdicts differ."""
+    (said,) = disagreements(from_frame(rows))
+    turn = rows.groupby("verdict").cumcount().sort_values(kind="stable")
+    first = rows.loc[turn.index[:MOST_ANSWERS]]
+    answers = [
+        Answer(
+            int(k),
+            str(row["verdict"]),
+            str(row["configuration"] or "default"),
+            _has_changed(source, row),
+        )
+        for k, row in zip(first.index, from_frame(first), strict=True)
+    ]
+    formula = said.formula or said.formula_id or "no accepting run"
+    text = str(said) if len(rows) <= MOST_ANSWERS else f"{number(len(rows))} answers"
+    return Contradiction(text, said.system, formula, answers)
 
 
 def _has_changed(source: Source, row: dict[str, Any]) -> bool:

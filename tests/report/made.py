@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-import pandas as pd
-
+from benchmarks.report import formula, results
 from ltlpipe.batch.identity import Digests, options_text
 from ltlpipe.batch.running import _listed
 from ltlpipe.batch.store import Store
-from ltlpipe.batch.table import host_columns
+from ltlpipe.batch.table import host_columns, to_frame
 from ltlpipe.batch.tasks import Task
 
 EVIL = [
@@ -90,36 +88,12 @@ def some_tasks(system):
     ]
 
 
-def big_frame(n_rows, *, seed=0):
+def big_frame(n_rows):
     """A table of `n_rows` as of a long run: long formulas, long lassos."""
-    draw = np.random.default_rng(seed)
-    n_formulas, n_actions = max(1, n_rows // 2), 120
-    actions = [f"c{k % 30}_action_{k}" for k in range(n_actions)]
-    formulas = [
-        " & ".join(
-            f"G({actions[a]} -> F {actions[b]})"
-            for a, b in draw.integers(n_actions, size=(3, 2))
-        )
-        for _ in range(n_formulas)
-    ]
-    verdicts = draw.choice(["holds", "violated", "unknown"], n_rows, p=[0.5, 0.4, 0.1])
     rows = []
-    for k, verdict in enumerate(verdicts):
-        row = result(str(verdict), seconds=float(draw.exponential()))
-        row["states"] = int(draw.integers(10, 10**7))
-        row["transitions"] = row["states"] * 3
-        row["memory_mib"] = float(draw.exponential(50))
-        if verdict == "violated":
-            steps = [
-                [actions[a] for a in draw.integers(n_actions, size=length)]
-                for length in draw.integers(1, 60, size=2)
-            ]
-            names = ("lasso_prefix", "lasso_cycle")
-            row |= {n: json.dumps(s) for n, s in zip(names, steps, strict=True)}
-        if verdict == "unknown":
-            row["reason"] = str(draw.choice(["timeout", "memory"]))
+    for k, row in enumerate(results(n_rows)):
         row["system"] = f"problems/{k % 500:03}/system.dot"
-        row["formula"] = formulas[k % n_formulas]
-        row["formula_id"] = f"formulas.ltl:{k // 500}"
+        row["formula"] = formula(k // 2)
+        row["formula_id"] = f"formulas.ltl:{k // 2}"
         rows.append(row)
-    return pd.DataFrame(rows)
+    return to_frame(rows)

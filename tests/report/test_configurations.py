@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
-from ltlpipe.report.plots.configurations import answers, configured, questions
+from ltlpipe.report.plots.configurations import CHOSEN, answers, configured, questions
 from ltlpipe.report.plots.figures import FEWEST
 from tests.report.tables import row, stored
 
@@ -99,6 +103,28 @@ def test_what_is_chosen_per_formula_is_no_configuration():
 )
 def test_the_fewest_columns_that_tell_rows_apart(rows, columns):
     assert configured(plain(*rows)).columns == columns
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("xy")] * 4), min_size=1, max_size=9))
+def test_no_fewer_columns_do(rows):
+    """Of those that differ within a question, unless not even all of them do."""
+
+    def tell_apart(columns):
+        keys = [(row[0], *(row[1 + CHOSEN.index(c)] for c in columns)) for row in rows]
+        return len({*keys}) == len(keys)
+
+    def differs(column):
+        pairs = {(row[0], row[1 + CHOSEN.index(column)]) for row in rows}
+        return len(pairs) > len({row[0] for row in rows})
+
+    columns = configured(plain(*rows)).columns
+    varying = [column for column in CHOSEN[:3] if differs(column)]
+    if tell_apart(varying):
+        assert tell_apart(columns)
+        smaller = combinations(varying, max(len(columns) - 1, 0))
+        assert not columns or not any(map(tell_apart, smaller))
+    else:
+        assert columns == varying
 
 
 def test_several_columns_are_named():

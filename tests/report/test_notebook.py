@@ -166,14 +166,14 @@ def test_verdict(word, columns, told, no_dot):
             "seconds",
             "MiB",
         ],
-        ["TGBA", "couvreur99", "alphabet, ample", "12,345", "3", "1.250", "0.5"],
+        ["TGBA", "couvreur99", "alphabet, ample", "12,345", "3", "1.250", "0.500"],
     ]
 
 
 def test_verdict_with_a_lasso(no_dot):
     """Every step: which part, which action, who moves and how."""
     found = shown(verdict(lasso=lasso(1, 2)))
-    assert "Lasso: 1 steps, then 2 for ever" in found.text
+    assert "Lasso: 1 step, then 2 for ever" in found.text
     assert found.rows[2:] == [
         ["step", "part", "action", "who moves"],
         ["1", "prefix", "p", "0: 0 → 1"],

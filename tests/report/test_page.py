@@ -14,6 +14,7 @@ from ltlpipe import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.batch.results import RESULTS_DTYPES, results
 from ltlpipe.batch.table import DTYPES, open_table, to_frame
 from ltlpipe.batch.tasks import Task
+from ltlpipe.report import page as page_module
 from ltlpipe.report import page_input
 from ltlpipe.report.page import FIRST_ROWS, write_report
 from tests.report.made import EVIL, SYSTEM, big_frame, make_store, result, some_tasks
@@ -77,15 +78,32 @@ def store(system, tmp_path):
     return make_store(tmp_path / "run.sqlite", some_tasks(system))
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The page of that store, with its plots."""
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "system.dot").write_text(SYSTEM)
+    store = make_store(folder / "run.sqlite", some_tasks(folder / "system.dot"))
+    return written(store, folder)
+
+
+@pytest.fixture
+def no_plots(monkeypatch):
+    """Pages without plots, which take their time."""
+    monkeypatch.setattr(page_module, "plots", lambda frame: [])
+
+
+without_plots = pytest.mark.usefixtures("no_plots")
+
+
 def written(path, tmp_path, **options):
     write_report(path, tmp_path / "report.html", **options)
     return Page(tmp_path / "report.html")
 
 
-def test_what_is_there_without_the_script(store, tmp_path):
+def test_what_is_there_without_the_script(whole):
     """Disagreements first, then summary, setting, plots and the first rows."""
-    page = written(store, tmp_path)
-    titles = [t.strip() for t in page.texts["h2"]]
+    titles = [t.strip() for t in whole.texts["h2"]]
     assert [" ".join(title.split()) for title in titles] == [
         "⚠ 1 question has two answers",
         "Verdicts",
@@ -93,51 +111,49 @@ def test_what_is_there_without_the_script(store, tmp_path):
         "Plots",
         "Tasks",
     ]
-    assert page.texts["title"] == page.texts["h1"] == ["Report of run.sqlite"]
-    assert "All 5 tasks." in page.words
+    assert whole.texts["title"] == whole.texts["h1"] == ["Report of run.sqlite"]
+    assert "All 5 tasks." in whole.words
     for text in ("G(ask -> F meet)", "1,000,000", "✗ violated", "input-error"):
-        assert text in page.words
-    labels = page.attribute("svg", "aria-label")
+        assert text in whole.words
+    labels = whole.attribute("svg", "aria-label")
     assert "Verdicts of each configuration" in labels
     assert "Seconds with default and with emptiness=couvreur99" in labels
 
 
-def test_the_policy_allows_this_script_and_this_style_only(store, tmp_path):
+def test_the_policy_allows_this_script_and_this_style_only(whole):
     """By their hashes; nothing has a style or an event of its own, or an address."""
-    page = written(store, tmp_path)
     (policy,) = [
         about["content"]
-        for tag, about in page.elements
+        for tag, about in whole.elements
         if tag == "meta" and about.get("http-equiv") == "Content-Security-Policy"
     ]
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert rules["default-src"] == "'none'"
     for kind, rule in (("script", "script-src"), ("style", "style-src")):
-        text = page.texts[kind][-1]
+        text = whole.texts[kind][-1]
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert rules[rule] == f"'sha256-{digest}'"
-    assert {tag for tag, _ in page.elements} <= TAGS
-    for _, about in page.elements:
+    assert {tag for tag, _ in whole.elements} <= TAGS
+    for _, about in whole.elements:
         assert not [name for name in about if name == "style" or name[:2] == "on"]
         for name in ("href", "src", "xlink:href", "action"):
             assert about.get(name, "#").startswith("#")
 
 
-def test_parts_of_plots_are_told_apart(store, tmp_path):
+def test_parts_of_plots_are_told_apart(whole):
     """Each id once, and every reference has its target."""
-    page = written(store, tmp_path)
-    names = [about["id"] for _, about in page.elements if "id" in about]
+    names = [about["id"] for _, about in whole.elements if "id" in about]
     assert len(set(names)) == len(names)
-    values = [v for _, about in page.elements for v in about.values() if v]
+    values = [v for _, about in whole.elements for v in about.values() if v]
     used = {name for value in values for name in re.findall(r"url\(#(.*?)\)", value)}
-    used |= {v[1:] for v in page.attribute("use", "xlink:href")}
+    used |= {v[1:] for v in whole.attribute("use", "xlink:href")}
     assert used
     assert used <= set(names)
 
 
-def test_the_data_have_everything(store, tmp_path):
+def test_the_data_have_everything(whole):
     """All rows, and the lasso with the components that take part."""
-    data = written(store, tmp_path).data
+    data = whole.data
     columns = {column["name"]: column for column in data["columns"]}
     assert data["rows"] == 5
     assert columns["states"]["values"] == [12345, 7, 10**6, 12345, 12345]
@@ -150,20 +166,22 @@ def test_the_data_have_everything(store, tmp_path):
     assert network["parts"] == {"0": [1, 0], "1": [1, 0, 1]}
 
 
+@without_plots
 def test_a_system_that_has_changed(store, system, tmp_path):
     """Its lassos show the actions alone, and the page says why."""
     system.write_text(SYSTEM.replace("rest", "move"))
     page = written(store, tmp_path)
     assert page.data["lassos"]["systems"] == []
     assert page.data["lassos"]["pictures"] == [[[0, 0, 1], [0, 0, 1], None]]
-    assert "or have changed since" in page.words
+    assert "have changed since" in page.words
 
 
+@without_plots
 def test_no_time_for_systems(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(page_input.Loader, "_is_late", lambda _: True)
-    monkeypatch.setattr(page_input.Loader, "ran_out", True, raising=False)
+    monkeypatch.setattr(page_input, "LOADING_SECONDS", -1.0)
     page = written(store, tmp_path)
     assert page.data["lassos"]["systems"] == []
+    assert "There was no time to load all systems" in page.words
 
 
 def evil_store(folder, files):
@@ -214,6 +232,7 @@ def test_names_are_never_code(tmp_path):
         assert not [name for name in about if name[:2] == "on"]
 
 
+@without_plots
 def test_the_first_rows_of_many(tmp_path):
     """They stand for all without the script, and the page says so."""
     frame = big_frame(FIRST_ROWS + 50)
@@ -224,6 +243,7 @@ def test_the_first_rows_of_many(tmp_path):
     assert page.data["rows"] == FIRST_ROWS + 50
 
 
+@without_plots
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_tables_of_solve(suffix, tmp_path):
     """The same rows; without a store nobody knows who takes part in an action."""
@@ -242,6 +262,7 @@ def test_tables_of_solve(suffix, tmp_path):
     assert "1 question has two answers" in page.words
 
 
+@without_plots
 def test_results_written_as_tables(store, tmp_path):
     """`results --to csv` and parquet give the page of the store."""
     frame = results(store)
@@ -252,6 +273,7 @@ def test_results_written_as_tables(store, tmp_path):
         assert written(tmp_path / name, tmp_path).data["columns"] == expected
 
 
+@without_plots
 def test_where(store, tmp_path):
     """Only the rows that are asked for; the page says which."""
     page = written(store, tmp_path, where="verdict == 'holds'")
@@ -303,11 +325,13 @@ def test_what_is_no_result(name, text, kind, complaint, tmp_path):
         written(path, tmp_path)
 
 
+@without_plots
 def test_a_page_that_cannot_be_written(store, tmp_path):
     with pytest.raises(LtlpipeError, match="cannot be written"):
         write_report(store, tmp_path / "no" / "report.html")
 
 
+@without_plots
 def test_names_that_are_no_text(tmp_path):
     """Names of files and arguments of programs are bytes: they are written as such."""
     path = tmp_path / "run\udcff.csv"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.browser import chromium, opened
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report.page import write_report
 from tests.report.browsing import (
-    chromium,
     messages,
     needs_chromium,
-    opened,
     requests,
     visible_text,
     wait_for,

@@ -8,7 +8,14 @@ from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report.page_input import Source, read_source
-from ltlpipe.report.page_summary import contradictions, counts, groups, setting
+from ltlpipe.report.page_summary import (
+    MOST_ANSWERS,
+    MOST_CONTRADICTIONS,
+    contradictions,
+    counts,
+    groups,
+    setting,
+)
 from tests.report.made import SYSTEM, make_store, result, some_tasks
 
 
@@ -69,7 +76,7 @@ def test_setting(source):
 
 def test_a_contradiction(source):
     """The rows that take part, and whether their files are what they were."""
-    (found,) = contradictions(source)
+    ((found,), _) = contradictions(source)
     assert found.formula == "F rest"
     assert [tuple(answer) for answer in found.answers] == [
         (1, "violated", "default", False),
@@ -81,7 +88,7 @@ def test_a_contradiction(source):
 def test_a_contradiction_of_files_that_have_changed(source, system):
     """Then it may have been another question, and the page says so."""
     system.write_text(SYSTEM.replace("rest", "move"))
-    (found,) = contradictions(source)
+    ((found,), _) = contradictions(source)
     assert all(answer.has_changed for answer in found.answers)
 
 
@@ -93,7 +100,7 @@ def test_a_contradiction_from_other_contents(system, tmp_path):
     system.write_text(SYSTEM.replace("ask", "rest"))
     other = Task(files, "F rest", options={"emptiness": "gv04"})
     make_store(path, [(other, result("holds", emptiness="gv04"))])
-    (found,) = contradictions(read_source(path))
+    ((found,), _) = contradictions(read_source(path))
     assert [answer.has_changed for answer in found.answers] == [True, False]
 
 
@@ -114,9 +121,9 @@ def test_only_the_same_question_can_be_contradicted(one, other, n_found):
     """Options that change the meaning ask another one."""
     ways = [{"configuration": one}, {"configuration": other, "verdict": "violated"}]
     rows = [{"system": "s", "formula": "a", "formula_id": "f"} | way for way in ways]
-    assert len(contradictions(table(rows))) == n_found
+    assert contradictions(table(rows))[1] == n_found
     unknown = [rows[0], rows[1] | {"verdict": "unknown"}]
-    assert contradictions(table(unknown)) == []
+    assert contradictions(table(unknown)) == ([], 0)
 
 
 def test_other_systems_and_formulas_are_other_questions():
@@ -127,6 +134,24 @@ def test_other_systems_and_formulas_are_other_questions():
         {"system": "s", "formula": None, "formula_id": "x.hoa"},
         {"system": "s", "formula": None, "formula_id": "x.hoa", "verdict": "violated"},
     ]
-    (found,) = contradictions(table(rows))
+    ((found,), _) = contradictions(table(rows))
     assert [answer.row for answer in found.answers] == [3, 4]
     assert found.formula == "x.hoa"
+
+
+def test_many_contradictions():
+    """The first are laid out, of each some answers, both verdicts among them."""
+    rows = [
+        {"system": "s", "formula": f"f{k % 300}", "configuration": f"seed={k // 300}"}
+        for k in range(900)
+    ]
+    rows += [row | {"verdict": "violated"} for row in rows[:300]]
+    rows += [{"system": "t", "formula": "a"}] * 60
+    rows += [{"system": "t", "formula": "a", "verdict": "violated"}]
+    found, total = contradictions(table(rows[::-1]))
+    assert (len(found), total) == (MOST_CONTRADICTIONS, 301)
+    first = found[0]
+    assert (first.system, first.text) == ("t", "61 answers")
+    assert len(first.answers) == MOST_ANSWERS
+    assert [a.verdict for a in first.answers[:3]] == ["violated", "holds", "holds"]
+    assert all(len(other.answers) == 4 for other in found[1:])

@@ -63,10 +63,10 @@ def test_cactus(frame):
     first, second = axes.lines
     assert first.get_label() == f"{B} (3)"
     assert first.get_ydata().tolist() == [0, 1, 2, 3, 3]
-    assert first.get_xdata().tolist() == [0.5, 2, 2, 3, 8]
-    assert second.get_xdata().tolist() == [0.5, 1, 4, 8]
+    assert first.get_xdata().tolist() == [0.5, 2, 2, 3, 10]
+    assert second.get_xdata().tolist() == [0.5, 1, 4, 10]
     assert first.get_drawstyle() == "steps-post"
-    assert (axes.get_xscale(), axes.get_xlim()) == ("log", (0.5, 8))
+    assert (axes.get_xscale(), axes.get_xlim()) == ("log", (0.5, 10))
     assert axes.get_title() == "Solved tasks (8 in all)"
 
 
@@ -227,6 +227,23 @@ def test_curves():
     assert axes.get_yscale() == "log"
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.none() | st.integers(1, 9)), min_size=1)
+)
+def test_medians(rows):
+    """At least half of a size's tasks cost no more, and at least half no less."""
+    (curve,) = curves(sized(*((f"p{size}", states) for size, states in rows)))
+    assert curve.sizes.tolist() == sorted({size for size, _ in rows})
+    for size, cost in zip(curve.sizes, curve.costs, strict=True):
+        some = [math.inf if c is None else c for s, c in rows if s == size]
+        median = math.inf if np.isnan(cost) else cost
+        assert median in some
+        assert 2 * sum(c <= median for c in some) >= len(some)
+        assert 2 * sum(c >= median for c in some) >= len(some)
+        if np.isnan(cost):
+            assert 2 * some.count(math.inf) >= len(some)
+
+
 @pytest.mark.parametrize(
     ("size", "expected"),
     [(None, 4.0), (r"n(\d+)", 3.0), (r"[\d.]+", 0.5), (r"r([\d.]+)", 0.5)],
@@ -310,10 +327,21 @@ def test_names_from_files(name):
 
 def test_legend_entries_are_all_there():
     """Also of names that begin with an underscore, which legends leave out."""
-    frame = stored([row(name, 1.0) for name in ("_x", "y", "x" * 99)])
+    frame = stored([row(name, 1.0) for name in ("_x", "y", "x" * 50 + "z" * 49)])
     (legend,) = plots.cactus(frame).legends
     shown = [text.get_text() for text in legend.get_texts()]
-    assert shown == [" _x (1)", "y (1)", "x" * 59 + "… (1)"]
+    assert shown == [" _x (1)", "y (1)", "x" * 40 + "…" + "z" * 39 + " (1)"]
+
+
+@given(st.floats(1e-5, 1e9), st.floats(1.01, 1e6))
+def test_logarithmic_axes(low, factor):
+    """Have two powers of ten, and are less than a decade wider at either end."""
+    axes = figures.figure_class()().subplots()
+    begin, end = figures.logarithmic(axes, "y", low, low * factor)
+    assert axes.get_ylim() == (begin, end)
+    assert low / 10 < begin <= low < low * factor <= end < low * factor * 10
+    ticks = axes.yaxis.get_major_locator()()
+    assert sum(0.999 * begin <= tick <= 1.001 * end for tick in ticks) >= 2
 
 
 def test_lines_look_different():

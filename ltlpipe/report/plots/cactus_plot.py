@@ -102,10 +102,11 @@ def _draw(axes: Axes, costs: dict[str, np.ndarray], names: list[str]) -> None:
 
     last = max(c[-1] for c in costs.values() if len(c))
     first = min(c[0] for c in costs.values() if len(c))
+    low, high = figures.logarithmic(axes, "x", first / 2, last * 2)
     for name, cost in costs.items():
         look = figures.line(names.index(name) if names else 0)
         axes.plot(
-            np.concatenate([[first / 2], cost, [last * 2]]),
+            np.concatenate([[low], cost, [high]]),
             np.concatenate([np.arange(len(cost) + 1), [len(cost)]]),
             drawstyle="steps-post",
             label=f"{figures.plain(name)} ({len(cost)})",
@@ -114,8 +115,8 @@ def _draw(axes: Axes, costs: dict[str, np.ndarray], names: list[str]) -> None:
             marker=look.marker,
             markevery=_spaced(cost, first, last),
         )
-    axes.set(xscale="log", xlim=(first / 2, last * 2))
     axes.set_ylim(bottom=0)
+    figures.whole(axes.yaxis)
 
 
 def _spaced(cost: np.ndarray, first: float, last: float) -> list[int]:

@@ -7,6 +7,7 @@ matplotlib is loaded when a plot is made.  Its settings are its own defaults and
 from __future__ import annotations
 
 import io
+import math
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from ltlpipe._files import StrPath
@@ -59,7 +61,7 @@ GREY = "#999999"
 _MARKERS = "osD^vPX"
 _DASHES = ("-", "--", ":", "-.")
 
-_SHOWN = 60  # characters of a name
+_SHOWN = 80  # characters of a name
 
 # Nothing that differs between two runs goes into a file.
 _ABOUT: dict[str, dict[str, Any]] = {
@@ -90,8 +92,8 @@ def line(number: int) -> Line:
 def plain(text: str) -> str:
     """Return a name as it can stand in a plot: short, in one line, nothing for TeX."""
     shown = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
-    if len(shown) > _SHOWN:
-        shown = shown[: _SHOWN - 1] + "…"
+    if len(shown) > _SHOWN:  # names differ at their ends more often
+        shown = f"{shown[: _SHOWN // 2]}…{shown[-_SHOWN // 2 + 1 :]}"
     shown = shown.replace("$", r"\$")
     return " " + shown if shown.startswith("_") else shown  # legends leave _names out
 
@@ -149,6 +151,40 @@ def look() -> Iterator[type[Figure]]:
         yield figures
 
 
+def logarithmic(axes: Axes, which: str, low: float, high: float) -> tuple[float, float]:
+    """Make the axis "x" or "y" logarithmic, wide enough for two powers of ten.
+
+    Only these have labels: those in between, on narrow axes, would run together.
+
+    Returns
+    -------
+    low, high : float
+        Where the axis begins and ends, not behind and before what was asked for.
+    """
+    from matplotlib.ticker import NullFormatter
+
+    first, last = (math.ceil(math.log10(low)), math.floor(math.log10(high)))
+    while last - first < 1:
+        if math.log10(low) - (first - 1) <= (last + 1) - math.log10(high):
+            first -= 1
+            low = 10.0**first
+        else:
+            last += 1
+            high = 10.0**last
+    limits: dict[str, Any] = {f"{which}scale": "log", f"{which}lim": (low, high)}
+    axes.set(**limits)
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_minor_formatter(NullFormatter())
+    return low, high
+
+
+def whole(axis: Axis) -> None:
+    """Have whole numbers only at an axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
 def square_log(axes: Axes, low: float, limit: float) -> float:
     """Make two logarithmic axes from `low` on, with a diagonal and a border.
 
@@ -161,8 +197,9 @@ def square_log(axes: Axes, low: float, limit: float) -> float:
     axes.axline((1, 1), slope=1, color="grey", linewidth=0.8)
     axes.axhline(limit, color="grey", linestyle=":")
     axes.axvline(limit, color="grey", linestyle=":")
-    ends = (low, border * 1.5)
-    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal")
+    for which in ("x", "y"):
+        logarithmic(axes, which, low, border * 1.5)
+    axes.set_aspect("equal")
     return border
 
 

@@ -92,7 +92,7 @@ def growth(
             figure.legend(
                 curves_drawn,
                 [str(curve.get_label()) for curve in curves_drawn],
-                title=figures.plain(", ".join(filter(None, ["", found.title]))),
+                title=figures.plain(_title(drawn, found.title)),
                 loc="outside right upper",
             )
         elif drawn:
@@ -177,6 +177,12 @@ def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
     return number, f"{name[:start]}N{name[end:]}"
 
 
+def _title(drawn: Sequence[Curve], configuration: str) -> str:
+    """Return what the names of the curves are."""
+    several = len({curve.family for curve in drawn}) > 1
+    return ", ".join(filter(None, ["systems" if several else "", configuration]))
+
+
 def _draw(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
     """Draw the curves; those of a single family look as in other plots."""
     several = len({curve.family for curve in drawn}) > 1
@@ -193,3 +199,6 @@ def _draw(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
             **figures.line(number)._asdict(),
         )
     axes.set_yscale("log")
+    figures.logarithmic(axes, "y", *axes.get_ylim())
+    if all((curve.sizes % 1 == 0).all() for curve in drawn):
+        figures.whole(axes.xaxis)

@@ -130,6 +130,7 @@ def _draw(axes: Axes, table: pd.DataFrame) -> None:
         done = [left + width for left, width in zip(done, widths, strict=True)]
     axes.set_yticks(places, [figures.plain(str(name)) for name in table.index])
     axes.invert_yaxis()
+    figures.whole(axes.xaxis)
     axes.grid(visible=False, axis="y")
 
 

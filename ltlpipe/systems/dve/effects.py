@@ -15,7 +15,7 @@ from ltlpipe.systems.dve.program import BOUNDS
 from ltlpipe.systems.dve.translating import Translator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from ltlpipe.systems.dve.expressions import Expression
     from ltlpipe.systems.dve.layout import Layout
@@ -193,7 +193,7 @@ class Outcome:
 
     def named(self, value: str) -> str:
         """Return a name or number for a value, after a line that computes it."""
-        if value.isidentifier() or value.lstrip("-").isdigit():
+        if value.isidentifier() or _is_number(value):
             return value
         name = self.source.temporary()
         self.source.line(f"{name} = {value}")
@@ -230,21 +230,25 @@ class Outcome:
         for variable in variables:
             if variable in self._waiting:
                 word = self.layout.places[variable].word
-                self.words[word] = self.named(self._combined(word))
+                self.words[word] = self.named(self._combined(word, variables))
 
-    def _combined(self, word: int) -> str:
-        """Return a word with all that is waiting for it, which waits no more."""
+    def _combined(self, word: int, variables: Container[int]) -> str:
+        """Return a word with what is waiting of some variables, which waits no more.
+
+        A value that another one may yet replace need not fit into its field, unless
+        it is an element of an array (see `Ranges`): only those are written early.
+        """
         keep, constant, parts = (1 << 64) - 1, 0, []
         for variable, value in list(self._waiting.items()):
             place = self.layout.places[variable]
-            if place.word != word:
+            if place.word != word or variable not in variables:
                 continue
             del self._waiting[variable]
             self._stale.add(variable)
             if not place.bits:
                 continue
             keep &= ~(place.mask << place.shift)
-            if value.lstrip("-").isdigit():
+            if _is_number(value):
                 constant |= int(value) - place.low << place.shift
                 continue
             text = _less(value, place.low)
@@ -257,7 +261,8 @@ class Outcome:
 
     def final_words(self) -> list[str]:
         """Return the words of the row that the step leads to."""
-        return [self._combined(word) for word in range(len(self.words))]
+        everything = range(len(self.layout.places))
+        return [self._combined(word, everything) for word in range(len(self.words))]
 
 
 def _shift(shift: int, bits: int, first: int, index: str) -> str:
@@ -272,10 +277,15 @@ def _shift(shift: int, bits: int, first: int, index: str) -> str:
     return f"({text} {'+' if offset > 0 else '-'} {abs(offset)})"
 
 
+def _is_number(text: str) -> bool:
+    """Whether a value is a constant, such as ``-3``."""
+    return text.removeprefix("-").isdigit()
+
+
 def _less(value: str, low: int) -> str:
     if not low:
         return value
-    if value.lstrip("-").isdigit():
+    if _is_number(value):
         return str(int(value) - low)
     return f"({value}) {'-' if low > 0 else '+'} {abs(low)}"
 

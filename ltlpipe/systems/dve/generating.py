@@ -196,7 +196,7 @@ def _write_committed(
                 tests.append("True")
     for text in loaded.lines():
         body.line(text)
-    body.line(f"committed = {' or '.join(tests)}")
+    body.line(f"committed = {' or '.join(tests) or False}")
 
 
 def _finish_step(

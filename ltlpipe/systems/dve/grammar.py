@@ -14,11 +14,13 @@ probabilistic transitions and no acceptance but ``accept`` with a list of states
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from ltlpipe._errors import InputError
+from ltlpipe._files import Opening
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.syntax import Place
 
@@ -126,6 +128,11 @@ COMMENT: /\/\/[^\n]*|\/\*(?s:.*?)\*\//
 %ignore BLANK
 %ignore COMMENT
 """
+
+DVE_OPENING = Opening(
+    re.compile(r"(?:const|byte|int|channel|process)\b"), "a declaration or a process"
+)
+"""How models begin."""
 
 _WORDS = {"and": "&&", "or": "||", "!": "not"}
 _MAX_DIGITS = 10  # of a number: longer ones are no values

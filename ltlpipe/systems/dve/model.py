@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe._files import read_text
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.systems.dve.compiling import successor_function
 from ltlpipe.systems.dve.generating import generate
+from ltlpipe.systems.dve.grammar import DVE_OPENING
 from ltlpipe.systems.dve.interpreting import Interpreter
 from ltlpipe.systems.dve.kernels import N_HEADER, Header
 from ltlpipe.systems.dve.layout import Layout, lay_out
@@ -21,10 +24,12 @@ from ltlpipe.systems.models import Model, PackedModel, Step
 from ltlpipe.systems.packing import MAX_SUCCESSORS
 from ltlpipe.systems.propositions.binding import Vocabulary
 from ltlpipe.systems.propositions.tables import assemble, taken_bits
+from ltlpipe.systems.reading import split_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe._files import StrPath
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.dve.program import Program
     from ltlpipe.systems.models import Valuation
@@ -35,6 +40,23 @@ _MAX_ACTIONS = 1 << 18
 def read_dve_model(text: str, file: str) -> DveModel:
     """Read a DVE model; see `ltlpipe.systems.dve.reading.read_dve` for errors."""
     return DveModel(read_dve(text, file))
+
+
+def load_dve(path: StrPath) -> DveModel:
+    """Read a DVE model from a file, decompressed if its name ends in ``.gz``.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, its name does not end in ``.dve``, or it holds no
+        model; names file and line.
+    UnsupportedError
+        The model says what is not supported.
+    """
+    file = os.fspath(path)
+    if split_suffix(file)[1] != ".dve":
+        raise InputError("expected a DVE model, with the suffix .dve", file=file)
+    return read_dve_model(read_text(file, opening=DVE_OPENING), file)
 
 
 class DveModel(Model):
@@ -48,7 +70,7 @@ class DveModel(Model):
     Raises
     ------
     UnsupportedError
-        Steps of a synchronous system can be combined in too many ways.
+        There are too many different steps.
     """
 
     def __init__(self, program: Program) -> None:
@@ -59,13 +81,10 @@ class DveModel(Model):
         self._check_size()
 
     def _check_size(self) -> None:
-        if not self.program.synchronous:
-            return
-        joint = math.prod(len(p.transitions) for p in self.program.processes)
-        if joint > _MAX_ACTIONS:
+        if self.n_actions > _MAX_ACTIONS:
             raise UnsupportedError(
-                f"{self.name}: the processes of the synchronous system can combine "
-                f"their transitions in {joint} ways; the limit is {_MAX_ACTIONS}"
+                f"{self.name}: transitions can be combined to {self.n_actions} "
+                f"different steps; the limit is {_MAX_ACTIONS}"
             )
 
     @cached_property
@@ -85,6 +104,13 @@ class DveModel(Model):
                 for name in names
             ]
         return tuple(names)
+
+    @cached_property
+    def n_actions(self) -> int:
+        """How many actions there are."""
+        if self.program.synchronous:
+            return math.prod(len(p.transitions) for p in self.program.processes)
+        return len(self.program.actions())
 
     @cached_property
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]

@@ -59,6 +59,7 @@ class Ranges:
         self.failing: set[Expression] = set()
         self._thresholds = sorted(_constants(program))
         self._owner = _owners(program)
+        self._arrays = {array.first for array in program.arrays}
         self._common: dict[int, Interval] = {}
         self._local: list[list[dict[int, Interval] | None]] = []
         self._growth: dict[tuple[int, ...], int] = {}
@@ -130,7 +131,7 @@ class Ranges:
         return self._record(targets, environment)
 
     def _environment(self, ends: list[tuple[int, int]]) -> Environment | None:
-        """Return the intervals of processes in their states; None if they cannot be."""
+        """Return the intervals with processes in states; None if they never are."""
         known = dict(self._common)
         for number, local in enumerate(self._local):
             inside = [s for s in local if s is not None]
@@ -209,11 +210,15 @@ class Ranges:
             self._write(target.variable, value, environment)
 
     def _write(self, variable: int, value: Interval, environment: Environment) -> None:
-        """Assign to a variable; an array keeps what its other elements may be."""
+        """Assign to a variable; an array keeps what its other elements may be.
+
+        So does one of a single element: generated code puts every value that is
+        assigned to an array into the row, not only the last one of a step.
+        """
         program = self.program
         value = wrapped_to(value, program.variables[variable].bounds)
         slot = program.slots[variable]
-        if len(program.slot_variables(slot)) > 1:
+        if slot in self._arrays:
             value = join(environment.values[slot], value)
         environment.values[slot] = value
 

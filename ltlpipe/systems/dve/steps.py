@@ -149,7 +149,9 @@ class StepWriter:
 
     @property
     def has_commits(self) -> bool:
-        """Whether some state of some process is committed."""
+        """Whether some state is committed; where all move at once, it means nothing."""
+        if self.program.synchronous:
+            return False
         return any(process.committed for process in self.program.processes)
 
     def _is_committed(self, transition: Transition) -> bool:

@@ -27,7 +27,8 @@ MAX_ROWS = 256
 """Combinations that are kept at a time, if there are not more places."""
 
 _MAX_WEIGHT = 1 << 20
-_MAX_CELLS = 1 << 24  # larger nets are not looked at
+_PAIRS = 4  # combinations that are looked at, for each that is kept
+_MAX_EFFORT = 1 << 28  # numbers to be looked at, after which there are no bounds
 _PRIME = (1 << 31) - 1
 
 
@@ -59,18 +60,25 @@ def semiflows(net: PetriNet, max_rows: int = MAX_ROWS) -> np.ndarray:
     """Return semiflows, int64[k, n_places]; all minimal ones if they are few."""
     effect = _effects(net)
     n_places = effect.shape[0]
-    if effect.size > _MAX_CELLS or np.abs(effect).max(initial=0) > _MAX_WEIGHT:
-        return np.zeros((0, n_places), dtype=np.int64)
+    none = np.zeros((0, n_places), dtype=np.int64)
+    too_large = n_places * effect.size > _MAX_EFFORT
+    if too_large or np.abs(effect).max(initial=0) > _MAX_WEIGHT:
+        return none
     columns = effect[:, _independent(effect)]
     rows = np.hstack([columns, np.eye(n_places, dtype=np.int64)])
     n_columns = columns.shape[1]
     max_rows = max(max_rows, n_places)
     left = np.ones(n_columns, dtype=np.bool_)
+    effort = 0
     while left.any() and len(rows):
         gains = (rows[:, :n_columns] > 0).sum(axis=0)
         losses = (rows[:, :n_columns] < 0).sum(axis=0)
-        cost = np.where(left, gains * losses - gains - losses, len(rows) ** 2)
-        column = int(cost.argmin())
+        pairs = np.where(left, gains * losses - gains - losses, len(rows) ** 2)
+        column = int(pairs.argmin())
+        n_pairs = min(int(gains[column] * losses[column]), _PAIRS * max_rows)
+        effort += (len(rows) + n_pairs) ** 2 * n_places // 64
+        if effort > _MAX_EFFORT:
+            return none
         rows = _without(rows, column, n_columns, max_rows)
         left[column] = False
     flows = rows[:, n_columns:]
@@ -121,7 +129,9 @@ def _without(
     values = rows[:, column]
     kept = rows[values == 0]
     plus = _smallest(rows[values > 0], n_columns, max_rows)
-    minus = _smallest(rows[values < 0], n_columns, 4 * max_rows // max(len(plus), 1))
+    minus = _smallest(
+        rows[values < 0], n_columns, _PAIRS * max_rows // max(len(plus), 1)
+    )
     joint = (
         plus[:, None, :] * -minus[None, :, column, None]
         + minus[None, :, :] * plus[:, None, column, None]

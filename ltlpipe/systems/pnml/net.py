@@ -101,7 +101,7 @@ class PetriNet(Model):
     Raises
     ------
     ValueError
-        An id stands twice, or an arc's place or weight is none.
+        An id stands twice, or tokens, weights or places of arcs are none.
     """
 
     def __init__(
@@ -125,6 +125,8 @@ class PetriNet(Model):
         ids = [node.id for node in nodes]
         if len(set(ids)) < len(ids):
             raise ValueError("an id stands twice")
+        if not all(0 <= place.tokens <= MAX_TOKENS for place in self.places):
+            raise ValueError(f"expected 0 to {MAX_TOKENS} tokens in a place")
         for transition in self.transitions:
             for arcs in (transition.pre, transition.post):
                 if not all(0 <= place < len(self.places) for place in arcs):

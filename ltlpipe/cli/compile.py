@@ -1,0 +1,44 @@
+"""``ltlpipe compile``: the successor function of a state-based model."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+
+def compile_model(
+    path: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A DVE model (.dve, .dve.gz).")
+    ],
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the generated source instead.")
+    ] = False,
+) -> None:
+    """Compile a DVE model, or show what is compiled.
+
+    Every command that needs the successor function of a model compiles it and keeps the
+    machine code for the next time; this one does nothing else, and tells how long
+    it took.
+    """
+    from ltlpipe.systems.dve.model import load_dve
+
+    model = load_dve(path)
+    if show:
+        print(model.source, end="")
+        return
+    from ltlpipe._jit import expand_pointer
+
+    started = time.perf_counter()
+    expand_pointer(model.pack([]).expand)
+    seconds = time.perf_counter() - started
+    print(
+        f"{path}: {_counted(len(model.variables), 'variable')} in "
+        f"{_counted(model.layout.n_words, 'word')}, "
+        f"{_counted(model.n_actions, 'action')}; compiled in {seconds:.2f} s"
+    )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,67 @@
+"""Generated successor functions against the interpreter, on random models."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.packing_kernels import Select
+from tests.systems.dve.plain import plain_expand, successors
+from tests.systems.dve.strategies import models
+
+
+def compare(text, limit):
+    """Search breadth first with both and compare everything; return the states."""
+    model = read_dve_model(text, "random.dve")
+    with patch("ltlpipe.systems.dve.model.successor_function", plain_expand):
+        packed = model.pack([], extra_values=5)
+    expand = packed.expand
+    extra = packed.initial * 0
+    extra[packed.extra.word] = 3 << packed.extra.shift
+    rows = {model.initial(): packed.initial | extra}
+    waiting = [model.initial()]
+    assert packed.unpack(rows[model.initial()][None])[0].tolist() == list(waiting[0])
+    for state in waiting:
+        steps = model.steps(state)
+        made = successors(expand, packed, rows[state])
+        states = [tuple(s) for s in packed.unpack(made.rows).tolist()]
+        assert states == [step.state for step in steps]
+        assert made.actions.tolist() == [step.action for step in steps]
+        assert all(0 <= step.action < len(model.actions) for step in steps)
+        assert not made.letters.any()
+        assert not made.marks.any()
+        for target, row in zip(states, made.rows, strict=True):
+            mask = packed.extra.mask << packed.extra.shift
+            assert int(row[packed.extra.word]) & mask == 3 << packed.extra.shift
+            if target not in rows and len(rows) < limit:
+                rows[target] = row
+                waiting.append(target)
+        stuttered = successors(expand, packed, rows[state], Select.STUTTER)
+        assert stuttered.rows.tolist() == [rows[state].tolist()]
+        assert stuttered.actions.tolist() == [-1]
+    return waiting
+
+
+SETTINGS = {
+    "deadline": None,
+    "report_multiple_bugs": False,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+
+
+@given(models())
+@settings(max_examples=150, **SETTINGS)
+def test_random_models(text):
+    """States, actions and their order are those of the interpreter."""
+    compare(text, 40)
+
+
+@pytest.mark.slow
+@given(models())
+@settings(max_examples=4_000, **SETTINGS)
+def test_many_random_models(text):
+    """As above, thousands of models."""
+    compare(text, 150)
