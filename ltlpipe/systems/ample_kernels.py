@@ -1,32 +1,64 @@
 """What successor functions of models do with a static ample set.
 
-Which steps of a model may stand for all steps of a state is a table of numbers, one
-per action (`ltlpipe.reduction.static` makes it), so it costs no code: the successors
-of a state are generated as ever, and those that may wait are dropped.
+Which steps of a model may stand for all steps of a state is a table of numbers, an
+entry per action (`ltlpipe.reduction.static` makes it), so it costs no code: the
+successors of a state are generated as ever, and those that may wait are dropped.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from ltlpipe._jit import called
 
-BLOCKED = 1
-"""The bit of a code that says: not in an ample set; the others are the group."""
+
+class Entry(IntEnum):
+    """What the table has for each action."""
+
+    KIND = 0  # LEADS, BLOCKED or both
+    FIRST = 1  # the place that takes part in it
+    SECOND = 2  # the other one, or the same
+
+
+LEADS = 1
+"""Where this action is enabled, the actions of its places are a group."""
+
+BLOCKED = 2
+"""A group with this action is no ample set where the action is enabled."""
+
+ENTRIES = len(Entry)
+
+
+@called
+def takes_part(ints, at, first, second):
+    """Whether the action at ``ints[at]`` is one of some places."""
+    ends = (ints[at + Entry.FIRST], ints[at + Entry.SECOND])
+    return first in ends or second in ends
+
+
+@called
+def is_ample(ints, table, first, second, out_actions, count):
+    """Whether none of the enabled actions of some places is blocked."""
+    for i in range(count):
+        at = table + ENTRIES * out_actions[i]
+        if ints[at + Entry.KIND] & BLOCKED and takes_part(ints, at, first, second):
+            return False
+    return True
 
 
 @called
 def keep_ample(ints, table, n_words, out_rows, out_actions, count):
     """Drop the steps of a state that may wait for others.
 
-    The steps of a group are an ample set if none of them is blocked.  The first such
-    group is kept; without one, all steps are.
+    The first action that leads a group without blocked actions has it kept; without
+    such an action, all steps are.
 
     Parameters
     ----------
     ints : int64[...]
-        ``ints[table + a]`` is the code of action a: 0 for one that is in no group,
-        else twice the number of its group, with `BLOCKED` or without.
+        From `table` on, the entries of the actions; see `Entry`.
     table : int64
-        Where the codes begin.
+        Where they begin.
     n_words : int64
         Words of a row that have been written.
     out_rows, out_actions : uint64[m, w], int32[m]
@@ -39,20 +71,17 @@ def keep_ample(ints, table, n_words, out_rows, out_actions, count):
     int64
         How many are left, in the order that they had.
     """
-    rejected = 0
-    for first in range(count):
-        group = ints[table + out_actions[first]] & ~BLOCKED
-        if group == 0 or group == rejected:
+    for leader in range(count):
+        entry = table + ENTRIES * out_actions[leader]
+        if ints[entry + Entry.KIND] != LEADS:
             continue
-        blocked = False
-        for i in range(first, count):
-            blocked |= ints[table + out_actions[i]] == group | BLOCKED
-        if blocked:
-            rejected = group
+        first, second = ints[entry + Entry.FIRST], ints[entry + Entry.SECOND]
+        if not is_ample(ints, table, first, second, out_actions, count):
             continue
         kept = 0
-        for i in range(first, count):
-            if ints[table + out_actions[i]] == group:
+        for i in range(count):
+            at = table + ENTRIES * out_actions[i]
+            if takes_part(ints, at, first, second):
                 out_actions[kept] = out_actions[i]
                 for word in range(n_words):
                     out_rows[kept, word] = out_rows[i, word]

@@ -87,7 +87,7 @@ class Model(ABC):
             Values of the field that is reserved for the caller in every row.
         seed : int, optional
             Shuffles the order in which successors are generated.
-        ample : int64[n_actions], optional
+        ample : int64[n_actions, 3], optional
             Which steps may be taken before all others, as
             `ltlpipe.systems.ample_kernels.keep_ample` reads it; None takes all steps.
 

@@ -34,7 +34,7 @@ _UNKNOWN = "it is too hard to tell whether the property is stutter-invariant"
 class Reduction(NamedTuple):
     """Which steps may be taken before all others, and why, or why none.
 
-    `codes` (int64[n_actions]) is what `Model.pack` takes, None for all steps.
+    `codes` (int64[n_actions, 3]) is what `Model.pack` takes, None for all steps.
     """
 
     codes: np.ndarray | None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.reduction.static.cycles import feedback_vertices
+from ltlpipe.systems.ample_kernels import LEADS, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
@@ -36,9 +37,9 @@ def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> np.ndarray:
 
     Returns
     -------
-    int64[n_transitions]
-        Two times the number of a group, from 1 on, or 0.  Groups that could be part
-        of an ample set nowhere are left out, so nothing is blocked.
+    int64[n_transitions, 3]
+        The place of a transition is the number of its group, from 1 on, or 0.  Groups
+        that are an ample set nowhere are left out, so nothing is blocked.
     """
     visible = {atom.variable for atom in atoms}
     groups = [
@@ -47,10 +48,10 @@ def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> np.ndarray:
         if not any(visible & net.transitions[t].differences().keys() for t in group)
     ]
     dropped = feedback_vertices(_feeds(net, groups))
-    codes = np.zeros(len(net.transitions), dtype=np.int64)
+    codes = np.zeros((len(net.transitions), len(Entry)), dtype=np.int64)
     for number, group in enumerate(groups):
         if number not in dropped:
-            codes[group] = 2 * (number + 1)
+            codes[group] = (LEADS, number + 1, number + 1)
     return codes
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.reduction.static.watched import Atom, names_steps, watched
-from ltlpipe.systems.ample_kernels import BLOCKED
+from ltlpipe.systems.ample_kernels import LEADS, Entry
 from ltlpipe.systems.dve.model import DveModel
 from ltlpipe.systems.pnml.net import PetriNet
 
@@ -37,7 +37,7 @@ class Groups:
 
     Parameters
     ----------
-    codes : int64[n_actions] or None
+    codes : int64[n_actions, 3] or None
         What `ltlpipe.systems.ample_kernels.keep_ample` reads; None if no state would
         ever be reduced.
     reason : str
@@ -75,7 +75,7 @@ def find_groups(model: Model, propositions: Sequence[Expression]) -> Groups:
         codes = codes_of_clusters(model, atoms)
     else:
         return Groups(None, f"nothing is known of the steps of {model.name}")
-    n_free = int(np.count_nonzero((codes != 0) & (codes & BLOCKED == 0)))
+    n_free = int(np.count_nonzero(codes[:, Entry.KIND] == LEADS))
     if not n_free:
         return Groups(None, "every step may matter to another one, or to the property")
     return Groups(

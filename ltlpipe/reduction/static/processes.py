@@ -1,13 +1,20 @@
-"""Groups of the steps of DVE models: the transitions of a process from one state.
+"""Groups of the steps of DVE models: those of one process or two, in their states.
 
-A state of a process is *its own* if no transition from it has a message or can fail,
-if each writes only what no other process reads or writes, and reads only what no
-other process writes; and if a process that is not in a committed state does not come
-into one.  Then its transitions are a group (docs/models-por.md has the proof).
+A *place* is a process in one of its states.  One place, or two of different processes,
+are *closed* if for each transition from them:
+
+- nobody else sends or receives with it over a channel without buffer;
+- it writes only what no other process reads or writes, and reads only what no other
+  process writes (the contents of channels with a buffer included);
+- it cannot fail;
+- it does not lead into a committed state from one that is not.
+
+Then the steps of closed places are a group (docs/models-por.md has the proof).  Two
+places are looked at where a step over a channel without buffer joins them.
 
 Differences from the source (`ltlpipe.reduction.static`): the state of a process is not
 one variable, but one fact for each of its states, as guards and propositions ask for
-single ones; committed states and failures.
+single ones; two processes that move together; committed states and failures.
 """
 
 from __future__ import annotations
@@ -20,20 +27,23 @@ import numpy as np
 from ltlpipe.reduction.static.accesses import accesses, atoms_of_state, expressions
 from ltlpipe.reduction.static.cycles import back_edges
 from ltlpipe.reduction.static.watched import ANY, Atom
-from ltlpipe.systems.ample_kernels import BLOCKED
+from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
 
 if TYPE_CHECKING:
-    from collections.abc import Set
+    from collections.abc import Sequence, Set
 
     from ltlpipe.reduction.static.accesses import Accesses
     from ltlpipe.systems.dve.expressions import Expression
-    from ltlpipe.systems.dve.program import Program, Transition
+    from ltlpipe.systems.dve.program import Action, Program, Transition
+
+Place = tuple[int, int]
+"""A process and one of its states."""
 
 
 def codes_of_processes(
     program: Program, failing: Set[Expression], atoms: Set[Atom]
 ) -> np.ndarray:
-    """Return the code of each action; see `keep_ample`.
+    """Return the entries of the actions; see `keep_ample`.
 
     Parameters
     ----------
@@ -46,24 +56,25 @@ def codes_of_processes(
 
     Returns
     -------
-    int64[n_actions]
-        Two times the number of a group, from 1 on, and `BLOCKED`; or 0.
+    int64[n_actions, 3]
+        See `ltlpipe.systems.ample_kernels.Entry`.
     """
     system = _System(program, failing)
-    visible = _expanded(program, atoms)
-    group_of: dict[tuple[int, int], int] = {}
-    blocked: set[Transition] = set()
-    for number in range(len(program.processes)):
-        own = system.own_states(number)
-        for state in sorted(own):
-            group_of[number, state] = len(group_of) + 1
-        blocked |= system.blocked(number, own, visible)
-    codes = [
-        2 * group_of.get((action.leader.process, action.leader.source), 0)
-        + BLOCKED * (action.leader in blocked)
-        for action in program.actions()
-    ]
-    return np.array(codes, dtype=np.int64)
+    actions = program.actions()
+    numbers: dict[Place, int] = {}
+    leads = [system.is_closed(_places(action)) for action in actions]
+    blocked = _blocked(system, actions, leads, _expanded(program, atoms))
+    codes = []
+    for number, action in enumerate(actions):
+        kind = LEADS * leads[number] + BLOCKED * (number in blocked)
+        ends = [numbers.setdefault(p, len(numbers) + 1) for p in _places(action)]
+        codes.append((kind, ends[0], ends[-1]))
+    return np.array(codes, dtype=np.int64).reshape(-1, 3)
+
+
+def _places(action: Action) -> tuple[Place, ...]:
+    """Return the place of the leader, then that of its partner."""
+    return tuple((t.process, t.source) for t in action if t is not None)
 
 
 def _expanded(program: Program, atoms: Set[Atom]) -> set[Atom]:
@@ -79,62 +90,101 @@ def _expanded(program: Program, atoms: Set[Atom]) -> set[Atom]:
     return expanded
 
 
+def _blocked(
+    system: _System, actions: Sequence[Action], leads: Sequence[bool], seen: Set[Atom]
+) -> set[int]:
+    """Return the actions that no ample set may have.
+
+    Those that the property sees, and some of each cycle of the others: while a system
+    goes round a cycle, each process that moves goes round one of its own states.
+    """
+    closed = {
+        frozenset(part)
+        for action, is_closed in zip(actions, leads, strict=True)
+        if is_closed
+        for places in [_places(action)]
+        for part in (places, places[:1], places[1:])
+    }
+    blocked, rest = set(), []
+    for number, action in enumerate(actions):
+        if any(system.accesses[t].writes & seen for t in action if t is not None):
+            blocked.add(number)
+        elif frozenset(_places(action)) in closed:
+            rest.append(number)
+    for process in range(len(system.program.processes)):
+        moves = sorted(
+            (transition.source, transition.target, number)
+            for number in rest
+            if number not in blocked
+            for transition in actions[number]
+            if transition is not None and transition.process == process
+        )
+        blocked |= _of_cycles(system.program, process, moves)
+    return blocked
+
+
+def _of_cycles(
+    program: Program, process: int, moves: Sequence[tuple[int, int, int]]
+) -> set[int]:
+    """Return some action of each cycle of moves (source, target, action), sorted."""
+    states = program.variables[program.processes[process].state]
+    successors: list[list[int]] = [[] for _ in states.states]
+    for source, target, _ in moves:
+        successors[source].append(target)
+    return {moves[edge][2] for edge in back_edges(successors, states.initial)}
+
+
 class _System:
     """Who reads and writes what."""
 
     def __init__(self, program: Program, failing: Set[Expression]) -> None:
         self.program = program
         self.failing = failing
-        self._accesses: dict[Transition, Accesses] = {}
+        self.accesses: dict[Transition, Accesses] = {}
         self._readers: dict[Atom, set[int]] = defaultdict(set)
         self._writers: dict[Atom, set[int]] = defaultdict(set)
-        for number, process in enumerate(program.processes):
+        self._users: dict[tuple[int, bool], set[int]] = defaultdict(set)
+        self._leaving: dict[Place, list[Transition]] = defaultdict(list)
+        for process in program.processes:
             for transition in process.transitions:
-                found = accesses(program, transition)
-                self._accesses[transition] = found
-                for atom in found.reads:
-                    self._readers[atom].add(number)
-                for atom in found.writes:
-                    self._writers[atom].add(number)
+                self._note(transition)
 
-    def own_states(self, number: int) -> set[int]:
-        """Return the states of a process whose transitions are a group."""
-        transitions = self.program.processes[number].transitions
-        shared = {t.source for t in transitions if not self._is_own(t)}
-        return {t.source for t in transitions} - shared
-
-    def _is_own(self, transition: Transition) -> bool:
-        """Whether a transition concerns no other process, and cannot fail."""
+    def _note(self, transition: Transition) -> None:
         number = transition.process
-        committed = self.program.processes[number].committed
-        if transition.message is not None:
-            return False
+        self._leaving[number, transition.source].append(transition)
+        found = accesses(self.program, transition)
+        self.accesses[transition] = found
+        for atom in found.reads:
+            self._readers[atom].add(number)
+        for atom in found.writes:
+            self._writers[atom].add(number)
+        message = transition.message
+        if message is not None:
+            self._users[message.channel, message.sends].add(number)
+
+    def is_closed(self, places: Sequence[Place]) -> bool:
+        """Whether the steps of some places are a group."""
+        processes = {process for process, _ in places}
+        return all(
+            self._is_closed(transition, processes)
+            for place in places
+            for transition in self._leaving[place]
+        )
+
+    def _is_closed(self, transition: Transition, processes: Set[int]) -> bool:
+        """Whether a transition concerns no process but some, and cannot fail."""
+        committed = self.program.processes[transition.process].committed
         if transition.target in committed and transition.source not in committed:
             return False
         if any(part in self.failing for part in expressions(transition)):
             return False
-        reads, writes = self._accesses[transition]
-        only = {number}
+        message = transition.message
+        if message is not None and not self.program.channels[message.channel].capacity:
+            others = self._users[message.channel, not message.sends]
+            if not others - {transition.process} <= processes:
+                return False
+        reads, writes = self.accesses[transition]
         return all(
-            self._readers[atom] <= only and self._writers[atom] <= only
+            self._readers[atom] <= processes and self._writers[atom] <= processes
             for atom in writes
-        ) and all(self._writers[atom] <= only for atom in reads)
-
-    def blocked(
-        self, number: int, own: Set[int], visible: Set[Atom]
-    ) -> set[Transition]:
-        """Return the transitions of a process's groups that no ample set may have.
-
-        Those that the property sees, and one of each cycle of the others.
-        """
-        process = self.program.processes[number]
-        candidates = [t for t in process.transitions if t.source in own]
-        blocked = {t for t in candidates if self._accesses[t].writes & visible}
-        rest = sorted(
-            (t for t in candidates if t not in blocked), key=lambda t: t.source
-        )
-        states = self.program.variables[process.state]
-        successors: list[list[int]] = [[] for _ in states.states]
-        for transition in rest:  # in the order of the numbers of edges
-            successors[transition.source].append(transition.target)
-        return blocked | {rest[k] for k in back_edges(successors, states.initial)}
+        ) and all(self._writers[atom] <= processes for atom in reads)

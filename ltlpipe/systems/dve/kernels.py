@@ -61,7 +61,9 @@ def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, coun
     many are left.
     """
     if ints[Header.AMPLE] != 0:
-        count = keep_ample(ints, ints[Header.AMPLE], n_own, out_rows, out_actions, count)
+        count = keep_ample(
+            ints, ints[Header.AMPLE], n_own, out_rows, out_actions, count
+        )
     for word in range(n_own, row.shape[0]):
         for i in range(count):
             out_rows[i, word] = row[word]

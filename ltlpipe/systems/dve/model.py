@@ -217,7 +217,7 @@ class DveModel(Model):
             tables.append(taken_bits(propositions, len(self.actions)))
         if ample is not None:
             header[Header.AMPLE] = sum(map(len, tables))
-            tables.append(ample)
+            tables.append(ample.ravel())
         if seed is not None:
             rng = np.random.default_rng(seed)
             header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)

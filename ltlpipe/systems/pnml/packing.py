@@ -62,7 +62,7 @@ def pack_net(
     seed : int, optional
         Shuffles the order in which successors are generated; None keeps that of
         places and transitions, as far as places own transitions.
-    ample : int64[n_transitions], optional
+    ample : int64[n_transitions, 3], optional
         See `ltlpipe.systems.models.Model.pack`.
     widths : Widths, optional
         How wide fields are, if not what `first_widths` says.
@@ -85,7 +85,7 @@ def pack_net(
     ints, words = builder.build(propositions, seed)
     if ample is not None:
         ints[Header.AMPLE] = len(ints)
-        ints = np.concatenate([ints, ample])
+        ints = np.concatenate([ints, ample.ravel()])
     initial = np.zeros(n_words, dtype=np.uint64)
     for place, tokens in zip(places, net.initial(), strict=True):
         initial[place.word] |= np.uint64(tokens << place.shift)
