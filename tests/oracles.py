@@ -179,6 +179,7 @@ def spot_verdict(
     stutter: bool = False,
     fairness: str | None = None,
     sets: Sequence[set[int]] = (),
+    together: bool = True,
 ) -> str:
     """Return the verdict by Spot on the explicit composition.
 
@@ -189,7 +190,12 @@ def spot_verdict(
 
     violations = spot.translate(spot.formula_Not(formula), "any", "low")
     return intersection_verdict(
-        network, violations, stutter=stutter, fairness=fairness, sets=sets
+        network,
+        violations,
+        stutter=stutter,
+        fairness=fairness,
+        sets=sets,
+        together=together,
     )
 
 
@@ -200,9 +206,11 @@ def intersection_verdict(
     stutter: bool,
     fairness: str | None = None,
     sets: Sequence[set[int]] = (),
+    together: bool = True,
 ) -> str:
     """Return whether no accepted run of `network` is one of the violations.
 
+    Accepting components do so in the same state, or each for itself unless `together`.
     With `fairness` "weak" or "strong" only runs count that are fair to each of
     `sets`, actions of the network.  Each set has two marks: where it is not enabled,
     or enabled, and where it is taken.
@@ -223,19 +231,28 @@ def intersection_verdict(
         return letter
 
     first = "Fin" if fairness == "strong" else "Inf"
-    fair = [f"({first}({2 * k + 1})|Inf({2 * k + 2}))" for k in range(len(sets))]
-    graph.set_acceptance(1 + 2 * len(sets), "&".join(["Inf(0)", *fair]))
+    accepting = [k for k, c in enumerate(network.components) if c.accepting is not None]
+    own = 1 if together else len(accepting)
+    fair = [
+        f"({first}({own + 2 * k})|Inf({own + 2 * k + 1}))" for k in range(len(sets))
+    ]
+    seen = [f"Inf({k})" for k in range(own)]
+    graph.set_acceptance(own + 2 * len(sets), "&".join([*seen, *fair]) or "t")
     graph.new_states(len(states))
     graph.set_init_state(0)
     enabled = enabled_actions(len(states), edges)
 
     def marks(src: int, action: int | None) -> list[int]:
-        found = [0] if is_accepting(network, states[src]) else []
+        found = [0] if together and is_accepting(network, states[src]) else []
+        if not together:
+            for mark, k in enumerate(accepting):
+                if is_accepting_locally(network.components[k], states[src][k]):
+                    found.append(mark)
         for k, some in enumerate(sets):
             if bool(enabled[src] & some) == (fairness == "strong"):
-                found.append(2 * k + 1)
+                found.append(own + 2 * k)
             if action in some:
-                found.append(2 * k + 2)
+                found.append(own + 2 * k + 1)
         return found
 
     for src, action, dst in edges:

@@ -67,6 +67,16 @@ ROOT = Path(__file__).parents[1]
             "decoupled_ltl.csv",
             "states",
         ),
+        (
+            "benchmarks.batch",
+            [
+                *("--part", "overhead", "--part", "scaling", "--part", "store"),
+                *("--tasks", "20", "--rows", "50", "--runs", "1"),
+                *("--philosophers", "4", "--searches", "2"),
+            ],
+            "batch.csv",
+            "value",
+        ),
     ],
 )
 def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 15.0
 _LOOK_SECONDS = 0.5  # how often the scheduler is asked which workers there are
+_PATIENCE_SECONDS = 10.0  # without any worker, before that is said
 _RESULT_SECONDS = 5.0  # for the way of an answer that is there
 _HELD_BYTES = 1 << 28  # of inputs per worker
 _READ_BYTES = 1 << 28  # of files that are kept here
@@ -123,6 +124,7 @@ class Cluster:
         self._held: dict[str, OrderedDict[str, tuple[Any, int]]] = {}
         self._threads: dict[str, int] = {}  # of each worker
         self._looked = 0.0
+        self._alone_since = time.monotonic()
         self._warned = False
         self._sent: dict[int, _Sent] = {}
         self._again: deque[int] = deque()
@@ -206,9 +208,11 @@ class Cluster:
             self._threads = dict(self._client.nthreads())
         except _AWAY as error:
             raise self._cut_off(error) from error
-        if not self._threads and not self._warned:
+        if self._threads:
+            self._alone_since = self._looked
+        elif self._looked - self._alone_since > _PATIENCE_SECONDS and not self._warned:
             self._warned = True
-            message = f"--scheduler {self._scheduler}: no worker there yet; waiting"
+            message = f"--scheduler {self._scheduler}: no worker there; waiting for one"
             warnings.warn(message, LtlpipeWarning, stacklevel=2)
         for address in set(self._held) - set(self._threads):
             del self._held[address]

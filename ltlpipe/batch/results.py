@@ -12,7 +12,7 @@ from ltlpipe.batch.store import RESULT_DTYPES, connect, refuse_foreign, translat
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -71,10 +71,10 @@ def results(path: StrPath) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = list(_rows(os.fspath(path)))
+    known = _columns(os.fspath(path))
     columns: dict[str, Any] = {}
     for column, dtype in RESULTS_DTYPES.items():
-        values = [row[column] for row in rows]
+        values = list(known[column])
         if column in _TIMES:
             columns[column] = pd.to_datetime(
                 pd.Series(values, dtype="string"), utc=True
@@ -93,7 +93,8 @@ def results(path: StrPath) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _rows(path: str) -> Iterator[dict[str, Any]]:
+def _columns(path: str) -> dict[str, Sequence[Any]]:
+    """Return the values of each column, all from one moment."""
     if not os.path.isfile(path):  # noqa: PTH113
         raise LtlpipeError(f"{path}: there is no such store")
     own = ("system", "formula_id", "formula")  # of the task, whoever solved it
@@ -105,19 +106,19 @@ def _rows(path: str) -> Iterator[dict[str, Any]]:
         db = connect(path, to_read=True)
         try:
             refuse_foreign(db, path)
-            for options, attempts, run, key, *cells in db.execute(
+            rows = db.execute(
                 f"SELECT options, attempts, tasks.run, key, {chosen} "
                 "FROM tasks JOIN results USING (key) ORDER BY tasks.run, number"
-            ):
-                yield {
-                    **dict(zip((*own, *kept), cells, strict=True)),
-                    **_settings(json.loads(options)),
-                    "attempts": attempts,
-                    "run": run,
-                    "task": key,
-                }
+            ).fetchall()
         finally:
             db.close()
+    names = ("options", "attempts", "run", "task", *own, *kept)
+    values = zip(*rows, strict=True) if rows else ((),) * len(names)
+    columns: dict[str, Sequence[Any]] = dict(zip(names, values, strict=True))
+    settings = {text: _settings(json.loads(text)) for text in set(columns["options"])}
+    for column in ("configuration", *_LIMIT_COLUMNS.values()):
+        columns[column] = [settings[text][column] for text in columns["options"]]
+    return columns
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:

@@ -278,7 +278,7 @@ class Store:
                 [key],
             ).fetchone()
             if holder is not None and (
-                holder[0] == self.run or (holder[5] is None and _lives(*holder[1:5]))
+                holder[0] == self.run or (holder[5] is None and lives(*holder[1:5]))
             ):
                 return False
             self._db.execute(
@@ -393,7 +393,7 @@ def _place() -> str:
     return f"{boot.strip()} {namespace}"
 
 
-def _lives(place: str, pid: int, process_started: int | None, alive_at: float) -> bool:
+def lives(place: str, pid: int, process_started: int | None, alive_at: float) -> bool:
     """Whether the process of a run is still there."""
     if place == _place() and process_started is not None:
         known = process(pid)

@@ -21,6 +21,7 @@ from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.report import report
 from ltlpipe.cli.results import results
 from ltlpipe.cli.solve import solve
+from ltlpipe.cli.status import status
 from ltlpipe.cli.translate import translate
 
 app = typer.Typer(
@@ -58,6 +59,7 @@ app.command()(solve)
 app.command()(results)
 app.add_typer(plot, name="plot")
 app.command()(report)
+app.command()(status)
 app.command()(livelock)
 app.command()(deadlocks)
 app.command()(compare)

@@ -69,6 +69,9 @@ def main(n_workers):
             if line == "pids\n":
                 pids = [nanny.pid for nanny in cluster.workers.values()]
                 print(*(pid for pid in pids if pid), flush=True)
+            if line == "grow\n":
+                cluster.scale(1)
+                print(flush=True)
 
 
 if __name__ == "__main__":

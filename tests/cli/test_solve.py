@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import time
+
 import pandas as pd
 import pytest
 
-from ltlpipe import cli
+from ltlpipe import cli, results
+from ltlpipe.batch.status import status
 from ltlpipe.batch.table import DTYPES
-from tests.cli.running import RING
+from tests.cli.running import RING, OnTerminal
 
 
 @pytest.fixture
@@ -193,6 +197,86 @@ def test_workers_and_a_store(run, problems, tmp_path):
     assert run(*command, "--retry", "unknown", "--quiet") == (0, "", "")
     outcome = run(*command, "--retry", "nonsense")
     assert "--retry nonsense: expected some of unknown" in outcome.complaint
+
+
+@pytest.mark.parametrize("flags", [[], ["--jobs", "1"], ["--jobs", "1", "--quiet"]])
+def test_a_log(flags, run, problems, tmp_path):
+    """A line on standard error for each task that is done, also in a pipe."""
+    out = tmp_path / "r.csv"
+
+    outcome = run("solve", problems, "--out", out, "--log", "--max-states", 1, *flags)
+
+    lines = outcome.err.splitlines()
+    assert len(lines) == 3
+    for number, (line, row) in enumerate(
+        zip(lines, read(out).to_dict("records"), strict=True), start=1
+    ):
+        assert line.startswith(f"{number}/3 {row['verdict']} ")
+        assert line.endswith(f"{row['system']} {row['formula_id']}")
+    assert "unknown (max-states)" in outcome.err
+
+
+def test_a_line_for_each_worker(problems, big, tmp_path):
+    """On a terminal: what it is at, states, rate and memory; then nothing is left."""
+    (tmp_path / "tasks.csv").write_text(
+        "system,formula,reduce,seed\n"
+        + "".join(f"{big},0,none,{seed}\n" for seed in range(3))
+    )
+    command = ["solve", tmp_path / "tasks.csv", "--out", tmp_path / "r.csv"]
+    with OnTerminal(*command, "--jobs", "2", "--timeout", "4", "--log") as shown:
+        shown.wait_for("0 of 3 tasks")
+        effort = r"[\d,]+ states, [\d,]+ per second, [\d,]+ MiB"
+        shown.wait_for(f"big.hoa tasks.csv:2.* {effort}")
+        shown.wait_for(f"big.hoa tasks.csv:3.* {effort}")
+        shown.wait_for(r"1/3 unknown \(timeout\) 4\.")
+        outcome = shown.end()
+    assert outcome.code == 3
+    assert "3 rows written" in outcome.out
+    assert len(read(tmp_path / "r.csv")) == 3
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_with_workers(presses, big, tmp_path):
+    """Once: what runs comes to its end; twice: at once.  The summary is printed."""
+    store, n_tasks = tmp_path / "run.sqlite", 4
+    (tmp_path / "tasks.csv").write_text(
+        "system,formula,reduce,seed\n"
+        + "".join(f"{big},0,none,{seed}\n" for seed in range(n_tasks))
+    )
+    command = ["solve", tmp_path / "tasks.csv", "--out", tmp_path / "r.csv"]
+    command += ["--store", store, "--jobs", "2", "--timeout", "5"]
+    with OnTerminal(*command) as shown:
+        shown.wait_for(r"[\d,]+ per second")
+        for _ in range(presses):
+            began = time.monotonic()
+            shown.process.send_signal(signal.SIGINT)
+            shown.wait_for("interrupted: 2 tasks come to their end")
+        outcome = shown.end()
+    if presses == 2:
+        assert time.monotonic() - began < 3
+    done = 2 if presses == 1 else 0
+    assert outcome.code == 3
+    assert f"(not solved) │ interrupted │     {n_tasks - done}" in outcome.out
+    assert f"{done} rows written" in outcome.out
+    frame = results(store)
+    assert frame["reason"].tolist() == done * ["timeout"]
+    assert not status(store).runs[-1].at_work
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        (["--engine", "slurm"], "--engine slurm: expected one of local, dask"),
+        (["--engine", "dask"], "--engine dask goes with --scheduler ADDRESS"),
+        (["--scheduler", "tcp://x:1"], "--scheduler goes with --engine dask"),
+        (["--attempts", "0"], "--attempts"),
+    ],
+)
+def test_engines_that_cannot_be(flags, complaint, run, problems, tmp_path):
+    outcome = run("solve", problems, "--out", tmp_path / "r.csv", *flags)
+
+    assert outcome.code == 2
+    assert complaint in outcome.complaint
 
 
 def test_a_task_table_and_a_grid(run, problems, tmp_path):

@@ -87,6 +87,28 @@ def assert_properties_agree(network, text, seed):
             assert_visits(network, verdict.lasso, together=True)
 
 
+@given(AUTOMATA, FORMULAS, SEEDS)
+@settings(max_examples=150)
+def test_formulas_where_each_component_accepts_are_refused_or_right(
+    network, text, seed
+):
+    """A mark for each component that accepts, beside those of the property."""
+    formula = parse(text)
+    expected = spot_verdict(network, formula.spot, together=False)
+    for options in ({}, {"reduce": "decoupled"}, {"emptiness": "decoupled-ndfs"}):
+        try:
+            verdict = ask(
+                network, formula=formula, accepting="each", seed=seed, **options
+            )
+        except UnsupportedError:
+            continue
+        assert verdict.verdict == expected, options
+        if expected == "violated":
+            word = visible_word(network, verdict.lasso)
+            assert not satisfies(formula.spot, *word), options
+            assert_visits(network, verdict.lasso, together=False)
+
+
 @given(AUTOMATA, SEEDS, st.booleans())
 @settings(max_examples=200)
 def test_networks_of_automata(network, seed, stack_test):

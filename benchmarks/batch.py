@@ -1,0 +1,234 @@
+"""What a run over many tasks costs beside the tasks.
+
+Four parts, each some rows of one table, ``results/batch.csv``:
+
+- overhead: 1,000 tasks of a few milliseconds with two workers, without and with a
+  store.  Overhead is what the workers' time (wall-clock time of the run, times two) has
+  beyond the time that they were at tasks, per task; starting the workers is part of it,
+  and stands apart, too.
+- scaling: tasks of half a second that do nothing but search, with one worker and with
+  two.
+- store: 100,000 rows written one by one, as a run does; the size of the file; reading
+  them, and the command `results`; a run that has nothing left to do.
+- dask: the first part on a Dask cluster of two processes on this machine.
+
+Times are the best of several runs: whatever else the machine does makes them longer.
+
+    python -m benchmarks.batch
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import record
+from ltlpipe import LTS, Network
+from ltlpipe.batch.identity import options_text
+from ltlpipe.batch.results import results
+from ltlpipe.batch.solving import solve_rows
+from ltlpipe.batch.store import Listed, Store
+from ltlpipe.batch.tasks import Task
+from ltlpipe.systems.philosophers import philosophers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
+AIMS = {"overhead": 5.0, "scaling": 1.8}  # milliseconds at most; times at least
+JOBS = 2
+
+
+def row(part: str, case: str, n: int, unit: str, value: float) -> dict[str, Any]:
+    """Return one line of the table, and print it."""
+    found = {"part": part, "case": case, "n": n, "unit": unit, "value": round(value, 4)}
+    print(found, flush=True)
+    return found
+
+
+def small_tasks(n: int) -> list[Task]:
+    """Return tasks of a few milliseconds; no two are alike."""
+    return [
+        Task(RING, f"G(a -> {'X ' * (k % 4)}F b)", options={"seed": k})
+        for k in range(n)
+    ]
+
+
+def seconds_of(tasks: list[Task], **options: Any) -> tuple[float, float, int]:
+    """Return the time of a run, that of its tasks, and how many have a verdict."""
+    began = time.perf_counter()
+    rows = list(solve_rows(tasks, **options))
+    wall = time.perf_counter() - began
+    busy = sum(found["wall_seconds"] for found in rows)
+    return wall, busy, sum(found["verdict"] != "unknown" for found in rows)
+
+
+def best(runs: int, tasks: list[Task], folder: Path, **options: Any) -> Any:
+    """Return the fastest of several runs, each with a store of its own if any."""
+    found = []
+    for k in range(runs):
+        if "store" in options:
+            options["store"] = folder / f"{options['jobs']}-{len(tasks)}-{k}.sqlite"
+            options["store"].unlink(missing_ok=True)
+        found.append(seconds_of(tasks, **options))
+        if found[-1][2] != len(tasks):
+            raise RuntimeError("a task has no verdict")
+    return min(found)
+
+
+def overhead(n: int, runs: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """Measure what a task costs beside the work on it."""
+    tasks = small_tasks(n)
+    seconds_of(small_tasks(2 * JOBS), jobs=JOBS)  # compiles
+    start = best(runs, small_tasks(JOBS), folder, jobs=JOBS)
+    yield row("overhead", "start of 2 workers", JOBS, "seconds", start[0])
+    for case, options in (("2 workers", {}), ("2 workers, store", {"store": None})):
+        wall, busy, _ = best(runs, tasks, folder, jobs=JOBS, **options)
+        yield row("overhead", f"{case}: run", n, "seconds", wall)
+        yield row("overhead", f"{case}: task", n, "milliseconds", 1e3 * busy / n)
+        spent = 1e3 * (JOBS * wall - busy) / n
+        yield row("overhead", f"{case}: overhead", n, "milliseconds", spent)
+
+
+def scaling(n: int, size: int, runs: int) -> Iterator[dict[str, Any]]:
+    """Measure how much faster two workers are than one."""
+    system = philosophers(size)
+    tasks = [Task(system, "0", options={"seed": k, "reduce": "none"}) for k in range(n)]
+    options = {"accepting": "together", "emptiness": "couvreur99"}
+    times = {}
+    for _ in range(runs):  # in turn: what else happens is then both's
+        for jobs in (1, JOBS):
+            wall, _, _ = seconds_of(tasks, jobs=jobs, **options)
+            times[jobs] = min(wall, times.get(jobs, wall))
+    for jobs, wall in times.items():
+        yield row("scaling", f"{jobs} workers", n, "seconds", wall)
+    yield row("scaling", "1 to 2 workers", n, "times", times[1] / times[JOBS])
+
+
+def stored(n: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """Measure a store of many rows: written, read, and gone through again."""
+    path = folder / "large.sqlite"
+    (answered,) = solve_rows([Task(RING, "G a")], jobs=1)
+    listed = [
+        Listed(
+            place=f'["{folder}/problem-{k // 20}/system.dot", "f.ltl:{k % 20}"]',
+            key=f"{k:064x}",
+            system=f"{folder}/problem-{k // 20}/system.dot",
+            formula_id=f"f.ltl:{k % 20}",
+            formula="G(a -> F b)",
+            options=options_text({"emptiness": "se05"}),
+        )
+        for k in range(n)
+    ]
+    with Store(path) as store:
+        began = time.perf_counter()
+        store.list_tasks(listed)
+        yield row("store", "tasks listed", n, "seconds", time.perf_counter() - began)
+        began = time.perf_counter()
+        for task in listed:
+            store.claim(task.key)
+            store.record(task.key, answered | {"states": 1})
+        spent = time.perf_counter() - began
+        yield row("store", "rows written", n, "seconds", spent)
+        yield row("store", "a row written", n, "milliseconds", 1e3 * spent / n)
+    yield row("store", "size", n, "MiB", path.stat().st_size / (1 << 20))
+    began = time.perf_counter()
+    assert len(results(path)) == n
+    yield row("store", "ltlpipe.results", n, "seconds", time.perf_counter() - began)
+    for flags in (
+        ["--group", "configuration"],
+        ["--where", "verdict == 'unknown'"],
+        ["--to", "csv", "--out", str(folder / "all.csv")],
+        ["--to", "parquet", "--out", str(folder / "all.parquet")],
+    ):
+        yield command(
+            "store", "results " + " ".join(flags[:2]), n, "results", path, flags
+        )
+    yield command("store", "status", n, "status", path, [])
+    # The report of so many rows is measured here, too, once there is one.
+
+
+def command(
+    part: str, case: str, n: int, name: str, path: Path, flags: list[str]
+) -> dict[str, Any]:
+    """Measure a command of the program, all in."""
+    began = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "ltlpipe", name, str(path), *flags],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return row(part, case, n, "seconds", time.perf_counter() - began)
+
+
+def resumed(n: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """Measure a run whose tasks all have their results."""
+    path = folder / "resumed.sqlite"
+    tasks = [Task(RING, "G a", options={"seed": k}) for k in range(n)]
+    (answered,) = solve_rows(tasks[:1], jobs=1)
+    from ltlpipe.batch.identity import Digests
+
+    digests = Digests()
+    with Store(path) as store:
+        for task in tasks:
+            store.record(digests.key(task, task.options), answered)
+    began = time.perf_counter()
+    assert len(list(solve_rows(tasks, store=path))) == n
+    spent = time.perf_counter() - began
+    yield row("store", "a run with nothing left to do", n, "seconds", spent)
+
+
+def on_dask(n: int, runs: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """Measure the overhead on a cluster of two worker processes on this machine."""
+    from distributed import LocalCluster
+
+    tasks = small_tasks(n)
+    with LocalCluster(
+        n_workers=JOBS, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        options = {"engine": "dask", "scheduler": cluster.scheduler_address}
+        seconds_of(small_tasks(2 * JOBS), **options)
+        start = best(runs, small_tasks(JOBS), folder, **options)
+        yield row("dask", "start of 2 workers", JOBS, "seconds", start[0])
+        wall, busy, _ = best(runs, tasks, folder, **options)
+        yield row("dask", "run", n, "seconds", wall)
+        spent = 1e3 * (JOBS * wall - busy) / n
+        yield row("dask", "overhead", n, "milliseconds", spent)
+
+
+PARTS = ("overhead", "scaling", "store", "dask")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", action="append", choices=PARTS)
+    parser.add_argument("--tasks", type=int, default=1000)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--philosophers", type=int, default=9)
+    parser.add_argument("--searches", type=int, default=16)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=record.RESULTS)
+    chosen = parser.parse_args()
+    wanted = chosen.part or PARTS
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if "overhead" in wanted:
+            rows += overhead(chosen.tasks, chosen.runs, folder)
+        if "scaling" in wanted:
+            rows += scaling(chosen.searches, chosen.philosophers, chosen.runs)
+        if "store" in wanted:
+            rows += stored(chosen.rows, folder)
+            rows += resumed(chosen.rows, folder)
+        if "dask" in wanted:
+            rows += on_dask(chosen.tasks, chosen.runs, folder)
+    record.write(chosen.out / "batch.csv", rows)
+
+
+if __name__ == "__main__":
+    main()

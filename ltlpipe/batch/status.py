@@ -1,0 +1,174 @@
+"""How a run is getting on, told by its store alone: also from another terminal."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import LtlpipeError
+from ltlpipe.batch.store import connect, lives, refuse_foreign, translated
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from ltlpipe._files import StrPath
+
+GOES_ON, ENDED, DIED = "goes on", "ended", "died"
+"""What can be said of a run: one that died was killed, or its machine went down."""
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """One run on a store.
+
+    Parameters
+    ----------
+    run : int
+        Its number.
+    state : str
+        `GOES_ON`, `ENDED` or `DIED`.
+    began_at, ended_at : str
+        UTC; None if it has not ended by itself.
+    seconds : float
+        So long it has been going on, or went on as far as is known.
+    solved : int
+        Results of its own that are in the store.
+    at_work : tuple of (str, str)
+        Systems and formulas that it is at.
+    """
+
+    run: int
+    state: str
+    began_at: str
+    ended_at: str | None
+    seconds: float
+    solved: int
+    at_work: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Status:
+    """A store.
+
+    Parameters
+    ----------
+    runs : tuple of RunStatus
+        Those that go on, and the last one, in order.
+    tasks : int
+        Those that the last run lists.
+    outcomes : dict
+        How many of them came to which verdict and reason.
+    """
+
+    runs: tuple[RunStatus, ...]
+    tasks: int
+    outcomes: dict[tuple[str, str | None], int]
+
+    @property
+    def done(self) -> int:
+        """How many of the tasks have a result."""
+        return sum(self.outcomes.values())
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes if it goes on like this; None if nobody knows."""
+        rate = sum(
+            run.solved / run.seconds
+            for run in self.runs
+            if run.state == GOES_ON and run.seconds
+        )
+        return (self.tasks - self.done) / rate if rate else None
+
+
+def status(path: StrPath) -> Status:
+    """Return how the runs on a store are getting on.
+
+    Parameters
+    ----------
+    path : path
+        What ``solve --store`` has made.
+
+    Raises
+    ------
+    LtlpipeError
+        The file does not exist, is no store, or one of a newer ltlpipe.
+    """
+    name = os.fspath(path)
+    if not os.path.isfile(name):  # noqa: PTH113
+        raise LtlpipeError(f"{name}: there is no such store")
+    with translated(name):
+        db = connect(name, to_read=True)
+        try:
+            refuse_foreign(db, name)
+            db.execute("BEGIN")  # all of it at one moment
+            return _read(db)
+        finally:
+            db.close()
+
+
+def _read(db: sqlite3.Connection) -> Status:
+    runs = db.execute(
+        "SELECT run, began_at, ended_at, place, pid, process_started, alive_at "
+        "FROM runs ORDER BY run"
+    ).fetchall()
+    if not runs:
+        return Status((), 0, {})
+    last = runs[-1][0]
+    known = [
+        _run(db, number, began_at, ended_at, alive=lives(*signs), alive_at=signs[-1])
+        for number, began_at, ended_at, *signs in runs
+        if ended_at is None or number == last
+    ]
+    counted = db.execute(
+        "SELECT verdict, reason, count(*) FROM tasks JOIN results USING (key) "
+        "WHERE tasks.run = ? GROUP BY verdict, reason ORDER BY verdict, reason",
+        [last],
+    )
+    (n_tasks,) = db.execute(
+        "SELECT count(*) FROM tasks WHERE run = ?", [last]
+    ).fetchone()
+    return Status(
+        tuple(run for run in known if run.state == GOES_ON or run.run == last),
+        n_tasks,
+        {(verdict, reason): count for verdict, reason, count in counted},
+    )
+
+
+def _run(
+    db: sqlite3.Connection,
+    number: int,
+    began_at: str,
+    ended_at: str | None,
+    *,
+    alive: bool,
+    alive_at: float,
+) -> RunStatus:
+    state = ENDED if ended_at is not None else GOES_ON if alive else DIED
+    end = datetime.now(timezone.utc)
+    if ended_at is not None:
+        end = datetime.fromisoformat(ended_at)
+    elif not alive:  # it gave a sign of life so often
+        end = datetime.fromtimestamp(alive_at, timezone.utc)
+    seconds = (end - datetime.fromisoformat(began_at)).total_seconds()
+    (solved,) = db.execute(
+        "SELECT count(*) FROM results WHERE run = ?", [number]
+    ).fetchone()
+    at_work = db.execute(
+        "SELECT min(system), min(coalesce(formula_id, '')) "
+        "FROM claims JOIN tasks USING (key) WHERE claims.run = ? "
+        "GROUP BY key ORDER BY 1, 2",
+        [number],
+    ).fetchall()
+    return RunStatus(
+        run=number,
+        state=state,
+        began_at=began_at,
+        ended_at=ended_at,
+        seconds=max(seconds, 0.0),
+        solved=solved,
+        at_work=tuple((system, formula) for system, formula in at_work)
+        if state == GOES_ON
+        else (),
+    )

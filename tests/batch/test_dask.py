@@ -1,0 +1,341 @@
+"""The same tasks on a Dask cluster, whose workers die in the middle of a run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ltlpipe import (
+    LTS,
+    LtlpipeError,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    results,
+    solve,
+)
+from ltlpipe.batch import dask_engine
+from ltlpipe.batch.solving import solve_rows
+from ltlpipe.batch.status import status
+from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.systems.philosophers import philosophers
+from tests.batch.cluster import ROOT, running
+from tests.batch.test_pool import SAME
+from tests.cli.running import HARD, MANY
+from tests.cli.running import RING as RING_TEXT
+
+distributed = pytest.importorskip("distributed", reason="the extra cluster is missing")
+
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
+AUTOMATON = """HOA: v1
+States: 1
+Start: 0
+AP: 1 "a"
+acc-name: Buchi
+Acceptance: 1 Inf(0)
+properties: state-acc
+--BODY--
+State: 0 {0}
+[!0] 0
+--END--
+"""
+SEARCH = {"reduce": "none", "emptiness": "couvreur99"}  # a second for philosophers(9)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes; a first task has the kernels compiled."""
+    with running(2) as found:
+        tasks = [(philosophers(3), "0")] * 2
+        solve(tasks, engine="dask", scheduler=found.address, **SEARCH)
+        yield found
+
+
+def begin(cluster, path, tasks, **options):
+    """Return the rows of a run on the cluster, in the order of the tasks."""
+    rows = solve_rows(
+        tasks, engine="dask", scheduler=cluster.address, store=path, **options
+    )
+    return sorted(rows, key=lambda row: row["task"])
+
+
+@contextmanager
+def meanwhile(path, action):
+    """Do something in another thread once tasks of the run are being answered."""
+    over = threading.Event()
+
+    def wait():
+        while not over.is_set():
+            if path.exists() and n_at_work(path):
+                time.sleep(0.5)
+                action(over)
+                return
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def n_at_work(path):
+    try:
+        return sum(len(run.at_work) for run in status(path).runs)
+    except LtlpipeError:  # it is being made
+        return 0
+
+
+def solvers(pid):
+    """Return the processes that answer tasks for a worker of Dask."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            command = (folder / "cmdline").read_bytes()
+        except (OSError, NotADirectoryError):
+            continue
+        if int(fields[1]) == pid and b"ltlpipe.batch.remote" in command:
+            found.append(int(folder.name))
+    return found
+
+
+def all_solvers(cluster):
+    return [pid for worker in cluster.pids for pid in solvers(worker)]
+
+
+def test_the_rows_are_those_of_one_process(cluster, tmp_path):
+    """Of files with errors, automata, networks in memory, and options of one task."""
+    folder = tmp_path / "p"
+    folder.mkdir()
+    system = folder / "system.aut"
+    system.write_text(RING_TEXT)
+    (folder / "wrong.aut").write_text("nonsense")
+    (folder / "a.hoa").write_text(AUTOMATON)
+    tasks = [
+        *(Task((str(system),), f) for f in ("G a", "G(a -> F b)", "G(a -> X b)")),
+        Task((str(system),), AutomatonFile(str(folder / "a.hoa"))),
+        Task((str(folder / "wrong.aut"),), "G a"),
+        Task((str(folder / "missing.aut"),), "G a"),
+        Task((str(system), str(system)), "F b"),
+        Task((str(system),), "G("),
+        Task(RING, "G a", options={"seed": 7}),
+        Task(philosophers(3), "0", options={"emptiness": "se05"}),
+    ]
+    alone = list(solve_rows(tasks, seed=3))
+
+    rows = begin(cluster, tmp_path / "run.sqlite", tasks, seed=3)
+
+    columns = [*SAME, "n_components", "message"]
+    left, right = (
+        pd.DataFrame([{c: r.get(c) for c in columns} for r in found])
+        for found in (rows, alone)
+    )
+    pd.testing.assert_frame_equal(left, right)
+    assert "wrong.aut:1:" in rows[4]["message"]
+    assert len(results(tmp_path / "run.sqlite")) == len(tasks)
+
+
+def test_warnings_travel(cluster, tmp_path):
+    """With the names that the user knows."""
+    with pytest.warns(LtlpipeWarning, match="called 'c'"):
+        begin(cluster, tmp_path / "run.sqlite", [Task(RING, "F c | F a")])
+
+
+def test_inputs_travel_once_per_worker(cluster, tmp_path, monkeypatch):
+    """Not once per task, and under the name of their contents."""
+    sent = []
+    scatter = distributed.Client.scatter
+
+    def noted(self, data, *, workers, **options):
+        sent.append((data.name, *workers))
+        return scatter(self, data, workers=workers, **options)
+
+    monkeypatch.setattr(distributed.Client, "scatter", noted)
+    for name in ("one.aut", "copy.aut"):
+        (tmp_path / name).write_text(RING_TEXT)
+    systems = ((str(tmp_path / "one.aut"),), (str(tmp_path / "copy.aut"),), RING)
+    tasks = [Task(system, "X " * k + "a") for k in range(10) for system in systems]
+    rows = begin(cluster, tmp_path / "run.sqlite", tasks)
+
+    assert [row["system"] for row in rows] == [task.system_name for task in tasks]
+    assert {row["verdict"] for row in rows} == {"holds", "violated"}
+    assert 2 <= len(sent) <= 4
+    assert len(set(sent)) == len(sent)
+    assert len({name for name, _ in sent}) == 2
+
+
+def test_a_worker_is_killed(cluster, tmp_path):
+    """Its task is begun again elsewhere; every task has its verdict once."""
+    path = tmp_path / "run.sqlite"
+    tasks = [Task(philosophers(9), "0", options={"seed": k}) for k in range(6)]
+    before = cluster.pids
+
+    with meanwhile(path, lambda _: os.kill(before[0], signal.SIGKILL)):
+        rows = begin(cluster, path, tasks, **SEARCH)
+
+    assert before[0] not in cluster.pids
+    assert [row["verdict"] for row in rows] == 6 * ["holds"]
+    assert {row["states"] for row in rows} == {rows[0]["states"]}
+    assert set(results(path)["attempts"]) == {1}
+
+
+def test_workers_that_die_again_and_again(cluster, tmp_path):
+    """After so many attempts the task is a crash, and the next run has it anew."""
+    path = tmp_path / "run.sqlite"
+
+    def murder(over):
+        while not over.is_set():
+            if all_solvers(cluster):
+                time.sleep(0.5)
+                for pid in cluster.pids:
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
+
+    with meanwhile(path, murder):
+        (row,) = begin(
+            cluster, path, [Task(philosophers(11), "0")], attempts=2, **SEARCH
+        )
+    assert (row["verdict"], row["reason"]) == ("unknown", "crash")
+    assert "attempt 2 of 2" in row["message"]
+    assert row["seconds"] > 0.5
+    (kept,) = results(path)["reason"]
+    assert kept == "crash"
+
+
+def test_a_solver_dies(cluster, tmp_path):
+    """As on one machine: one task's reason is "crash", with the signal."""
+    path = tmp_path / "run.sqlite"
+    tasks = [Task(philosophers(10), "0"), Task(RING, "G a")]
+    killed = []
+
+    def kill(over):
+        while not killed and not over.is_set():
+            killed.extend(all_solvers(cluster))
+        time.sleep(0.5)
+        for pid in killed:
+            os.kill(pid, signal.SIGSEGV)
+
+    with meanwhile(path, kill):
+        rows = begin(cluster, path, tasks, jobs=1, **SEARCH)
+    assert killed
+    assert (rows[0]["reason"], rows[0]["signal"]) == ("crash", "SIGSEGV")
+    assert rows[1]["verdict"] == "violated"
+
+
+def test_limits(cluster, tmp_path):
+    """Time within a translation, and memory; they hold there as here."""
+    many = tmp_path / "many.aut"
+    many.write_text(MANY)
+    tasks = [
+        Task((str(many),), HARD, options={"timeout": 1}),
+        Task(philosophers(12), "0", options={"memory": 50}),
+    ]
+    rows = begin(cluster, tmp_path / "run.sqlite", tasks, **SEARCH)
+
+    assert [row["reason"] for row in rows] == ["timeout", "memory"]
+    assert 1 <= rows[0]["wall_seconds"] < 5
+
+
+def test_the_driver_is_killed(cluster, tmp_path):
+    """Its tasks do not go on, and the same run elsewhere ends what it began."""
+    path, name = tmp_path / "run.sqlite", "philosophers.hoa"
+    from ltlpipe import save
+
+    save(philosophers(12), str(tmp_path / name))
+    save(philosophers(9), str(tmp_path / f"small.{name}"))
+    table = tmp_path / "tasks.csv"
+    options = "reduce,emptiness,seed"
+    lines = [f"small.{name},0,none,couvreur99,{k}" for k in range(2)]
+    lines += [f"{name},0,none,couvreur99,{k}" for k in range(2)]
+    table.write_text("\n".join([f"system,formula,{options}", *lines, ""]))
+    command = [
+        *(sys.executable, "-m", "ltlpipe", "solve", str(table)),
+        *("--out", str(tmp_path / "r.csv"), "--store", str(path)),
+        *("--engine", "dask", "--scheduler", cluster.address, "--timeout", "20"),
+    ]
+    run = subprocess.Popen(command, cwd=ROOT)
+    deadline = time.monotonic() + 60
+    while not path.exists() or len(results(path)) < 2 or n_at_work(path) < 2:
+        assert time.monotonic() < deadline
+        assert run.poll() is None
+        time.sleep(0.1)
+    assert len(all_solvers(cluster)) == 2
+    run.kill()
+    run.wait()
+
+    while all_solvers(cluster):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert results(path)["verdict"].tolist() == ["holds", "holds"]
+    text = table.read_text().replace(f"\n{name},", f"\nsmall.{name},")
+    table.write_text(text.replace(",0\n", ",5\n", 1))
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    assert set(results(path)["verdict"]) == {"holds"}
+
+
+def test_the_scheduler_goes(tmp_path):
+    """It is said, and what is done is in the store."""
+    path = tmp_path / "run.sqlite"
+    tasks = [Task(RING, "G a"), *(Task(philosophers(11), "0") for _ in range(2))]
+
+    def kill(over):
+        while not over.is_set() and not len(results(path)):
+            time.sleep(0.1)
+        own.program.kill()
+
+    with (
+        running(1) as own,
+        meanwhile(path, kill),
+        pytest.raises(LtlpipeError, match="the connection is lost"),
+    ):
+        begin(own, path, tasks, **SEARCH)
+    assert results(path)["verdict"].tolist() == ["violated"]
+
+
+def test_no_worker(tmp_path, monkeypatch):
+    """The run waits, and says that it does."""
+    monkeypatch.setattr(dask_engine, "_PATIENCE_SECONDS", 0.5)
+    with running(0) as own:
+        run = solve_rows([Task(RING, "G a")], engine="dask", scheduler=own.address)
+        threading.Timer(2, lambda: own.told("grow")).start()
+        with pytest.warns(LtlpipeWarning, match="no worker there; waiting"):
+            rows = list(run)
+    assert [row["verdict"] for row in rows] == ["violated"]
+
+
+def test_nobody_there():
+    with pytest.raises(LtlpipeError, match="no Dask scheduler answers there"):
+        solve([(RING, "G a")], engine="dask", scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "slurm"}, "--engine slurm: expected one of local, dask"),
+        ({"engine": "dask"}, "--engine dask goes with --scheduler ADDRESS"),
+        ({"scheduler": "tcp://x:1"}, "--scheduler goes with --engine dask"),
+        ({"attempts": 0}, "--attempts 0: expected 1 or more"),
+    ],
+)
+def test_what_cannot_be(options, message):
+    with pytest.raises(UnsupportedError, match=message):
+        solve([(RING, "G a")], **options)
+
+
+def test_without_dask(monkeypatch):
+    """It says what to install."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UnsupportedError, match=r"pip install 'ltlpipe\[cluster\]'"):
+        solve([(RING, "G a")], engine="dask", scheduler="tcp://127.0.0.1:1")
