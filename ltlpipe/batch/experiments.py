@@ -228,16 +228,18 @@ class Experiments:
         model = (self.models[question.model],)
         key = (question.model, question.task, translator)
         published = self._published.get(key, {})
+        # Published numbers are those of the whole product.
+        options: dict[str, Any] = {"reduce": "none"}
         if translator.startswith(OWN):
-            options: dict[str, Any] = {"acceptance": translator.removeprefix(OWN)}
+            options["acceptance"] = translator.removeprefix(OWN)
             task = Task(model, question.formula, options=options)
         else:
             name = self._automaton_name(question)
             path = self._automata.get((name, translator))
             if path is None:
                 return
-            pairs = published.get("algorithm") == RABIN_CHECK
-            options = {"emptiness": "rabin"} if pairs else {}
+            if published.get("algorithm") == RABIN_CHECK:
+                options["emptiness"] = "rabin"
             automaton = AutomatonFile(path, name=f"{name} {translator}")
             task = Task(model, automaton, options=options)
         yield Trial(question, translator, published, task)
