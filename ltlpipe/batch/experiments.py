@@ -252,17 +252,18 @@ class Experiments:
         key = (question.model, question.task, translator)
         published = self._published.get(key, {})
         counted = 1
+        # Published numbers are those of the whole product.
+        options: dict[str, Any] = {"reduce": "none"}
         if translator.startswith(OWN):
-            options: dict[str, Any] = {"acceptance": translator.removeprefix(OWN)}
+            options["acceptance"] = translator.removeprefix(OWN)
             task = Task(model, question.formula, options=options)
         else:
             name = self._automaton_name(question)
             found = self._automata.get((name, translator))
             if found is None:
                 return
-            options = {}
             if published.get("algorithm") == RABIN_CHECK:
-                options = {"emptiness": "rabin"}
+                options["emptiness"] = "rabin"
                 counted = n_pairs(found.acceptance.replace(" ", "")) or 1
             automaton = AutomatonFile(found.path, name=f"{name} {translator}")
             task = Task(model, automaton, options=options)
