@@ -41,6 +41,7 @@ _MOST_GROWTH = 64 << 20  # bytes
 class Answer(NamedTuple):
     """What a call has come to."""
 
+    number: int  # of the call
     result: bytes  # pickled: whether it has returned, and what, or what was raised
     cpu_seconds: float  # of the copy, so far
     last: bool  # whether the copy takes no further call
@@ -51,6 +52,7 @@ class Copy:
 
     def __init__(self) -> None:
         self._pid: int | None = None
+        self._number = 0
         self._connection: Connection
         self.cpu_seconds = 0.0
         """CPU time of a copy that has not been waited for."""
@@ -65,10 +67,11 @@ class Copy:
         StoppedError, UnsupportedError
             As for `call_bounded`.
         """
-        self._send(data)
+        self._number += 1
         try:
+            self._send((self._number, data))
             answer = self._received(deadline, stopped)
-        except BaseException:
+        except BaseException:  # what it still answers is nobody's
             self.end()
             raise
         if answer is None:
@@ -80,16 +83,16 @@ class Copy:
         found: tuple[bool, Any] = pickle.loads(answer.result)
         return found
 
-    def _send(self, data: bytes) -> None:
+    def _send(self, question: tuple[int, bytes]) -> None:
         if self._pid is not None:
             try:
-                self._connection.send_bytes(data)
+                self._connection.send(question)
                 return
             except OSError:  # it died at leisure
                 self.end()
         self._begin()
         with suppress(OSError):  # then there is no answer either
-            self._connection.send_bytes(data)
+            self._connection.send(question)
 
     def _begin(self) -> None:
         """Make the copy."""
@@ -100,7 +103,6 @@ class Copy:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._pid = os.fork()
         if self._pid == 0:
-            self._connection.close()
             _serve(theirs, parent)
         theirs.close()
 
@@ -114,9 +116,11 @@ class Copy:
                 continue
             try:
                 answer: Answer = self._connection.recv()
-                return answer
             except (EOFError, OSError):
                 return None
+            if answer.number != self._number:
+                raise RuntimeError("an answer to another question")
+            return answer
 
     def end(self, *, crashed: bool = False) -> int | None:
         """End the copy, if there is one, and return its exit status.
@@ -144,9 +148,10 @@ def _serve(connection: Connection, parent: int) -> None:
         begin = _resident_bytes()
         last = os.getppid() != parent
         while not last:
-            result = answer_of(partial(_called, connection.recv_bytes()))
+            number, data = connection.recv()
+            result = answer_of(partial(_called, data))
             last = _resident_bytes() - begin > _MOST_GROWTH
-            connection.send(Answer(result, time.process_time(), last))
+            connection.send(Answer(number, result, time.process_time(), last))
     except (EOFError, OSError):  # the parent has gone
         pass
     finally:

@@ -9,12 +9,15 @@ import time
 from functools import partial
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ltlpipe import UnsupportedError
+from ltlpipe import UnsupportedError, check
 from ltlpipe.automata import kept
 from ltlpipe.automata.bounded import KEPT, StoppedError, call_bounded
 from ltlpipe.automata.kept import kept_copy, uncounted_cpu_seconds
 from ltlpipe.logic.formulas import parse
+from tests.strategies import formulas, networks
 
 
 def pid():
@@ -39,7 +42,7 @@ def is_alive(number):
     return True
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def copied():
     with kept_copy():
         yield
@@ -175,3 +178,56 @@ def test_formulas_travel():
 
 def _same(formula):
     return formula
+
+
+def test_an_interrupted_call_leaves_no_answer():
+    """Ctrl-C at any moment of a call: the next one is not given its answer."""
+
+    armed = []
+
+    def interrupt(_number, _frame):
+        if armed:
+            armed.clear()
+            raise KeyboardInterrupt
+
+    pid()
+    interrupted = 0
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for k in range(100):
+            try:
+                armed.append(k)
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 * (k + 1))
+                call_bounded(partial(str, f"question {k}"), deadline=None)
+                armed.clear()
+            except KeyboardInterrupt:
+                interrupted += 1
+            assert call_bounded(partial(str, k), deadline=None) == str(k)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert interrupted
+
+
+def agree(cases, **options):
+    """Verdicts with one copy for all questions are those of a copy for each."""
+    owner = (os.getpid(), threading.get_ident())
+    kept_one = [check(*case, **options) for case in cases]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(KEPT, owner)
+        fresh = [check(*case, **options) for case in cases]
+    for one, other in zip(kept_one, fresh, strict=True):
+        assert (one.verdict, one.reason) == (other.verdict, other.reason)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.lists(st.tuples(networks(), formulas()), min_size=5, max_size=5))
+def test_the_verdicts_are_the_same(cases):
+    agree(cases, emptiness="couvreur99", reduce="none")
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(networks(), formulas()), min_size=5, max_size=5))
+def test_the_verdicts_are_the_same_of_many(cases):
+    agree(cases)
