@@ -220,6 +220,7 @@ def agree(cases, **options):
         assert (one.verdict, one.reason) == (other.verdict, other.reason)
 
 
+@pytest.mark.filterwarnings("ignore::ltlpipe.LtlpipeWarning")
 @settings(max_examples=5, deadline=None)
 @given(st.lists(st.tuples(networks(), formulas()), min_size=5, max_size=5))
 def test_the_verdicts_are_the_same(cases):
@@ -227,6 +228,7 @@ def test_the_verdicts_are_the_same(cases):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ltlpipe.LtlpipeWarning")
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(networks(), formulas()), min_size=5, max_size=5))
 def test_the_verdicts_are_the_same_of_many(cases):
