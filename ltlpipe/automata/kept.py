@@ -15,7 +15,6 @@ import signal
 import time
 import warnings
 from contextlib import contextmanager, suppress
-from functools import partial
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,7 +41,7 @@ class Answer(NamedTuple):
     """What a call has come to."""
 
     number: int  # of the call
-    result: bytes  # pickled: whether it has returned, and what, or what was raised
+    result: bytes | None  # whether it has returned, and what, or what was raised
     cpu_seconds: float  # of the copy, so far
     last: bool  # whether the copy takes no further call
 
@@ -59,8 +58,10 @@ class Copy:
 
     def call(
         self, data: bytes, deadline: float | None, stopped: Callable[[], bool]
-    ) -> tuple[bool, Any]:
+    ) -> tuple[bool, Any] | None:
         """Return whether a pickled function returns, and what, or what it raises.
+
+        None if it cannot be had from what was pickled.
 
         Raises
         ------
@@ -80,6 +81,8 @@ class Copy:
         self.cpu_seconds = answer.cpu_seconds
         if answer.last:
             self.end()
+        if answer.result is None:
+            return None
         found: tuple[bool, Any] = pickle.loads(answer.result)
         return found
 
@@ -149,7 +152,7 @@ def _serve(connection: Connection, parent: int) -> None:
         last = os.getppid() != parent
         while not last:
             number, data = connection.recv()
-            result = answer_of(partial(_called, data))
+            result = _called(data)
             last = _resident_bytes() - begin > _MOST_GROWTH
             connection.send(Answer(number, result, time.process_time(), last))
     except (EOFError, OSError):  # the parent has gone
@@ -164,8 +167,12 @@ def _leave_alone(own: int) -> None:
     os.closerange(own + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _called(data: bytes) -> Any:
-    return pickle.loads(data)()
+def _called(data: bytes) -> bytes | None:
+    try:
+        function = pickle.loads(data)
+    except Exception:  # what goes into a pickle need not come out
+        return None
+    return answer_of(function)
 
 
 def _resident_bytes() -> int:

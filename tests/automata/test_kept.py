@@ -69,6 +69,23 @@ def test_what_cannot_travel():
     assert pid() == first
 
 
+class OneWay:
+    """Goes into a pickle and does not come out."""
+
+    def __call__(self):
+        return os.getpid()
+
+    def __reduce__(self):
+        return divmod, (1, 0)
+
+
+def test_what_does_not_arrive():
+    """It is called in a copy of its own, too; that is no error of the call."""
+    first = pid()
+    assert call_bounded(OneWay(), deadline=None) not in (first, os.getpid())
+    assert pid() == first
+
+
 def test_large_answers_and_questions():
     data = b"x" * 10_000_000
     assert call_bounded(partial(bytes.upper, data), deadline=None) == data.upper()
