@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe._display import Displayed
+from ltlpipe.systems.lts import Network
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Step(NamedTuple):
     state: Valuation
 
 
-class Model(ABC):
+class Model(Displayed, ABC):
     """A state-based system.
 
     Attributes
@@ -151,3 +153,7 @@ class PackedModel:
             bits = value & np.uint64(place.mask)
             states[:, i] = bits.astype(np.int64) + place.low
         return states
+
+
+System = Network | Model
+"""What can be checked; `ltlpipe.systems.reading.load` reads one."""

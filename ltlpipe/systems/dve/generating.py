@@ -114,6 +114,7 @@ def _title(program: Program, layout: Layout) -> str:
 def _python_names(program: Program) -> list[str]:
     """Return a name for each variable that is none of the code's own."""
     taken = {*keyword.kwlist, *_OWN_NAMES.split()}
+    taken |= {f"part_{number}" for number in range(len(program.processes))}
     names = []
     for variable in program.variables:
         name = variable.name.replace(".", "_").replace("[", "_").replace("]", "")

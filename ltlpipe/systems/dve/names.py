@@ -126,7 +126,9 @@ class Scope:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return a hint that offers the names most like one, "" if none is."""
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    known = list(names)
+    close = [n for n in known if n.lower() == name.lower()]
+    close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if not close:
         return ""
     return f"; did you mean {' or '.join(map(repr, close))}?"

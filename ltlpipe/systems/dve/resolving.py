@@ -219,11 +219,11 @@ def _folded(expression: Expression) -> Expression:
         is_constant = isinstance(expression.operand, Number)
     elif isinstance(expression, Binary):
         left, right = expression.left, expression.right
-        if expression.op in LOGICAL and isinstance(left, Number):
-            if bool(left.value) == (expression.op == "||"):
-                return Number(int(expression.op == "||"))
-            if expression.op == "imply" and not left.value:
-                return Number(1)
+        decided = isinstance(left, Number) and bool(left.value) == (
+            expression.op == "||"
+        )
+        if expression.op in LOGICAL and decided:
+            return Number(int(expression.op != "&&"))
         is_constant = isinstance(left, Number) and isinstance(right, Number)
     else:
         return expression

@@ -134,7 +134,7 @@ def models(draw):
         if draw(st.integers(0, 3)) == 0:
             lines.append(f"commit s{draw(st.integers(0, n_states[p] - 1))};")
         moves = draw(
-            st.lists(transitions(n_states[p], names, channels), min_size=2, max_size=6)
+            st.lists(transitions(n_states[p], names, channels), min_size=3, max_size=7)
         )
         lines.append("trans " + ",\n  ".join(moves) + "; }")
     lines.append(f"system {'sync' if synchronous else 'async'};")
