@@ -61,6 +61,17 @@ TITLES = {
     "max_states": "Limit of states",
     "attempts": "Attempts",
     "run": "Run",
+    "search_seconds": "Seconds of the search",
+    "bytes_per_state": "Bytes per state",
+    "weak": "Weak",
+    "deterministic": "Deterministic",
+    "pairs": "Pairs",
+    "product_states": "States of the product",
+    "product_transitions": "Transitions of the product",
+    "fin_share": "Share of Fin transitions",
+    "max_roots": "Roots",
+    "max_current": "Current",
+    "lasso_length": "Steps of the lasso",
 }
 """What people call the columns; others are called by their names."""
 

@@ -26,8 +26,11 @@ MOST_PAIRS = 3
 MOST_NAMES = 12
 """Configurations of one plot; with more nobody can tell the curves apart."""
 
-SIZE_IN_NAME = r"(\d+)[^\d/\\]*$"
-"""The size of a system, in the name of its file and not in that of its folder."""
+SIZE_IN_NAME = r"(?<!\d)([1-9]\d*)[^\d/\\]*$"
+"""The size of a system, in the name of its file and not in that of its folder.
+
+Numbers with zeros in front, as in ``problem_007.dot``, are names.
+"""
 
 _LEAST_SIZES = 3
 

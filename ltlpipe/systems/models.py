@@ -77,6 +77,7 @@ class Model(Displayed, ABC):
         *,
         extra_values: int = 1,
         seed: int | None = None,
+        ample: np.ndarray | None = None,
     ) -> PackedModel:
         """Lay out the tables for one property.
 
@@ -88,6 +89,9 @@ class Model(Displayed, ABC):
             Values of the field that is reserved for the caller in every row.
         seed : int, optional
             Shuffles the order in which successors are generated.
+        ample : int64[n_actions, 3], optional
+            Which steps may be taken before all others, as
+            `ltlpipe.systems.ample_kernels.keep_ample` reads it; None takes all steps.
 
         Raises
         ------

@@ -63,12 +63,12 @@ name: "ring_001 rabin"
 States: 1
 Start: 0
 AP: 1 "p1 == 1"
-acc-name: Rabin 1
-Acceptance: 2 Fin(0) & Inf(1)
+acc-name: Rabin 2
+Acceptance: 4 (Fin(0) & Inf(1)) | (Fin(2) & Inf(3))
 --BODY--
 State: 0
-[0] 0 {0}
-[!0] 0 {1}
+[0] 0 {0 2}
+[!0] 0 {1 3}
 --END--
 """
 
@@ -92,7 +92,7 @@ def folder(tmp_path):
         "ring,001,tgba,ufscc,holds,9,18,0.5\n"
         "model,index,translator,algorithm,verdict,unique_states,unique_transitions,"
         "seconds_16_cores\n"
-        "ring,001,rabin,favoid,holds,5,5,2.0\n"
+        "ring,001,rabin,favoid,holds,10,10,2.0\n"
     )
     return tmp_path
 

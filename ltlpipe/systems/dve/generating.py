@@ -18,7 +18,7 @@ from ltlpipe.systems.dve.joint import write_joint
 from ltlpipe.systems.dve.steps import StepWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.systems.dve.layout import Layout
     from ltlpipe.systems.dve.program import Action, Program
@@ -114,7 +114,8 @@ def _title(program: Program, layout: Layout) -> str:
 def _python_names(program: Program) -> list[str]:
     """Return a name for each variable that is none of the code's own."""
     taken = {*keyword.kwlist, *_OWN_NAMES.split()}
-    taken |= {f"part_{number}" for number in range(len(program.processes))}
+    n_parts = len(program.actions()) + len(program.processes)  # no more than these
+    taken |= {f"part_{number}" for number in range(n_parts)}
     names = []
     for variable in program.variables:
         name = variable.name.replace(".", "_").replace("[", "_").replace("]", "")
@@ -146,7 +147,9 @@ def _write_parts(
         for process, actions in group:
             writer.process(process, actions, source)
         source.line("return count")
-        title = ", ".join(program.processes[process].name for process, _ in group)
+        title = ", ".join(
+            dict.fromkeys(program.processes[process].name for process, _ in group)
+        )
         head = [
             "@specialised",
             f"def part_{number}({arguments}out_rows, out_actions, count):",
@@ -165,21 +168,40 @@ def _write_parts(
 def _groups(
     program: Program,
 ) -> list[list[tuple[int, list[tuple[int, Action]]]]]:
-    """Return processes with their actions, in groups of about `_PART` actions."""
-    by_process: list[list[tuple[int, Action]]] = [[] for _ in program.processes]
-    for number, action in enumerate(program.actions()):
-        by_process[action.leader.process].append((number, action))
+    """Return processes with their actions, in groups of about `_PART` actions.
+
+    Numba takes longer per action the more there are in a function, so a process with
+    many actions is divided, too: by its states, of which only one is left at a time,
+    so the order of steps stays that of the actions.
+    """
     groups: list[list[tuple[int, list[tuple[int, Action]]]]] = []
     size = _PART
-    for process, actions in enumerate(by_process):
-        if not actions:
-            continue
+    for process, actions in _divided(program):
         if size >= _PART or size + len(actions) > 2 * _PART:
             groups.append([])
             size = 0
         groups[-1].append((process, actions))
         size += len(actions)
     return groups
+
+
+def _divided(program: Program) -> Iterator[tuple[int, list[tuple[int, Action]]]]:
+    """Yield processes with actions, those with many several times."""
+    by_state: list[dict[int, list[tuple[int, Action]]]] = [
+        {} for _ in program.processes
+    ]
+    for number, action in enumerate(program.actions()):
+        leader = action.leader
+        by_state[leader.process].setdefault(leader.source, []).append((number, action))
+    for process, states in enumerate(by_state):
+        part: list[tuple[int, Action]] = []
+        for actions in states.values():
+            part += actions
+            if len(part) >= _PART:
+                yield process, part
+                part = []
+        if part:
+            yield process, part
 
 
 def _write_committed(

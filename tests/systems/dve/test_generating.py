@@ -65,3 +65,20 @@ def test_random_models(text):
 def test_many_random_models(text):
     """As above, thousands of models."""
     compare(text, 150)
+
+
+def test_a_process_that_is_divided():
+    """Many actions go to several functions; steps and their order stay."""
+    moves = ",\n".join(
+        f"s{i} -> s{(i * way + 1) % 40} {{ guard x != {way}; effect x = (x + 1) % 4; }}"
+        for i in range(40)
+        for way in (3, 1, 7)
+    )
+    names = ", ".join(f"s{i}" for i in range(40))
+    text = f"""byte x; channel c;
+    process P {{ state {names}; init s0; trans {moves}; }}
+    process Q {{ state s, e; init s; trans s -> e {{ sync c!; }}, e -> s {{}}; }}
+    process R {{ state s; init s; trans s -> s {{ sync c?; }}; }}
+    system async;"""
+    assert read_dve_model(text, "model.dve").source.count("@specialised") > 3
+    assert len(compare(text, 1_000)) > 100
