@@ -71,15 +71,18 @@ def read_data(path: StrPath) -> bytes:
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Write a text file in UTF-8.
+    """Write a text file in UTF-8, compressed if its name ends in ``.gz``.
 
     Raises
     ------
     LtlpipeError
         It cannot be written; the message names it.
     """
+    data = text.encode()
+    if os.fspath(path).lower().endswith(".gz"):
+        data = gzip.compress(data, mtime=0)  # the same bytes at any time
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_bytes(data)
     except OSError as error:
         reason = error.strerror or error
         raise LtlpipeError(f"{path}: cannot be written: {reason}") from None

@@ -49,8 +49,11 @@ class Keeper(Protocol):
 
     def call(
         self, data: bytes, deadline: float | None, stopped: Callable[[], bool]
-    ) -> tuple[bool, Any]:
-        """Return whether a pickled function returns, and what, or what it raises."""
+    ) -> tuple[bool, Any] | None:
+        """Return whether a pickled function returns, and what, or what it raises.
+
+        None if it cannot be had from what was pickled.
+        """
 
     def end(self) -> int | None:
         """End the process."""
@@ -96,7 +99,9 @@ def call_bounded(
         return function()
     keeper = KEPT.get(caller())
     if keeper is not None and (data := _pickled(function)) is not None:
-        return _value(*keeper.call(data, deadline, stopped))  # type: ignore[no-any-return]
+        found = keeper.call(data, deadline, stopped)
+        if found is not None:
+            return _value(*found)  # type: ignore[no-any-return]
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         # Threads of other libraries do not exist in the copy, which runs Spot
@@ -124,8 +129,8 @@ def _pickled(function: Callable[[], Any]) -> bytes | None:
     """Return a function as bytes; None if it has what cannot travel."""
     try:
         return pickle.dumps(function)
-    except (pickle.PicklingError, TypeError, AttributeError):
-        return None  # it is a lambda, or has an automaton of Spot's
+    except Exception:  # whatever the parts of a lambda, or Spot's automata, raise
+        return None
 
 
 def _value(succeeded: bool, value: Any) -> Any:

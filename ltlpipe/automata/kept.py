@@ -15,7 +15,6 @@ import signal
 import time
 import warnings
 from contextlib import contextmanager, suppress
-from functools import partial
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,7 +40,8 @@ _MOST_GROWTH = 64 << 20  # bytes
 class Answer(NamedTuple):
     """What a call has come to."""
 
-    result: bytes  # pickled: whether it has returned, and what, or what was raised
+    number: int  # of the call
+    result: bytes | None  # whether it has returned, and what, or what was raised
     cpu_seconds: float  # of the copy, so far
     last: bool  # whether the copy takes no further call
 
@@ -51,24 +51,28 @@ class Copy:
 
     def __init__(self) -> None:
         self._pid: int | None = None
+        self._number = 0
         self._connection: Connection
         self.cpu_seconds = 0.0
         """CPU time of a copy that has not been waited for."""
 
     def call(
         self, data: bytes, deadline: float | None, stopped: Callable[[], bool]
-    ) -> tuple[bool, Any]:
+    ) -> tuple[bool, Any] | None:
         """Return whether a pickled function returns, and what, or what it raises.
+
+        None if it cannot be had from what was pickled.
 
         Raises
         ------
         StoppedError, UnsupportedError
             As for `call_bounded`.
         """
-        self._send(data)
+        self._number += 1
         try:
+            self._send((self._number, data))
             answer = self._received(deadline, stopped)
-        except BaseException:
+        except BaseException:  # what it still answers is nobody's
             self.end()
             raise
         if answer is None:
@@ -77,19 +81,21 @@ class Copy:
         self.cpu_seconds = answer.cpu_seconds
         if answer.last:
             self.end()
+        if answer.result is None:
+            return None
         found: tuple[bool, Any] = pickle.loads(answer.result)
         return found
 
-    def _send(self, data: bytes) -> None:
+    def _send(self, question: tuple[int, bytes]) -> None:
         if self._pid is not None:
             try:
-                self._connection.send_bytes(data)
+                self._connection.send(question)
                 return
             except OSError:  # it died at leisure
                 self.end()
         self._begin()
         with suppress(OSError):  # then there is no answer either
-            self._connection.send_bytes(data)
+            self._connection.send(question)
 
     def _begin(self) -> None:
         """Make the copy."""
@@ -100,7 +106,6 @@ class Copy:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._pid = os.fork()
         if self._pid == 0:
-            self._connection.close()
             _serve(theirs, parent)
         theirs.close()
 
@@ -114,9 +119,11 @@ class Copy:
                 continue
             try:
                 answer: Answer = self._connection.recv()
-                return answer
             except (EOFError, OSError):
                 return None
+            if answer.number != self._number:
+                raise RuntimeError("an answer to another question")
+            return answer
 
     def end(self, *, crashed: bool = False) -> int | None:
         """End the copy, if there is one, and return its exit status.
@@ -144,9 +151,10 @@ def _serve(connection: Connection, parent: int) -> None:
         begin = _resident_bytes()
         last = os.getppid() != parent
         while not last:
-            result = answer_of(partial(_called, connection.recv_bytes()))
+            number, data = connection.recv()
+            result = _called(data)
             last = _resident_bytes() - begin > _MOST_GROWTH
-            connection.send(Answer(result, time.process_time(), last))
+            connection.send(Answer(number, result, time.process_time(), last))
     except (EOFError, OSError):  # the parent has gone
         pass
     finally:
@@ -159,8 +167,12 @@ def _leave_alone(own: int) -> None:
     os.closerange(own + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _called(data: bytes) -> Any:
-    return pickle.loads(data)()
+def _called(data: bytes) -> bytes | None:
+    try:
+        function = pickle.loads(data)
+    except Exception:  # what goes into a pickle need not come out
+        return None
+    return answer_of(function)
 
 
 def _resident_bytes() -> int:

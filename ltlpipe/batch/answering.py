@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from ltlpipe.batch.tasks import Task
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.search.driver import Progress
-    from ltlpipe.systems.models import Model
+    from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
-
-    System = Network | Model
 
 INPUT_ERROR = "input-error"
 """The reason of a task whose system or formula cannot be read."""

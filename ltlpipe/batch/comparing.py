@@ -31,7 +31,8 @@ from ltlpipe.batch.table import (
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.reading import load_network
+from ltlpipe.systems.models import System
+from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.options import ACCEPTANCE_NAMES, AUTO, Options, validate
 
@@ -206,13 +207,13 @@ def compare(
     asked: list[Formula | None]
     asked = [parse(f) if isinstance(f, str) else f for f in formulas]
     runs = runs_of(asked + [None] * empty, configured)
-    network = system if isinstance(system, Network) else load_network(system)
-    rows = comparison_rows(network, runs, sizes=sizes, **options)
+    asked_of = system if isinstance(system, System) else load(system)
+    rows = comparison_rows(asked_of, runs, sizes=sizes, **options)
     return to_frame(rows, COMPARISON_DTYPES)
 
 
 def comparison_rows(
-    network: Network,
+    system: System,
     runs: Sequence[Run],
     *,
     watcher: Watcher | None = None,
@@ -234,12 +235,12 @@ def comparison_rows(
     options = {"reduce": "none"} | options
     chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
     validate(chosen)
-    measure = _Measure(network, options) if sizes else None
-    return _rows(network, runs, watcher, options, measure)
+    measure = _Measure(system, options) if sizes else None
+    return _rows(system, runs, watcher, options, measure)
 
 
 def _rows(
-    network: Network,
+    system: System,
     runs: Sequence[Run],
     watcher: Watcher | None,
     options: dict[str, Any],
@@ -259,19 +260,19 @@ def _rows(
             warm.add(run.configuration)
         started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
         try:
-            row = _answered(network, run, watcher, options, said=suited)
+            row = _answered(system, run, watcher, options, said=suited)
             suited = True
             if measure is not None:
                 row |= measure(run)
         except UnsupportedError as error:
             if last and not suited and watcher is not None:
                 watcher.failed(run, error)
-            row = _unanswered(network, run, error)
+            row = _unanswered(system, run, error)
         except Exception as error:  # one algorithm's trouble is not the others'
             suited = True
             if watcher is not None:
                 watcher.failed(run, error)
-            row = _unanswered(network, run, error)
+            row = _unanswered(system, run, error)
         yield encodable(row | common | {"started_at": started_at})
         if row["reason"] == "interrupted":
             return
@@ -282,14 +283,14 @@ class _Measure:
 
     Parameters
     ----------
-    network : Network
-        The system.
+    system : Network or Model
+        What is asked.
     options : dict
         Of `check`.
     """
 
-    def __init__(self, network: Network, options: dict[str, Any]) -> None:
-        self._network = network
+    def __init__(self, system: System, options: dict[str, Any]) -> None:
+        self._system = system
         self._options = {k: v for k, v in options.items() if k != "strict"}
         self._known: dict[tuple[Formula | None, str | None], Row] = {}
 
@@ -307,7 +308,7 @@ class _Measure:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LtlpipeWarning)
             size = product_size(
-                self._network,
+                self._system,
                 run.formula,
                 **_suited(self._options, run) | {"acceptance": acceptance},
             )
@@ -354,7 +355,7 @@ def _suited(options: dict[str, Any], run: Run) -> dict[str, Any]:
 
 
 def _answered(
-    network: Network,
+    system: System,
     run: Run,
     watcher: Watcher | None,
     options: dict[str, Any],
@@ -366,7 +367,7 @@ def _answered(
         if said:  # the same for every algorithm
             warnings.simplefilter("ignore", LtlpipeWarning)
         verdict = check(
-            network,
+            system,
             run.formula,
             empty=run.formula is None,
             emptiness=run.configuration.emptiness,
@@ -384,9 +385,9 @@ def _asked(run: Run, options: dict[str, Any]) -> Row:
     return {"deterministic": bool(_suited(options, run).get("deterministic"))}
 
 
-def _unanswered(network: Network, run: Run, error: Exception) -> Row:
+def _unanswered(system: System, run: Run, error: Exception) -> Row:
     emptiness, acceptance = run.configuration
-    return failed_row(network.name, run.formula, error) | {
+    return failed_row(system.name, run.formula, error) | {
         "automaton": None if acceptance in (None, AUTO) else acceptance.upper(),
         "emptiness": emptiness,
     }

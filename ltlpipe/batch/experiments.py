@@ -12,6 +12,10 @@ A folder of experiments holds
     columns `model`, `index` or `task`, `translator`, `verdict` and, where known,
     `algorithm`, `unique_states`, `unique_transitions`, `seconds_16_cores`.
 
+The algorithm `favoid` searches generalised Rabin pairs one after another and counts
+states and transitions once for each of them: n pairs that are not satisfied give n
+times the size of the product.
+
 This is how the data of V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking
 with generalized Rabin and Fin-less automata", STTT 21 (2019), Sec. 5, are laid out.
 """
@@ -27,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.batch.table import n_pairs
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.systems.reading import split_suffix
 from ltlpipe.verdict.options import ACCEPTANCE_NAMES
@@ -45,6 +50,9 @@ MODEL_SUFFIXES = (".dve", ".pnml")
 
 RABIN_CHECK = "favoid"
 """What the published tables call the search for generalised Rabin pairs."""
+
+WHOLE_CHECK = "ufscc"
+"""What they call the search for SCCs with all marks, or those of a disjunct."""
 
 EXPERIMENT_DTYPES = {
     "experiment": "string",
@@ -97,6 +105,13 @@ class Question(NamedTuple):
     verdict: str
 
 
+class _Automaton(NamedTuple):
+    """Where an automaton is, and what the file says of its acceptance."""
+
+    path: str
+    acceptance: str
+
+
 @dataclass(frozen=True)
 class Trial:
     """One question asked with the automaton of one translator."""
@@ -105,6 +120,7 @@ class Trial:
     translator: str
     published: Mapping[str, str]  # of the same question and translator, or nothing
     task: Task
+    counted: int = 1  # how often the published numbers count each state
 
 
 class Experiments:
@@ -128,10 +144,12 @@ class Experiments:
         self.folder = Path(folder)
         self.models = dict(self._models())
         self.questions = list(self._questions())
-        self._published = {
-            (row["model"], _task_of(row), row["translator"]): row
-            for row in self._rows("published.csv", ("model", "translator", "verdict"))
-        }
+        self._published: dict[tuple[str, str, str], dict[str, str]] = {}
+        for row in self._rows("published.csv", ("model", "translator", "verdict")):
+            key = (row["model"], _task_of(row), row["translator"])
+            # Of Fin-less automata there are both; the pairs are not what they are for.
+            if row.get("algorithm") == WHOLE_CHECK or key not in self._published:
+                self._published[key] = row
         self._automata = dict(self._named_automata())
 
     @property
@@ -173,15 +191,20 @@ class Experiments:
                 )
             yield Question(row["model"], _task_of(row), row["formula"], row["verdict"])
 
-    def _named_automata(self) -> Iterator[tuple[tuple[str, str], str]]:
-        """Yield task and translator of each automaton, and the file that has it."""
+    def _named_automata(self) -> Iterator[tuple[tuple[str, str], _Automaton]]:
+        """Yield task and translator of each automaton, and where it is."""
         for path in sorted((self.folder / "automata").glob("*.hoa*")):
             opened = gzip.open if path.suffix == ".gz" else open
             try:
                 with opened(path, "rt", encoding="utf-8") as stream:
+                    name = None
                     for line in stream:
                         if found := re.match(r'name: "(\S+) (\S+)"', line):
-                            yield (found[1], found[2]), str(path)
+                            name = found[1], found[2]
+                        found = re.match(r"Acceptance:\s*\d+\s*(.*)", line)
+                        if found and name is not None:
+                            yield name, _Automaton(str(path), found[1])
+                            name = None
             except (OSError, EOFError, UnicodeError) as error:
                 raise InputError(f"cannot be read: {error}", file=str(path)) from None
 
@@ -228,19 +251,23 @@ class Experiments:
         model = (self.models[question.model],)
         key = (question.model, question.task, translator)
         published = self._published.get(key, {})
+        counted = 1
+        # Published numbers are those of the whole product.
+        options: dict[str, Any] = {"reduce": "none"}
         if translator.startswith(OWN):
-            options: dict[str, Any] = {"acceptance": translator.removeprefix(OWN)}
+            options["acceptance"] = translator.removeprefix(OWN)
             task = Task(model, question.formula, options=options)
         else:
             name = self._automaton_name(question)
-            path = self._automata.get((name, translator))
-            if path is None:
+            found = self._automata.get((name, translator))
+            if found is None:
                 return
-            pairs = published.get("algorithm") == RABIN_CHECK
-            options = {"emptiness": "rabin"} if pairs else {}
-            automaton = AutomatonFile(path, name=f"{name} {translator}")
+            if published.get("algorithm") == RABIN_CHECK:
+                options["emptiness"] = "rabin"
+                counted = n_pairs(found.acceptance.replace(" ", "")) or 1
+            automaton = AutomatonFile(found.path, name=f"{name} {translator}")
             task = Task(model, automaton, options=options)
-        yield Trial(question, translator, published, task)
+        yield Trial(question, translator, published, task, counted)
 
     def _automaton_name(self, question: Question) -> str:
         """Return what automata call a question: MODEL_INDEX where it has an index."""
@@ -265,10 +292,10 @@ class Experiments:
         if row["verdict"] != UNKNOWN:
             row["same_verdict"] = row["verdict"] == trial.question.verdict
         if row["verdict"] == HOLDS:
-            row["same_states"] = _same(row["states"], row["published_states"])
-            row["same_transitions"] = _same(
-                row["transitions"], row["published_transitions"]
-            )
+            for what in ("states", "transitions"):
+                row[f"same_{what}"] = _same(
+                    row[what], row[f"published_{what}"], trial.counted
+                )
         states, seconds = row["states"], row["search_seconds"]
         if states and seconds:
             row["states_per_second"] = states / seconds
@@ -300,8 +327,10 @@ def _real(text: str | None) -> float | None:
     return float(text) if text else None
 
 
-def _same(ours: int | None, published: int | None) -> bool | None:
-    return None if ours is None or published is None else ours == published
+def _same(ours: int | None, published: int | None, counted: int) -> bool | None:
+    if ours is None or published is None:
+        return None
+    return counted * ours == published
 
 
 def default_store(out: StrPath) -> str:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from ltlpipe._files import StrPath
 
-_SYSTEM = re.compile(r"system([_-]?\d+)?\.(dot|gv|aut|hoa)(\.gz)?$", re.IGNORECASE)
+_SYSTEM = re.compile(
+    r"system([_-]?\d+)?\.(dot|gv|aut|hoa|dve|pnml)(\.gz)?$", re.IGNORECASE
+)
 _FORMULAS = re.compile(r".*\.ltl(\.gz)?$", re.IGNORECASE)
 
 
@@ -61,7 +63,7 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
         if not found:
             raise InputError(
                 "no problem found; expected folders with a system.* "
-                "(.dot, .aut, .hoa) and formulas in *.ltl",
+                "(.dot, .aut, .hoa, .dve, .pnml) and formulas in *.ltl",
                 file=str(path),
             )
         problems.extend(found)

@@ -37,10 +37,11 @@ from ltlpipe.search.memory import default_memory_mib
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ltlpipe.batch.answering import Expected, System
+    from ltlpipe.batch.answering import Expected
     from ltlpipe.batch.slots import Finished
     from ltlpipe.batch.tasks import Task
     from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.models import System
 
 _LOOK_SECONDS = 0.1  # how often what the process uses is looked at
 _TELL_SECONDS = 0.5  # how often progress is sent

@@ -122,7 +122,7 @@ def comparison_columns(verdict: Verdict) -> Row:
     stats, lasso = verdict.stats, verdict.lasso
     return {
         "weak": verdict.plan.weak,
-        "pairs": _n_pairs(stats.acceptance),
+        "pairs": n_pairs(stats.acceptance),
         "max_roots": stats.details.get("max_roots"),
         "max_current": stats.details.get("max_current"),
         "lasso_length": None if lasso is None else len(lasso.actions),
@@ -131,7 +131,7 @@ def comparison_columns(verdict: Verdict) -> Row:
     }
 
 
-def _n_pairs(acceptance: str | None) -> int | None:
+def n_pairs(acceptance: str | None) -> int | None:
     """Return how many clauses a condition has; None where that says nothing."""
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.shapes import Shape, has_shape

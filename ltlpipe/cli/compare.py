@@ -61,7 +61,8 @@ def compare(
     system: Annotated[
         list[str],
         typer.Argument(
-            metavar="SYSTEM", help="Files (.dot .aut .hoa, .gz) of one network."
+            metavar="SYSTEM",
+            help="Files (.dot .aut .hoa, .gz) of a network, or a .dve or .pnml model.",
         ),
     ],
     formula: Annotated[
@@ -153,7 +154,7 @@ def compare(
     )
     from ltlpipe.batch.disagreements import disagreements
     from ltlpipe.batch.table import COMPARISON_DTYPES, json_of, open_table
-    from ltlpipe.systems.reading import load_network
+    from ltlpipe.systems.reading import load
 
     if table1 and as_json:
         raise typer.BadParameter("--table1 and --json both want standard output")
@@ -176,13 +177,13 @@ def compare(
         deterministic=deterministic,
     )
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
-    network = load_network(system)
+    loaded = load(system)
     wanted = sizes or table1 or plot is not None
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
         watched = comparison_rows(
-            network, runs, watcher=_Watcher(progress), sizes=wanted, **chosen
+            loaded, runs, watcher=_Watcher(progress), sizes=wanted, **chosen
         )
         table = (
             None

@@ -135,15 +135,17 @@ def _frame(rows: list[Row]) -> pd.DataFrame:
 
 
 def _plot(frame: pd.DataFrame, folder: str) -> None:
-    """Draw all translators against the first."""
+    """Draw all translators against the first, together and by numbers of pairs."""
     from ltlpipe.report.experiment_tables import as_comparison
     from ltlpipe.report.scatter import draw_scatter
 
     names = list(dict.fromkeys(frame["translator"]))
+    rows = as_comparison(frame)
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name in names[1:]:
-        path = Path(folder) / f"{names[0]}-{name}.svg"
-        draw_scatter(as_comparison(frame), path, panels=[(names[0], name)])
+        for kind, by_pairs in (("", False), ("-pairs", True)):
+            path = Path(folder) / f"{names[0]}-{name}{kind}.svg"
+            draw_scatter(rows, path, panels=[(names[0], name)], by_pairs=by_pairs)
 
 
 def _summarise(frame: pd.DataFrame, *, quiet: bool) -> bool:

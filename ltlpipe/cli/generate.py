@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ltlpipe.cli.generate_nets import dining, kanban, token_ring
 from ltlpipe.cli.generate_rers import rers
 
 if TYPE_CHECKING:
@@ -210,7 +211,8 @@ def formulas(
     print(f"wrote {out}", file=sys.stderr)
 
 
-generate.command()(rers)
+for command in (dining, token_ring, kanban, rers):
+    generate.command()(command)
 
 
 def _names(actions: str) -> list[str]:

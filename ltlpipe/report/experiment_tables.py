@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ltlpipe.batch.table import n_pairs
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -118,7 +119,12 @@ def _mean(values: Iterable[Any]) -> float | None:
 
 
 def as_comparison(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return an experiment's table with the columns that scatter plots read."""
+    """Return an experiment's table with the columns that scatter plots read.
+
+    The share of Fin transitions, by which they colour points, is not known of tasks.
+    """
+    known = frame["acceptance"].astype(object).where(frame["acceptance"].notna(), None)
+    pairs = {acceptance: n_pairs(acceptance) for acceptance in set(known)}
     return pd.DataFrame(
         {
             "system": frame["model"],
@@ -128,7 +134,9 @@ def as_comparison(frame: pd.DataFrame) -> pd.DataFrame:
             "search_seconds": frame["search_seconds"],
             "seconds": frame["seconds"],
             "acceptance": frame["acceptance"],
-            "pairs": pd.array([pd.NA] * len(frame), dtype="Int64"),
+            "pairs": pd.array(
+                [pairs[acceptance] for acceptance in known], dtype="Int64"
+            ),
             "fin_share": pd.array([pd.NA] * len(frame), dtype="Float64"),
         }
     )

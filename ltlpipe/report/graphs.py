@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.automata.letters import OTHER
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -112,11 +110,10 @@ def automaton_arrows(
 
 
 def letters_text(automaton: PropertyAutomaton, letters: Sequence[int]) -> str:
-    """Return letters as they are shown: 0 is any action without one of its own."""
-    if len(letters) == automaton.n_letters and automaton.n_letters > 1:
+    """Return letters as they are shown: their numbers, or that it can be any."""
+    if len(letters) == automaton.n_letters:
         return "any"
-    named = not automaton.system_marks
-    return ",".join("other" if named and k == OTHER else str(k) for k in letters)
+    return ",".join(map(str, letters))
 
 
 def marks_text(marks: int) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.systems.lts import Network
 
-LONGEST = (200, 60, 24, 12)
+LONGEST = (120, 60, 24, 12)
 """Steps that are kept of a prefix or a cycle: the first that fits into `BUDGET`."""
 
 BUDGET = 4_000_000
@@ -150,18 +150,19 @@ def pictures(
     drawn: dict[Picture, int] = {}
     number: dict[_Lasso, int] = {}
     for lasso, both in words.items():
-        system = systems.number(lasso.files, both)
         prefix, cycle = (_drawn(part, longest, names) for part in both)
+        system = systems.number(lasso.files)
+        systems.note(system, {*prefix.steps, *cycle.steps})
         # Long lassos that differ in the middle only look alike.
         picture = Picture(prefix, cycle, system)
         number[lasso] = drawn.setdefault(picture, len(drawn))
     of_row = [None if lasso is None else number[lasso] for lasso in rows]
-    return Pictures(list(names), systems.found, list(drawn), of_row)
+    return Pictures(names.names, systems.found, list(drawn), of_row)
 
 
 def _drawn(steps: Sequence[str], longest: int, names: _Numbers) -> Drawn:
     kept, left_out = cut(steps, longest)
-    return Drawn(tuple(names[action] for action in kept), left_out)
+    return Drawn(tuple(map(names.__getitem__, kept)), left_out)
 
 
 def _longest(lengths: Iterable[int]) -> int:
@@ -179,7 +180,7 @@ def _listed(text: str) -> list[str]:
         steps = json.loads(text)
     except (ValueError, RecursionError):
         steps = None
-    if not isinstance(steps, list) or not all(isinstance(a, str) for a in steps):
+    if not isinstance(steps, list) or not {*map(type, steps)} <= {str}:
         raise LtlpipeError(
             f"lasso {text[:60]!r}: expected a JSON list of the names of actions"
         )
@@ -189,8 +190,12 @@ def _listed(text: str) -> list[str]:
 class _Numbers(dict[str, int]):
     """Numbers of names in order of first use."""
 
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
     def __missing__(self, name: str) -> int:
-        self[name] = number = len(self)
+        self[name] = number = len(self.names)
+        self.names.append(name)
         return number
 
 
@@ -207,22 +212,23 @@ class _Systems:
         self._parts: list[dict[str, Part]] = []
         self.found: list[System] = []
 
-    def number(
-        self, files: tuple[str, ...] | None, words: Iterable[list[str]]
-    ) -> int | None:
-        """Return the number of a system, and note who takes these actions."""
+    def number(self, files: tuple[str, ...] | None) -> int | None:
+        """Return the number of a system; None if it cannot be had."""
         if files is None:
             return None
         if files not in self._numbers:
             self._numbers[files] = self._added(files)
-        number = self._numbers[files]
+        return self._numbers[files]
+
+    def note(self, number: int | None, actions: set[int]) -> None:
+        """Note who takes some actions in a system."""
         if number is None:
-            return None
-        known, system = self._parts[number], self.found[number]
-        for name in dict.fromkeys(name for word in words for name in word):
+            return
+        known, parts = self._parts[number], self.found[number].parts
+        for action in actions - parts.keys():
+            name = self._names.names[action]
             if name in known:
-                system.parts[self._names[name]] = known[name]
-        return number
+                parts[action] = known[name]
 
     def _added(self, files: tuple[str, ...]) -> int | None:
         network = self._load(files)

@@ -16,6 +16,7 @@ import numpy as np
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.report import graphs, markup
 from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.models import Model
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED, Lasso, Verdict
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ MOST_ROWS = 24
 """Rows of a table that are shown, at least."""
 
 _COLOURS = {HOLDS: "#0072B2", VIOLATED: "#D55E00"}
-_MOST_MOVES = 6  # components of a step
+_MOST_MOVES = 6  # components or variables of a step
 _MOST_NAMES = 12  # actions in a line
 _NAME = 60  # characters
 
@@ -71,8 +72,9 @@ def _facts(verdict: Verdict) -> str:
 
 @html_of.register
 def _lasso_html(subject: Lasso) -> str:
-    names = subject.prefix + subject.cycle
+    names = subject.action_names
     first = len(subject.prefix)
+    changes = "what changes" if subject.has_valuations else "who moves"
     shown = _some(len(names), around=first)
     rows = []
     for step in shown:
@@ -80,19 +82,23 @@ def _lasso_html(subject: Lasso) -> str:
             rows.append(["…", "", "", ""])
             continue
         part = "cycle" if step >= first else "prefix"
-        moves = _moves(subject.states[step], subject.states[step + 1])
-        rows.append([str(step + 1), part, _name(names[step]), moves])
+        rows.append([str(step + 1), part, _name(names[step]), _moves(subject, step)])
     about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
-    table = markup.table(["step", "part", "action", "who moves"], rows)
+    table = markup.table(["step", "part", "action", changes], rows)
     return f"<div>{about}\n{table}</div>"
 
 
-def _moves(before: np.ndarray, after: np.ndarray) -> str:
-    """Return which components change their local states, from 0, and how."""
-    moved = np.flatnonzero(before != after)
-    shown = [f"{i}: {before[i]} → {after[i]}" for i in moved[:_MOST_MOVES].tolist()]
-    if len(moved) > _MOST_MOVES:
-        shown.append(f"… {len(moved) - _MOST_MOVES} more")
+def _moves(lasso: Lasso, step: int) -> str:
+    """Return which components or variables a step changes, and how."""
+    if lasso.has_valuations:
+        changed = [(n, old, new) for n, (old, new) in lasso.change(step).items()]
+    else:
+        before, after = lasso.states[step], lasso.states[step + 1]
+        moved = np.flatnonzero(before != after).tolist()
+        changed = [(str(i), before[i], after[i]) for i in moved]
+    shown = [f"{_name(n)}: {old} → {new}" for n, old, new in changed[:_MOST_MOVES]]
+    if len(changed) > _MOST_MOVES:
+        shown.append(f"… {len(changed) - _MOST_MOVES} more")
     return ", ".join(shown)
 
 
@@ -132,6 +138,20 @@ def _network_html(subject: Network) -> str:
     names = [action.name for action in subject.actions]
     actions = f"<p>{_count(len(names), 'action')}: {_listed(names)}</p>"
     return f"<div>{about}\n{table}\n{actions}\n{svg_of(subject) or ''}</div>"
+
+
+@html_of.register
+def _model_html(subject: Model) -> str:
+    counts = f"{_count(len(subject.variables), 'variable')}, "
+    counts += _count(len(subject.actions), "action")
+    named = f" {_code(subject.name)}" if subject.name else ""
+    about = f"<p>Model{named}: {counts}</p>"
+    values = [*subject.shown(subject.initial()).items()]
+    rows = [[_name(n), _name(str(value))] for n, value in values[:MOST_ROWS]]
+    table = markup.table(["variable", "initially"], rows)
+    rest = _rest(len(values) - len(rows), "variable")
+    actions = f"<p>actions: {_listed(subject.actions)}</p>"
+    return f"<div>{about}\n{table}{rest}\n{actions}</div>"
 
 
 @html_of.register

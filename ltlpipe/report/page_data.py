@@ -61,6 +61,17 @@ TITLES = {
     "max_states": "Limit of states",
     "attempts": "Attempts",
     "run": "Run",
+    "search_seconds": "Seconds of the search",
+    "bytes_per_state": "Bytes per state",
+    "weak": "Weak",
+    "deterministic": "Deterministic",
+    "pairs": "Pairs",
+    "product_states": "States of the product",
+    "product_transitions": "Transitions of the product",
+    "fin_share": "Share of Fin transitions",
+    "max_roots": "Roots",
+    "max_current": "Current",
+    "lasso_length": "Steps of the lasso",
 }
 """What people call the columns; others are called by their names."""
 
@@ -70,7 +81,8 @@ SHOWN = (
 )
 """The columns of the table of tasks, where there are such."""
 
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = re.compile("[0-9]+")
+_WIDTH = 16  # to which numbers are filled with zeros, so that texts sort by them
 
 
 class Column(NamedTuple):
@@ -120,7 +132,7 @@ def number(value: float) -> str:
     return f"{value:,.3f}"
 
 
-def natural(text: str) -> list[tuple[int, int, str]]:
+def natural(text: str) -> str:
     """Return what sorts texts by the numbers in them.
 
     Examples
@@ -128,11 +140,11 @@ def natural(text: str) -> list[tuple[int, int, str]]:
     >>> sorted(["m10", "m9", "m"], key=natural)
     ['m', 'm9', 'm10']
     """
-    return [
-        (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())
-        for part in _DIGITS.split(text)
-        if part
-    ]
+    return _DIGITS.sub(_padded, text.casefold())
+
+
+def _padded(digits: re.Match[str]) -> str:
+    return digits[0].zfill(_WIDTH)
 
 
 def columns_of(frame: pd.DataFrame) -> list[Column]:
@@ -158,18 +170,18 @@ def _column(name: str, values: pd.Series) -> Column:
     if pd.api.types.is_bool_dtype(values.dtype):
         values = values.map({True: "yes", False: "no"})
     elif pd.api.types.is_numeric_dtype(values.dtype):
-        plain = values.astype(object).where(values.notna(), None)
-        return Column(name, title, NUMBER, [_rounded(v) for v in plain], [])
+        plain = values.astype(object).where(values.notna(), None).tolist()
+        if not pd.api.types.is_integer_dtype(values.dtype):
+            plain = [_rounded(value) for value in plain]
+        return Column(name, title, NUMBER, plain, [])
     return Column(name, title, TEXT, *_numbered(values))
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: float | None) -> float | None:
     """Return a number that JSON has, in six digits that mean something."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        return int(value) if value == int(value) else float(f"{value:.6g}")
-    return value if value is None else int(value)
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else float(f"{value:.6g}")
 
 
 def _numbered(values: pd.Series) -> tuple[list[int | None], list[str]]:

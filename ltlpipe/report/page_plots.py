@@ -26,8 +26,11 @@ MOST_PAIRS = 3
 MOST_NAMES = 12
 """Configurations of one plot; with more nobody can tell the curves apart."""
 
-SIZE_IN_NAME = r"(\d+)[^\d/\\]*$"
-"""The size of a system, in the name of its file and not in that of its folder."""
+SIZE_IN_NAME = r"(?<!\d)([1-9]\d*)[^\d/\\]*$"
+"""The size of a system, in the name of its file and not in that of its folder.
+
+Numbers with zeros in front, as in ``problem_007.dot``, are names.
+"""
 
 _LEAST_SIZES = 3
 
@@ -66,24 +69,25 @@ def _wanted(frame: pd.DataFrame) -> Iterator[tuple[str, Callable[[], Any]]]:
 
     if not len(frame):
         return
-    names = configured(frame).names
+    found = configured(frame)
+    names, by = found.names, found.columns
     if len(names) <= MOST_NAMES:
         of_all = " of each configuration" if len(names) > 1 else ""
-        yield f"Verdicts{of_all}", partial(verdicts, frame)
+        yield f"Verdicts{of_all}", partial(verdicts, frame, by=by)
         if "seconds" in frame:
             caption = f"Solved tasks over the seconds of a task{of_all}"
-            yield caption, partial(cactus, frame)
+            yield caption, partial(cactus, frame, by=by)
     if "seconds" not in frame:
         return
     for a, b in list(combinations(names, 2))[:MOST_PAIRS]:
         caption = f"Seconds with {a} and with {b}"
-        yield caption, partial(scatter, frame, a, b)
+        yield caption, partial(scatter, frame, a, b, by=by)
     systems = frame["system"].dropna().unique()
     with_size = [name for name in systems if re.search(SIZE_IN_NAME, name)]
     if len(with_size) >= _LEAST_SIZES and "states" in frame:
         sized = frame[frame["system"].isin(with_size)]
         caption = "States over the size in the name of a system's file"
-        yield caption, partial(growth, sized, size=SIZE_IN_NAME)
+        yield caption, partial(growth, sized, by=by, size=SIZE_IN_NAME)
 
 
 def embedded(text: str, prefix: str, caption: str) -> Any:

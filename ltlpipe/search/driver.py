@@ -184,8 +184,8 @@ def drive(
     max_budget : int, optional
         Most expansions of one call; for tests.
     overflowed : callable, optional
-        Says whether the system has states that its rows are too narrow for: all but a
-        violation that has been found is then for nothing.
+        Says whether the system has states that its rows are too narrow for: whatever
+        the search says is then for nothing.
     """
     memory = limits.memory_bytes
     search.limits = limits
@@ -210,10 +210,12 @@ def drive(
                 search.grow(memory)
             except OutOfMemoryError:
                 return Outcome(Status.RUNNING, "memory")
+        elif overflowed is not None and overflowed() is not None:
+            # Nor is what was found worth anything: a state whose only successor
+            # is missing looks like a deadlock.
+            return Outcome(Status.RUNNING, OVERFLOW)
         elif status == Status.FOUND:
             return Outcome(status)
-        elif overflowed is not None and overflowed() is not None:
-            return Outcome(Status.RUNNING, OVERFLOW)
         elif status == Status.LIMIT:
             return Outcome(Status.RUNNING, "max-states")
         elif status != Status.RUNNING:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe._display import Displayed
+from ltlpipe.systems.lts import Network
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Step(NamedTuple):
     state: Valuation
 
 
-class Model(ABC):
+class Model(Displayed, ABC):
     """A state-based system.
 
     Attributes
@@ -75,6 +77,7 @@ class Model(ABC):
         *,
         extra_values: int = 1,
         seed: int | None = None,
+        ample: np.ndarray | None = None,
     ) -> PackedModel:
         """Lay out the tables for one property.
 
@@ -86,6 +89,9 @@ class Model(ABC):
             Values of the field that is reserved for the caller in every row.
         seed : int, optional
             Shuffles the order in which successors are generated.
+        ample : int64[n_actions, 3], optional
+            Which steps may be taken before all others, as
+            `ltlpipe.systems.ample_kernels.keep_ample` reads it; None takes all steps.
 
         Raises
         ------
@@ -151,3 +157,7 @@ class PackedModel:
             bits = value & np.uint64(place.mask)
             states[:, i] = bits.astype(np.int64) + place.low
         return states
+
+
+System = Network | Model
+"""What can be checked; `ltlpipe.systems.reading.load` reads one."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ltlpipe._files import StrPath
-    from ltlpipe.systems.models import Model
+    from ltlpipe.systems.models import Model, System
 
 
 class _Format(NamedTuple):
@@ -50,7 +50,7 @@ _NETWORKS = ".dot, .aut or .hoa files"
 _KNOWN = ".dot, .aut, .hoa, .dve or .pnml (or one of these with .gz)"
 
 
-def load(paths: StrPath | Iterable[StrPath]) -> Network | Model:
+def load(paths: StrPath | Iterable[StrPath]) -> System:
     """Read a system from a file, or a network from files that hold its components.
 
     Parameters

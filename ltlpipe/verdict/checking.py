@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.search.driver import Progress
-    from ltlpipe.systems.models import Model
+    from ltlpipe.systems.models import System
     from ltlpipe.verdict.model_task import ModelTask
     from ltlpipe.verdict.question import ProductSize
     from ltlpipe.verdict.verdict import Verdict
 
 
 def check(
-    system: Network | Model,
+    system: System,
     formula: str | Formula | None = None,
     *,
     violations: Any = None,
@@ -179,9 +179,7 @@ def check(
         return task.run(limits, interrupt, progress)
 
 
-def task_of(
-    system: Network | Model, asked: Property, options: Options
-) -> Task | ModelTask:
+def task_of(system: System, asked: Property, options: Options) -> Task | ModelTask:
     """Return the question as one about a network or about a model.
 
     Raises
@@ -244,7 +242,7 @@ def livelock(
 
 
 def product_size(
-    system: Network | Model,
+    system: System,
     formula: Formula | None,
     *,
     violations: Any = None,

@@ -27,7 +27,7 @@ from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Plan, Statistics
 
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt, Progress
-    from ltlpipe.systems.models import Model, PackedModel
+    from ltlpipe.systems.models import PackedModel, System
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
@@ -38,7 +38,7 @@ _REASON = (
 
 
 def deadlocks(
-    system: Network | Model,
+    system: System,
     *,
     timeout: float | None = None,
     memory: float | None = None,
@@ -72,7 +72,7 @@ def deadlocks(
 class DeadlockQuestion(Question):
     """The question whether a system has a deadlock, on its way to a verdict."""
 
-    def __init__(self, system: Network | Model, options: Options) -> None:
+    def __init__(self, system: System, options: Options) -> None:
         super().__init__(system.name, Property(), options)
         self.system = system
         self._stats = Statistics()

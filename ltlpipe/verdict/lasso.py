@@ -34,7 +34,6 @@ def network_lasso(
         cycle=names[k:],
         actions=actions[: k + c],
         states=states[: k + c + 1],
-        action_names=names,
     )
 
 
@@ -49,7 +48,7 @@ def model_lasso(
         cycle=shown[k:],
         actions=actions[: k + c],
         states=states[: k + c + 1],
-        action_names=_names(system.actions, actions[: k + c]),
+        moves=_names(system.actions, actions[: k + c]),
     )
 
 

@@ -18,13 +18,15 @@ from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.verdict.lasso import model_lasso
 from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
-from ltlpipe.verdict.options import AUTO
+from ltlpipe.verdict.notes import note_ample
+from ltlpipe.verdict.options import AMPLE, AUTO
 from ltlpipe.verdict.plan import make_plan, settle
 from ltlpipe.verdict.question import (
     BITSTATE_REASON,
     Question,
     explored,
 )
+from ltlpipe.verdict.stuttering import decide_reduction
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Statistics
 
 if TYPE_CHECKING:
@@ -94,8 +96,9 @@ class ModelTask(Question):
         """Answer the question; what the machine cannot give is a limit, too."""
         try:
             table = self._translated(limits, interrupt)
-            self._plan = settle(self._plan, self.options, table, 0)
-            packed: PackedModel | None = self._packed(table)
+            self._plan = settle(self._plan, self.options, table, 0, reductions=None)
+            ample = self._reduced(limits, interrupt)
+            packed: PackedModel | None = self._packed(table, ample)
             while packed is not None:
                 verdict = self._search(packed, table, limits, interrupt, progress)
                 if verdict.reason != OVERFLOW:
@@ -122,11 +125,28 @@ class ModelTask(Question):
             pass
         return None
 
-    def _packed(self, table: PropertyAutomaton) -> PackedModel:
+    def _reduced(self, limits: Limits, interrupt: Interrupt) -> np.ndarray | None:
+        """Return the table of ample sets, and say in the plan why, or why not."""
+        codes, reason = decide_reduction(
+            self.system,
+            self.propositions.values(),
+            self.property,
+            self.options,
+            limits,
+            interrupt,
+        )
+        used = codes is not None
+        self._plan = note_ample(self._plan, self.options, used=used, reason=reason)
+        return codes
+
+    def _packed(
+        self, table: PropertyAutomaton, ample: np.ndarray | None = None
+    ) -> PackedModel:
         return self.system.pack(
             list(self.propositions.values()),
             extra_values=table.n_states,
             seed=self.options.seed,
+            ample=ample,
         )
 
     def _translated(self, limits: Limits, interrupt: Interrupt) -> PropertyAutomaton:
@@ -210,6 +230,8 @@ class ModelTask(Question):
             lasso = self._extract(search, packed, interrupt)
         except Interrupted as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
+        if packed.overflowed() is not None:  # extraction may have searched on
+            return self._verdict(UNKNOWN, OVERFLOW)
         used = (search.memory_bytes + search.extraction_bytes) / MIB
         replay_model_run(self.system, lasso, stutters=self._stutters)
         if not self.property.is_trivial:
@@ -238,7 +260,7 @@ def refuse_network_options(options: Options) -> None:
         (options.fairness is not None, f"--fairness {options.fairness}"),
         (options.visible is not None, "--visible"),
         (options.translator is not None, "--translator"),
-        (options.reduce not in (AUTO, "none"), f"--reduce {options.reduce}"),
+        (options.reduce not in (AUTO, "none", AMPLE), f"--reduce {options.reduce}"),
     ):
         if given:
             raise UnsupportedError(f"{what} is for networks of LTSs, not for models")

@@ -122,7 +122,7 @@ def settle(
     options: Options,
     automaton: PropertyAutomaton,
     system_marks: int,
-    reductions: tuple[str, ...] = (),
+    reductions: tuple[str, ...] | None = (),
     fairness: Fairness | None = None,
 ) -> Plan:
     """Complete a plan once the automaton is known.
@@ -137,8 +137,9 @@ def settle(
         What is searched for.
     system_marks : int
         Marks that the system brings.
-    reductions : tuple of str
-        Those that have made something smaller.
+    reductions : tuple of str, optional
+        Those that have made something smaller; None if there are no components that
+        could be made smaller.
     fairness : Fairness, optional
         What runs have to be fair to.
 
@@ -186,13 +187,13 @@ def settle(
         )
     if fairness is not None:
         reasons.append(_why_fair(options, fairness))
-    else:
+    elif reductions is not None:
         reasons.append(_why_reduced(options, reductions))
     return replace(
         plan,
         automaton=kind,
         emptiness=name,
-        reductions=reductions,
+        reductions=reductions or (),
         reasons=tuple(reasons),
         weak=weak,
     )

@@ -109,20 +109,25 @@ class Lasso(Displayed):
         state without successors repeats itself.
     states : int32[k + c + 1, n_components] or int64[k + c + 1, n_variables]
         Local states, or values, before each step and after the last one.
-    action_names : list of str
-        The actions of prefix and cycle.
+    moves : list of str, optional
+        The actions of prefix and cycle, where these are valuations.
     """
 
     prefix: list[Any]
     cycle: list[Any]
     actions: np.ndarray = field(repr=False)
     states: np.ndarray = field(repr=False)
-    action_names: list[str] = field(repr=False)
+    moves: list[str] | None = field(default=None, repr=False)
 
     @property
     def has_valuations(self) -> bool:
         """Whether it is a run of a model, and not of a network."""
         return isinstance(self.cycle[0], dict)
+
+    @property
+    def action_names(self) -> list[str]:
+        """The actions of prefix and cycle."""
+        return [*self.prefix, *self.cycle] if self.moves is None else self.moves
 
     @property
     def prefix_actions(self) -> list[str]:
@@ -135,20 +140,30 @@ class Lasso(Displayed):
         return self.action_names[len(self.prefix) :]
 
     def changes(self) -> list[dict[str, tuple[Any, Any]]]:
-        """Return for each step of a model's run the variables that change, and how.
+        """Return `change` of each step."""
+        return [self.change(step) for step in range(len(self.prefix + self.cycle))]
+
+    def change(self, step: int) -> dict[str, tuple[Any, Any]]:
+        """Return the variables that change in a step of a model's run, from 0.
 
         From the name of each to its values before and after.
         """
-        before = [*self.prefix, *self.cycle]
-        after = [*before[1:], self.cycle[0]]
-        return [
-            {
-                name: (old.get(name, 0), new.get(name, 0))
-                for name in {**old, **new}
-                if old.get(name, 0) != new.get(name, 0)
-            }
-            for old, new in zip(before, after, strict=True)
-        ]
+        old, new = self._valuation(step), self._valuation(step + 1)
+        return {
+            name: (old.get(name, 0), new.get(name, 0))
+            for name in {**old, **new}
+            if old.get(name, 0) != new.get(name, 0)
+        }
+
+    def _valuation(self, step: int) -> dict[str, Any]:
+        """Return what holds before a step; the last one leads back to the cycle."""
+        in_cycle = step - len(self.prefix)
+        known: dict[str, Any] = (
+            self.prefix[step]
+            if in_cycle < 0
+            else self.cycle[in_cycle % len(self.cycle)]
+        )
+        return known
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return prefix and cycle as plain lists; of a model the actions, too."""

@@ -9,12 +9,15 @@ import time
 from functools import partial
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ltlpipe import UnsupportedError
+from ltlpipe import UnsupportedError, check
 from ltlpipe.automata import kept
 from ltlpipe.automata.bounded import KEPT, StoppedError, call_bounded
 from ltlpipe.automata.kept import kept_copy, uncounted_cpu_seconds
 from ltlpipe.logic.formulas import parse
+from tests.strategies import formulas, networks
 
 
 def pid():
@@ -39,7 +42,7 @@ def is_alive(number):
     return True
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def copied():
     with kept_copy():
         yield
@@ -63,6 +66,23 @@ def test_what_cannot_travel():
     """A lambda is called in a copy of its own, as without a kept one."""
     first = pid()
     assert call_bounded(lambda: os.getpid(), deadline=None) not in (first, os.getpid())
+    assert pid() == first
+
+
+class OneWay:
+    """Goes into a pickle and does not come out."""
+
+    def __call__(self):
+        return os.getpid()
+
+    def __reduce__(self):
+        return divmod, (1, 0)
+
+
+def test_what_does_not_arrive():
+    """It is called in a copy of its own, too; that is no error of the call."""
+    first = pid()
+    assert call_bounded(OneWay(), deadline=None) not in (first, os.getpid())
     assert pid() == first
 
 
@@ -175,3 +195,58 @@ def test_formulas_travel():
 
 def _same(formula):
     return formula
+
+
+def test_an_interrupted_call_leaves_no_answer():
+    """Ctrl-C at any moment of a call: the next one is not given its answer."""
+
+    armed = []
+
+    def interrupt(_number, _frame):
+        if armed:
+            armed.clear()
+            raise KeyboardInterrupt
+
+    pid()
+    interrupted = 0
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for k in range(100):
+            try:
+                armed.append(k)
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 * (k + 1))
+                call_bounded(partial(str, f"question {k}"), deadline=None)
+                armed.clear()
+            except KeyboardInterrupt:
+                interrupted += 1
+            assert call_bounded(partial(str, k), deadline=None) == str(k)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert interrupted
+
+
+def agree(cases, **options):
+    """Verdicts with one copy for all questions are those of a copy for each."""
+    owner = (os.getpid(), threading.get_ident())
+    kept_one = [check(*case, **options) for case in cases]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(KEPT, owner)
+        fresh = [check(*case, **options) for case in cases]
+    for one, other in zip(kept_one, fresh, strict=True):
+        assert (one.verdict, one.reason) == (other.verdict, other.reason)
+
+
+@pytest.mark.filterwarnings("ignore::ltlpipe.LtlpipeWarning")
+@settings(max_examples=5, deadline=None)
+@given(st.lists(st.tuples(networks(), formulas()), min_size=5, max_size=5))
+def test_the_verdicts_are_the_same(cases):
+    agree(cases, emptiness="couvreur99", reduce="none")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ltlpipe.LtlpipeWarning")
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(networks(), formulas()), min_size=5, max_size=5))
+def test_the_verdicts_are_the_same_of_many(cases):
+    agree(cases)

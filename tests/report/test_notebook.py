@@ -18,6 +18,7 @@ from ltlpipe import LTS, Lasso, Network, Plan, Statistics, Verdict
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.report import graphs
 from ltlpipe.report.notebook import html_of
+from ltlpipe.systems.models import Model
 
 EVIL = "<script>alert('&amp;\"\\N')</script>"
 
@@ -89,7 +90,7 @@ def lasso(prefix, cycle, n_components=2):
     states = np.zeros((len(names) + 1, n_components), np.int32)
     states[:, 0] = range(len(names) + 1)
     actions = np.zeros(len(names), np.int32)
-    return Lasso(names[:prefix], names[prefix:], actions, states)
+    return Lasso(names[:prefix], names[prefix:], actions, states, names)
 
 
 def verdict(word="violated", **columns):
@@ -113,13 +114,38 @@ def automaton(n_letters=2, n_states=2, **columns):
     return PropertyAutomaton(**(given | columns))
 
 
+class Counter(Model):
+    """A model with nothing but names."""
+
+    def __init__(self, actions, values):
+        self.name, self.actions, self.values = EVIL, tuple(actions), values
+        self.variables = tuple(values)
+
+    def initial(self):
+        return tuple(self.values.values())
+
+    def shown(self, state):
+        return dict(zip(self.variables, state, strict=True))
+
+    steps = pack = None
+
+
 SUBJECTS = {
     "lts": ring(2, EVIL, EVIL),
     "large lts": ring(99, EVIL, EVIL, accepting=range(50)),
     "network": Network([ring(2, EVIL, EVIL), ring(3, EVIL, "b")], EVIL),
     "large network": Network([ring(99, EVIL, f"{k}{EVIL}") for k in range(30)], EVIL),
     "verdict": verdict(EVIL, system=EVIL, formula=EVIL, reason=EVIL),
-    "lasso": Lasso([EVIL], [EVIL], np.zeros(2, np.int32), np.zeros((3, 1), np.int32)),
+    "lasso": Lasso([EVIL], [EVIL], np.zeros(2, int), np.zeros((3, 1), int), [EVIL] * 2),
+    "lasso of a model": Lasso(
+        [{EVIL: EVIL}],
+        [{EVIL: 1}],
+        np.zeros(2, int),
+        np.zeros((3, 1), int),
+        [EVIL] * 2,
+    ),
+    "model": Counter([EVIL], {EVIL: EVIL}),
+    "large model": Counter([EVIL] * 99, {f"{k}{EVIL}": k for k in range(99)}),
     "automaton": automaton(),
     "large automaton": automaton(n_states=99),
 }
@@ -197,8 +223,28 @@ def test_long_lassos(prefix, no_dot):
 def test_many_moves(no_dot):
     """Of a step that all components take some are named."""
     states = np.array([[0] * 9, [1] * 9], np.int32)
-    found = shown(Lasso([], ["a"], np.zeros(1, np.int32), states))
+    found = shown(Lasso([], ["a"], np.zeros(1, np.int32), states, ["a"]))
     assert found.rows[1][3].endswith("5: 0 → 1, … 3 more")
+
+
+def test_lasso_of_a_model(no_dot):
+    """What each step changes; the last one leads back to where the cycle begins."""
+    states = [{"x": 0, "q": "idle"}, {"x": 0, "q": "busy"}, {"x": 2, "q": "busy"}]
+    actions, rows = np.zeros(3, int), np.zeros((4, 2), int)
+    found = shown(Lasso(states[:1], states[1:], actions, rows, ["go", "add", "sub"]))
+    assert found.rows == [
+        ["step", "part", "action", "what changes"],
+        ["1", "prefix", "go", "q: idle → busy"],
+        ["2", "cycle", "add", "x: 0 → 2"],
+        ["3", "cycle", "sub", "x: 2 → 0"],
+    ]
+
+
+def test_model(no_dot):
+    found = shown(Counter(["tick"], {"x": 3, "q": "idle"}))
+    assert "2 variables, 1 action" in found.text
+    assert found.rows[1:] == [["x", "3"], ["q", "idle"]]
+    assert "actions: tick" in found.text
 
 
 def test_network(no_dot):
@@ -221,13 +267,12 @@ def test_automaton_as_a_table(no_dot):
     assert "2 states, 3 letters, acceptance Inf(0), state-based, weak" in found.text
     assert found.rows[1:] == [["0", "any", "1", "{0}"], ["1", "any", "0", ""]]
     found = shown(universal())
-    assert found.rows[1:] == [["0", "other", "0", ""]]
+    assert found.rows[1:] == [["0", "any", "0", ""]]
 
 
 def test_letters():
-    """Those of marks of the system are numbers: 0 is not any other action alone."""
-    assert graphs.letters_text(automaton(4), [0, 2]) == "other,2"
-    assert graphs.letters_text(automaton(4, system_marks=1), [0, 2]) == "0,2"
+    assert graphs.letters_text(automaton(4), [0, 2]) == "0,2"
+    assert graphs.letters_text(automaton(4), [0, 1, 2, 3]) == "any"
     assert graphs.marks_text(0b101) == "{0 2}"
 
 

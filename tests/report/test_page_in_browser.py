@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from benchmarks.browser import chromium, opened
@@ -236,8 +239,44 @@ def test_a_long_lasso(page):
     page.execute_script("location.hash = 'task-6'")
     wait_for(lambda: "600 steps, then a cycle of 1 step" in one(page, "#task").text)
     rows = [text.text for text in by(page, ".lasso text")]
-    assert "⋮ 400 steps left out" in rows
-    assert rows.count("ask") == 100
+    assert "⋮ 480 steps left out" in rows
+    assert rows.count("ask") == 60
+
+
+def test_who_may_move_and_who_does_not(browser, tmp_path):
+    """Internal steps of one name are somebody's; in a deadlock nobody moves."""
+    files = (str(tmp_path / "a.aut"), str(tmp_path / "b.aut"))
+    for file in files:
+        Path(file).write_text('des (0, 2, 2)\n(0, "i", 1)\n(0, "a", 1)\n')
+    row = result("violated", ["i", "a"], ["<stutter>"])
+    task = Task(files, "G a", options={"deadlock": "stutter"})
+    write_report(make_store(tmp_path / "r.sqlite", [(task, row)]), tmp_path / "r.html")
+    opened(browser, tmp_path / "r.html", "#task-1")
+    kinds = [dot.get_attribute("class") for dot in by(browser, ".lasso circle")]
+    assert kinds == ["dot maybe", "dot maybe", "dot", "dot"]
+    assert len(by(browser, ".lasso line.joint")) == 1
+    assert "one takes the step" in one(browser, "#task .hint").text
+    one(browser, "#task summary").click()
+    steps = [item.text for item in by(browser, "#task ol.steps li")]
+    assert [step.split(" \N{EN DASH} ")[1] for step in steps] == [
+        "one of a.aut, b.aut",
+        "a.aut, b.aut",
+        "nobody moves",
+    ]
+    assert messages(browser) == []
+
+
+def test_a_table_has_actions_alone(table, large):
+    """One line for all: nobody knows who takes part."""
+    row = int((large[1]["verdict"] == "violated").to_numpy().argmax())
+    table.execute_script(f"location.hash = 'task-{row + 1}'")
+    wait_for(lambda: by(table, ".lasso svg"))
+    steps = json.loads(large[1]["lasso_prefix"][row])
+    steps += json.loads(large[1]["lasso_cycle"][row])
+    assert len(by(table, ".lasso circle.dot")) == len(steps)
+    assert not by(table, ".lasso line.line")
+    one(table, "#task summary").click()
+    assert [item.text for item in by(table, "#task ol.steps li")] == steps
 
 
 def test_tasks_without_a_lasso(page):

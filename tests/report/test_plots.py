@@ -132,7 +132,9 @@ def test_swapping_axes_inverts_the_ratio(questions):
 @pytest.mark.parametrize(("timeout", "limit"), [(60.0, 60.0), (None, 6.0), (2.0, 4.0)])
 def test_scatter(frame, timeout, limit):
     """What was not answered is beyond the dotted lines, which are at the time limit."""
-    axes = plots.scatter(frame.assign(timeout=timeout)).axes[0]
+    other = stored([row("other", None, timeout=99.0)])
+    frame = pd.concat([frame.assign(timeout=timeout), other], ignore_index=True)
+    axes = plots.scatter(frame, A, B, by=["configuration"]).axes[0]
     answered, lost = axes.collections
     assert answered.get_offsets()[:2].tolist() == [[1, 2], [4, 2]]
     _, horizontal, vertical = axes.lines

@@ -97,13 +97,14 @@ def scatter(
         matplotlib is not installed, a column is missing, there is no such
         configuration, or no question was asked with both.
     """
-    a, b = _chosen(configured(frame, by).names, a, b)
+    labels, names, _ = configured(frame, by)
+    a, b = _chosen(names, a, b)
     found = pairs(frame, a, b, by=by, value=value)
     if not len(found.x):
         raise UnsupportedError(
             f"nothing to plot: no question was asked with both {a!r} and {b!r}"
         )
-    limit = _limit(frame, found, value)
+    limit = _limit(frame[(labels == a) | (labels == b)], found, value)
     with figures.look() as figure_class:
         figure = figure_class(figsize=(5.6, 5.9), layout="constrained")
         axes = figure.subplots()
@@ -187,14 +188,16 @@ def pairs(
     )
 
 
-def _limit(frame: pd.DataFrame, found: Pairs, value: str) -> float:
-    """Return where the dotted lines are: not below any answer."""
+def _limit(rows: pd.DataFrame, found: Pairs, value: str) -> float:
+    """Return where the dotted lines are: at the limit of time, above all answers."""
     import numpy as np
 
     known = np.concatenate([found.x, found.y])
     most = float(np.nanmax(known, initial=0.0)) or 1.0
-    if value == "seconds" and "timeout" in frame and frame["timeout"].notna().any():
-        return max(float(frame["timeout"].max()), most)
+    if value in ("seconds", "wall_seconds") and "timeout" in rows:
+        limits = rows["timeout"].dropna()
+        if len(limits):
+            return max(float(limits.max()), most)
     return most * 1.5
 
 

@@ -11,6 +11,7 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe._jit import called, inlined
+from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.propositions.kernels import letter_of
 
 
@@ -20,6 +21,7 @@ class Header(IntEnum):
     LETTERS = 0  # place of the table of propositions
     TAKEN = 1  # place of the letters of actions, 0 if no proposition is about them
     SEED = 2  # 0, or how successors are shuffled
+    AMPLE = 3  # place of the codes of `keep_ample`, 0 if all steps are taken
 
 
 N_HEADER = len(Header)
@@ -54,9 +56,14 @@ def remainder(a, b):
 def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, count):
     """Complete `count` successors whose first `n_own` words and actions are there.
 
-    The other words are copied, letters and marks written, and the successors
-    shuffled if the model's `ints` ask for it.  Returns `count`.
+    Those that may wait are dropped, the other words are copied, letters and marks
+    written, and the successors shuffled, as the model's `ints` ask for.  Returns how
+    many are left.
     """
+    if ints[Header.AMPLE] != 0:
+        count = keep_ample(
+            ints, ints[Header.AMPLE], n_own, out_rows, out_actions, count
+        )
     for word in range(n_own, row.shape[0]):
         for i in range(count):
             out_rows[i, word] = row[word]

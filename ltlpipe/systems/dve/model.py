@@ -158,6 +158,11 @@ class DveModel(Model):
     def _ranges(self) -> Ranges:
         return Ranges(self.program)
 
+    @property
+    def ranges(self) -> Ranges:
+        """The values that variables and expressions can have."""
+        return self._ranges
+
     @cached_property
     def layout(self) -> Layout:
         """Where the variables lie in a row."""
@@ -189,6 +194,7 @@ class DveModel(Model):
         *,
         extra_values: int = 1,
         seed: int | None = None,
+        ample: np.ndarray | None = None,
     ) -> PackedModel:
         """Lay out the tables for one property; see `Model.pack`.
 
@@ -209,6 +215,9 @@ class DveModel(Model):
         if any(isinstance(proposition, Taken) for proposition in propositions):
             header[Header.TAKEN] = N_HEADER + len(letters)
             tables.append(taken_bits(propositions, len(self.actions)))
+        if ample is not None:
+            header[Header.AMPLE] = sum(map(len, tables))
+            tables.append(ample.ravel())
         if seed is not None:
             rng = np.random.default_rng(seed)
             header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)

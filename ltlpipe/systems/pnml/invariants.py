@@ -147,13 +147,22 @@ def _without(
 
 def _minimal(rows: np.ndarray, n_columns: int) -> np.ndarray:
     """Return the rows whose set of places includes no other one's."""
-    places = np.packbits(rows[:, n_columns:] != 0, axis=1)
-    _, first = np.unique(places.view(f"V{places.shape[1]}"), return_index=True)
-    rows = rows[np.sort(first)]
-    support = (rows[:, n_columns:] != 0).astype(np.float32)
-    missing = support @ (1 - support).T  # [i, j]: places of i that j lacks
-    np.fill_diagonal(missing, 1)
-    return np.asarray(rows[(missing > 0).all(axis=0)])
+    places = _words(rows[:, n_columns:] != 0)
+    _, first = np.unique(places, axis=0, return_index=True)
+    places, rows = places[first], rows[first]
+    included = np.ones((len(rows), len(rows)), dtype=np.bool_)  # [i, j]: i in j
+    for word in places.T:
+        included &= word[:, None] & ~word[None, :] == 0
+    np.fill_diagonal(included, False)
+    return np.asarray(rows[~included.any(axis=0)])
+
+
+def _words(bits: np.ndarray) -> np.ndarray:
+    """Return bool[n, m] as uint64[n, k], 64 bits to a word."""
+    packed = np.packbits(bits, axis=1)
+    whole = np.zeros((len(bits), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    whole[:, : packed.shape[1]] = packed
+    return whole.view(np.uint64)
 
 
 def _smallest(rows: np.ndarray, n_columns: int, max_rows: int) -> np.ndarray:

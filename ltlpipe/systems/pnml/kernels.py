@@ -18,6 +18,7 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe._jit import inlined, trailing_zeros
+from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.packing_kernels import Select
 from ltlpipe.systems.propositions.kernels import letter_of
 
@@ -31,6 +32,7 @@ class Header(IntEnum):
     N_FREE = 3  # candidates that take nothing: the first ones
     N_WORDS = 4  # words of a row
     PROPOSITIONS = 5  # place of the tables of `letter_of`
+    AMPLE = 6  # place of the codes of `keep_ample`, 0 if all steps are taken
 
 
 class Candidate(IntEnum):
@@ -171,4 +173,8 @@ def expand_net(ints, words, row, select, out_rows, out_letters, out_actions, out
             count = try_all(
                 ints, words, row, ints[cell], ints[cell + 1], letter, outputs, count
             )
+    if ints[Header.AMPLE] != 0:  # steps of a state then have the same letter
+        return keep_ample(
+            ints, ints[Header.AMPLE], n_words, out_rows, out_actions, count
+        )
     return count

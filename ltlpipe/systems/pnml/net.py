@@ -175,9 +175,12 @@ class PetriNet(Model):
         *,
         extra_values: int = 1,
         seed: int | None = None,
+        ample: np.ndarray | None = None,
     ) -> PackedNet:
         """Lay out the tables for one property (see `Model.pack`)."""
-        return pack_net(self, propositions, extra_values=extra_values, seed=seed)
+        return pack_net(
+            self, propositions, extra_values=extra_values, seed=seed, ample=ample
+        )
 
 
 def _is_enabled(transition: Transition) -> Expression:

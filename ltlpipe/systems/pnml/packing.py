@@ -46,6 +46,7 @@ def pack_net(
     *,
     extra_values: int = 1,
     seed: int | None = None,
+    ample: np.ndarray | None = None,
     widths: Widths | None = None,
 ) -> PackedNet:
     """Lay out the tables of `net`.
@@ -61,6 +62,8 @@ def pack_net(
     seed : int, optional
         Shuffles the order in which successors are generated; None keeps that of
         places and transitions, as far as places own transitions.
+    ample : int64[n_transitions, 3], optional
+        See `ltlpipe.systems.models.Model.pack`.
     widths : Widths, optional
         How wide fields are, if not what `first_widths` says.
 
@@ -80,6 +83,9 @@ def pack_net(
     n_words = 1 + max(extra.word, *(place.word for place in places), 0)
     builder = TableBuilder(net, places, n_words, widths.proven)
     ints, words = builder.build(propositions, seed)
+    if ample is not None:
+        ints[Header.AMPLE] = len(ints)
+        ints = np.concatenate([ints, ample.ravel()])
     initial = np.zeros(n_words, dtype=np.uint64)
     for place, tokens in zip(places, net.initial(), strict=True):
         initial[place.word] |= np.uint64(tokens << place.shift)
@@ -89,7 +95,12 @@ def pack_net(
         if wider is None:
             return None
         return pack_net(
-            net, propositions, extra_values=extra_values, seed=seed, widths=wider
+            net,
+            propositions,
+            extra_values=extra_values,
+            seed=seed,
+            ample=ample,
+            widths=wider,
         )
 
     return PackedNet(

@@ -31,7 +31,8 @@ def _kernels():
     letters = _namespace(
         (_ROOT / "propositions" / "kernels.py").read_text(), {"Select": Select}
     )
-    return _namespace((_ROOT / "dve" / "kernels.py").read_text(), letters)
+    ample = _namespace((_ROOT / "ample_kernels.py").read_text(), letters)
+    return _namespace((_ROOT / "dve" / "kernels.py").read_text(), ample)
 
 
 _KERNELS = _kernels()

@@ -1,0 +1,63 @@
+"""Graphs without cycles: what has to be left out of a graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def back_edges(successors: Sequence[Sequence[int]], first: int = 0) -> set[int]:
+    """Return edges such that every cycle of a graph has one of them.
+
+    Those of a depth-first search that lead back to its own path: every cycle has
+    one, for a graph is acyclic iff there is none.
+
+    Parameters
+    ----------
+    successors : sequence of sequence of int
+        The vertices that the edges of each vertex lead to.
+    first : int
+        Where the search begins.
+
+    Returns
+    -------
+    set of int
+        Edges, by their number in the order of `successors`.
+    """
+    offsets = [0]
+    for targets in successors:
+        offsets.append(offsets[-1] + len(targets))
+    entered, left = set(), set()
+    found = set()
+    for root in (first, *range(len(successors))):
+        if root in entered or root >= len(successors):
+            continue
+        entered.add(root)
+        path = [(root, 0)]
+        while path:
+            vertex, cursor = path.pop()
+            if cursor == len(successors[vertex]):
+                left.add(vertex)
+                continue
+            path.append((vertex, cursor + 1))
+            target = successors[vertex][cursor]
+            if target not in entered:
+                entered.add(target)
+                path.append((target, 0))
+            elif target not in left:
+                found.add(offsets[vertex] + cursor)
+    return found
+
+
+def feedback_vertices(successors: Sequence[Sequence[int]]) -> set[int]:
+    """Return vertices such that every cycle of a graph has one of them.
+
+    All sources of `back_edges`, or all targets, whichever are fewer.
+    """
+    ends = [(v, target) for v, targets in enumerate(successors) for target in targets]
+    chosen = [ends[edge] for edge in back_edges(successors)]
+    sources = {source for source, _ in chosen}
+    targets = {target for _, target in chosen}
+    return min(sources, targets, key=len)

@@ -1,0 +1,83 @@
+"""Which steps of a model may stand for all steps of a state.
+
+The actions of a model are put into groups (`processes` for DVE models, `clusters` for
+nets).  If one action of a group is enabled, then
+
+- whatever the other actions do, until one of the group is taken, exactly the same
+  actions of the group stay enabled, and
+- they can be swapped with each step of the others.
+
+So the enabled actions of a group fulfil C0 and C1.  Actions that change what a
+proposition looks at, and some of each cycle, are blocked: a group with an enabled
+blocked action is no ample set (C2, C3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.reduction.static.watched import Atom, names_steps, watched
+from ltlpipe.systems.ample_kernels import LEADS, Entry
+from ltlpipe.systems.dve.model import DveModel
+from ltlpipe.systems.pnml.net import PetriNet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.models import Model
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a model's actions, for one property.
+
+    Parameters
+    ----------
+    codes : int64[n_actions, 3] or None
+        What `ltlpipe.systems.ample_kernels.keep_ample` reads; None if no state would
+        ever be reduced.
+    reason : str
+        Why, for people.
+    """
+
+    codes: np.ndarray | None
+    reason: str
+
+
+def find_groups(model: Model, propositions: Sequence[Expression]) -> Groups:
+    """Return the groups of a model's actions for a property about states.
+
+    Parameters
+    ----------
+    model : Model
+        A DVE model or a net.
+    propositions : sequence of Expression
+        Bound to it.
+    """
+    if any(map(names_steps, propositions)):
+        # Steps that nobody sees may move before one that somebody sees, and then
+        # the run begins with another letter.
+        return Groups(None, "a proposition is about steps, not only about states")
+    atoms: set[Atom] = {atom for p in propositions for atom in watched(p)}
+    if isinstance(model, DveModel):
+        from ltlpipe.reduction.static.processes import codes_of_processes
+
+        if model.program.synchronous:
+            return Groups(None, "all processes of a synchronous system move at once")
+        codes = codes_of_processes(model.program, model.ranges.failing, atoms)
+    elif isinstance(model, PetriNet):
+        from ltlpipe.reduction.static.clusters import codes_of_clusters
+
+        codes = codes_of_clusters(model, atoms)
+    else:
+        return Groups(None, f"nothing is known of the steps of {model.name}")
+    n_free = int(np.count_nonzero(codes[:, Entry.KIND] == LEADS))
+    if not n_free:
+        return Groups(None, "every step may matter to another one, or to the property")
+    return Groups(
+        codes, f"{n_free} of {len(codes)} actions can be taken before all others"
+    )

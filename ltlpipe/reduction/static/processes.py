@@ -1,0 +1,190 @@
+"""Groups of the steps of DVE models: those of one process or two, in their states.
+
+A *place* is a process in one of its states.  One place, or two of different processes,
+are *closed* if for each transition from them:
+
+- nobody else sends or receives with it over a channel without buffer;
+- it writes only what no other process reads or writes, and reads only what no other
+  process writes (the contents of channels with a buffer included);
+- it cannot fail;
+- it does not lead into a committed state from one that is not.
+
+Then the steps of closed places are a group (docs/models-por.md has the proof).  Two
+places are looked at where a step over a channel without buffer joins them.
+
+Differences from the source (`ltlpipe.reduction.static`): the state of a process is not
+one variable, but one fact for each of its states, as guards and propositions ask for
+single ones; two processes that move together; committed states and failures.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.reduction.static.accesses import accesses, atoms_of_state, expressions
+from ltlpipe.reduction.static.cycles import back_edges
+from ltlpipe.reduction.static.watched import ANY, Atom
+from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
+
+    from ltlpipe.reduction.static.accesses import Accesses
+    from ltlpipe.systems.dve.expressions import Expression
+    from ltlpipe.systems.dve.program import Action, Program, Transition
+
+Place = tuple[int, int]
+"""A process and one of its states."""
+
+
+def codes_of_processes(
+    program: Program, failing: Set[Expression], atoms: Set[Atom]
+) -> np.ndarray:
+    """Return the entries of the actions; see `keep_ample`.
+
+    Parameters
+    ----------
+    program : Program
+        An asynchronous system.
+    failing : set of Expression
+        Expressions that may fail by themselves.
+    atoms : set of Atom
+        What the property looks at.
+
+    Returns
+    -------
+    int64[n_actions, 3]
+        See `ltlpipe.systems.ample_kernels.Entry`.
+    """
+    system = _System(program, failing)
+    actions = program.actions()
+    numbers: dict[Place, int] = {}
+    leads = [system.is_closed(_places(action)) for action in actions]
+    blocked = _blocked(system, actions, leads, _expanded(program, atoms))
+    codes = []
+    for number, action in enumerate(actions):
+        kind = LEADS * leads[number] + BLOCKED * (number in blocked)
+        ends = [numbers.setdefault(p, len(numbers) + 1) for p in _places(action)]
+        codes.append((kind, ends[0], ends[-1]))
+    return np.array(codes, dtype=np.int64).reshape(-1, 3)
+
+
+def _places(action: Action) -> tuple[Place, ...]:
+    """Return the place of the leader, then that of its partner."""
+    return tuple((t.process, t.source) for t in action if t is not None)
+
+
+def _expanded(program: Program, atoms: Set[Atom]) -> set[Atom]:
+    """Return what a property looks at, in the atoms of `accesses`."""
+    expanded: set[Atom] = set()
+    for variable, value in atoms:
+        if not program.variables[variable].states:
+            expanded.add(Atom(variable))
+        elif value == ANY:
+            expanded |= atoms_of_state(program, variable)
+        else:
+            expanded.add(Atom(variable, value))
+    return expanded
+
+
+def _blocked(
+    system: _System, actions: Sequence[Action], leads: Sequence[bool], seen: Set[Atom]
+) -> set[int]:
+    """Return the actions that no ample set may have.
+
+    Those that the property sees, and some of each cycle of the others: while a system
+    goes round a cycle, each process that moves goes round one of its own states.
+    """
+    closed = {
+        frozenset(part)
+        for action, is_closed in zip(actions, leads, strict=True)
+        if is_closed
+        for places in [_places(action)]
+        for part in (places, places[:1], places[1:])
+    }
+    blocked, rest = set(), []
+    for number, action in enumerate(actions):
+        if any(system.accesses[t].writes & seen for t in action if t is not None):
+            blocked.add(number)
+        elif frozenset(_places(action)) in closed:
+            rest.append(number)
+    for process in range(len(system.program.processes)):
+        moves = sorted(
+            (transition.source, transition.target, number)
+            for number in rest
+            if number not in blocked
+            for transition in actions[number]
+            if transition is not None and transition.process == process
+        )
+        blocked |= _of_cycles(system.program, process, moves)
+    return blocked
+
+
+def _of_cycles(
+    program: Program, process: int, moves: Sequence[tuple[int, int, int]]
+) -> set[int]:
+    """Return some action of each cycle of moves (source, target, action), sorted."""
+    states = program.variables[program.processes[process].state]
+    successors: list[list[int]] = [[] for _ in states.states]
+    for source, target, _ in moves:
+        successors[source].append(target)
+    return {moves[edge][2] for edge in back_edges(successors, states.initial)}
+
+
+class _System:
+    """Who reads and writes what."""
+
+    def __init__(self, program: Program, failing: Set[Expression]) -> None:
+        self.program = program
+        self.failing = failing
+        self.accesses: dict[Transition, Accesses] = {}
+        self._readers: dict[Atom, set[int]] = defaultdict(set)
+        self._writers: dict[Atom, set[int]] = defaultdict(set)
+        self._users: dict[tuple[int, bool], set[int]] = defaultdict(set)
+        self._leaving: dict[Place, list[Transition]] = defaultdict(list)
+        for process in program.processes:
+            for transition in process.transitions:
+                self._note(transition)
+
+    def _note(self, transition: Transition) -> None:
+        number = transition.process
+        self._leaving[number, transition.source].append(transition)
+        found = accesses(self.program, transition)
+        self.accesses[transition] = found
+        for atom in found.reads:
+            self._readers[atom].add(number)
+        for atom in found.writes:
+            self._writers[atom].add(number)
+        message = transition.message
+        if message is not None:
+            self._users[message.channel, message.sends].add(number)
+
+    def is_closed(self, places: Sequence[Place]) -> bool:
+        """Whether the steps of some places are a group."""
+        processes = {process for process, _ in places}
+        return all(
+            self._is_closed(transition, processes)
+            for place in places
+            for transition in self._leaving[place]
+        )
+
+    def _is_closed(self, transition: Transition, processes: Set[int]) -> bool:
+        """Whether a transition concerns no process but some, and cannot fail."""
+        committed = self.program.processes[transition.process].committed
+        if transition.target in committed and transition.source not in committed:
+            return False
+        if any(part in self.failing for part in expressions(transition)):
+            return False
+        message = transition.message
+        if message is not None and not self.program.channels[message.channel].capacity:
+            others = self._users[message.channel, not message.sends]
+            if not others - {transition.process} <= processes:
+                return False
+        reads, writes = self.accesses[transition]
+        return all(
+            self._readers[atom] <= processes and self._writers[atom] <= processes
+            for atom in writes
+        ) and all(self._writers[atom] <= processes for atom in reads)

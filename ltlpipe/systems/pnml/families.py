@@ -1,0 +1,136 @@
+"""Scaling families of nets, with numbers of markings that can be counted by hand.
+
+`dining` (n): n philosophers at a round table; philosopher i takes fork i, then fork
+i+1, and gives both back.  Going round the table, a philosopher who eats is followed
+by one who thinks, and nothing else is ruled out: there are trace([[1, 1, 1],
+[1, 1, 1], [1, 0, 0]]^n) markings (6 for n = 2, 14 for n = 3), one of them dead.
+
+`token_ring` (n): n processes in a ring that pass a token on.  A process may ask for
+its critical section at any time; with the token one that has asked enters, and one
+that has not passes.  One process has the token and is in one of three states, the
+others in one of two: 3 n 2^(n-1) markings.  Whoever waits enters at last, since
+between two entries of a process every other one can ask only once.
+
+`kanban` (cells, cards): a production line.  A part takes a card of a cell to be
+worked on there and gives it back when it moves on.  Each card of a cell is free, at
+work or done with: C(cards+2, 2)^cells markings.  With a `batch` parts arrive so many
+at a time, so that cards of the first cell are taken by an arc of that weight.
+"""
+
+from __future__ import annotations
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+
+
+class _Builder:
+    """Collects a net whose places are known by their names."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, Place] = {}
+        self.transitions: list[Transition] = []
+
+    def place(self, name: str, tokens: int = 0) -> None:
+        self.places[name] = Place(name, name, tokens)
+
+    def transition(self, name: str, pre: dict[str, int], post: dict[str, int]) -> None:
+        numbers = {place: k for k, place in enumerate(self.places)}
+        sides = ({numbers[p]: w for p, w in side.items()} for side in (pre, post))
+        self.transitions.append(Transition(name, name, *sides))
+
+    def net(self, name: str) -> PetriNet:
+        return PetriNet([*self.places.values()], self.transitions, name=name)
+
+
+def dining(n: int) -> PetriNet:
+    """Build the net of `n` dining philosophers.
+
+    Raises
+    ------
+    UnsupportedError
+        `n` is less than 2: one philosopher would need the same fork twice.
+    """
+    if n < 2:
+        raise UnsupportedError(f"{n} philosophers cannot dine: use n >= 2")
+    builder = _Builder()
+    for i in range(n):
+        builder.place(f"think{i}", 1)
+        builder.place(f"left{i}")
+        builder.place(f"eat{i}")
+        builder.place(f"fork{i}", 1)
+    for i in range(n):
+        think, left, eat = f"think{i}", f"left{i}", f"eat{i}"
+        forks = f"fork{i}", f"fork{(i + 1) % n}"
+        builder.transition(f"takeleft{i}", {think: 1, forks[0]: 1}, {left: 1})
+        builder.transition(f"takeright{i}", {left: 1, forks[1]: 1}, {eat: 1})
+        builder.transition(
+            f"release{i}", {eat: 1}, {think: 1, forks[0]: 1, forks[1]: 1}
+        )
+    return builder.net(f"dining-{n}")
+
+
+def token_ring(n: int) -> PetriNet:
+    """Build the net of `n` processes that pass a token round.
+
+    Raises
+    ------
+    UnsupportedError
+        `n` is less than 2.
+    """
+    if n < 2:
+        raise UnsupportedError(f"{n} processes make no ring: use n >= 2")
+    builder = _Builder()
+    for i in range(n):
+        builder.place(f"idle{i}", 1)
+        builder.place(f"wait{i}")
+        builder.place(f"critical{i}")
+        builder.place(f"token{i}", int(i == 0))
+    for i in range(n):
+        idle, wait, critical, token = (
+            f"{kind}{i}" for kind in ("idle", "wait", "critical", "token")
+        )
+        following = f"token{(i + 1) % n}"
+        builder.transition(f"ask{i}", {idle: 1}, {wait: 1})
+        builder.transition(f"enter{i}", {wait: 1, token: 1}, {critical: 1})
+        builder.transition(f"leave{i}", {critical: 1}, {idle: 1, following: 1})
+        builder.transition(f"pass{i}", {idle: 1, token: 1}, {idle: 1, following: 1})
+    return builder.net(f"token-ring-{n}")
+
+
+def kanban(cells: int, cards: int, batch: int = 1) -> PetriNet:
+    """Build the net of a line of `cells` with `cards` each.
+
+    Parameters
+    ----------
+    cells, cards : int
+        At least 1.
+    batch : int
+        Parts that arrive at a time, 1 to `cards`.
+
+    Raises
+    ------
+    UnsupportedError
+        A number is out of its range.
+    """
+    if cells < 1 or not 1 <= batch <= cards:
+        raise UnsupportedError(
+            f"{cells} cells with {cards} cards, {batch} parts at a time:"
+            " use at least one cell and as many cards as parts"
+        )
+    builder = _Builder()
+    for i in range(cells):
+        builder.place(f"free{i}", cards)
+        builder.place(f"work{i}")
+        builder.place(f"done{i}")
+    builder.transition("arrive", {"free0": batch}, {"work0": batch})
+    for i in range(cells):
+        builder.transition(f"finish{i}", {f"work{i}": 1}, {f"done{i}": 1})
+    for i in range(1, cells):
+        builder.transition(
+            f"move{i}",
+            {f"done{i - 1}": 1, f"free{i}": 1},
+            {f"free{i - 1}": 1, f"work{i}": 1},
+        )
+    last = cells - 1
+    builder.transition("ship", {f"done{last}": 1}, {f"free{last}": 1})
+    return builder.net(f"kanban-{cells}-{cards}")

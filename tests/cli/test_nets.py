@@ -1,0 +1,65 @@
+"""`ltlpipe generate` of Petri nets, and the nets that ship as examples."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from ltlpipe.systems.pnml.families import dining, kanban, token_ring
+from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
+from ltlpipe.systems.pnml.writing import pnml_text
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
+
+
+@pytest.mark.parametrize(
+    ("args", "net"),
+    [
+        (["dining", 3], dining(3)),
+        (["token-ring", 4], token_ring(4)),
+        (["kanban", 2], kanban(2, 3)),
+        (["kanban", 2, "--cards", 5, "--batch", 2], kanban(2, 5, 2)),
+    ],
+    ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_generate_nets(args, net, run, tmp_path):
+    """The family's member, on standard output or in a file."""
+    printed = run("generate", *args)
+    saved = run("generate", *args, "-o", tmp_path / "x.pnml.gz")
+
+    assert (printed.code, printed.err) == (0, "")
+    assert saved == (0, "", f"wrote {tmp_path}/x.pnml.gz\n")
+    data = gzip.decompress((tmp_path / "x.pnml.gz").read_bytes())
+    assert data.decode() == printed.out == pnml_text(net)
+    assert parse_pnml(data, "x").transitions == net.transitions
+
+
+def test_sizes_that_make_no_net(run):
+    outcome = run("generate", "dining", 1)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "use n >= 2" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "net"),
+    [("dining-4", dining(4)), ("token-ring-5", token_ring(5))],
+)
+def test_examples_are_members_of_families(name, net):
+    assert (EXAMPLES / f"{name}.pnml").read_text(encoding="utf-8") == pnml_text(net)
+
+
+def test_the_example_written_by_hand():
+    """A vending machine: weights, names beside ids, a place without bound."""
+    net = read_pnml(EXAMPLES / "vending.pnml")
+    assert net.variables == ("purse", "credit", "cups", "served")
+    assert net.actions == ("earn", "insert coin", "buy tea", "return coin")
+    assert net.initial() == (3, 0, 2, 0)
+    states = {net.initial()}
+    for _ in range(9):
+        states |= {target for state in states for _, target in net.steps(state)}
+    assert max(purse for purse, *_ in states) > 9  # whoever earns has ever more
+    assert {served for *_, served in states} == {0, 1, 2}
+    assert net.bounds.tokens[2:] == [2, 2]
+    assert net.bounds.tokens[:2] == [None, None]

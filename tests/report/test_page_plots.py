@@ -1,0 +1,103 @@
+"""The plots of a page: which there are, and what becomes of their styles."""
+
+from __future__ import annotations
+
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from ltlpipe.batch.results import RESULTS_DTYPES
+from ltlpipe.batch.table import to_frame
+from ltlpipe.report.page_plots import MOST_NAMES, MOST_PAIRS, embedded, plots
+from tests.report.tables import row, stored
+
+DRAWN = """<svg xmlns="http://www.w3.org/2000/svg"
+ xmlns:xlink="http://www.w3.org/1999/xlink" width="4pt">
+<metadata>about</metadata>
+<defs><style type="text/css">*{stroke-linejoin: round}</style></defs>
+<!-- a < b -->
+<g id="axes_1" style="fill: #ff0000; opacity: 0.5"><path id="p" d="M0 0"/></g>
+<use xlink:href="#p" clip-path="url(#c)" style="fill: url(#h)"/>
+<image xlink:href="data:image/png;base64,AAAA"/>
+<text>&lt;script&gt;</text>
+</svg>"""
+
+
+def captions(rows):
+    return [plot.caption for plot in plots(stored(rows))]
+
+
+def test_one_configuration():
+    """Verdicts and solved tasks; nothing to compare."""
+    found = captions([row("default", 0.1), row("default", None, "G b")])
+    assert found == ["Verdicts", "Solved tasks over the seconds of a task"]
+
+
+def test_some_configurations():
+    """Two are compared; of more, the first pairs; with many names no bars."""
+    two = captions([row(name, 0.1) for name in "ab"])
+    assert two == [
+        "Verdicts of each configuration",
+        "Solved tasks over the seconds of a task of each configuration",
+        "Seconds with a and with b",
+    ]
+    four = captions([row(name, 0.1) for name in "abcd"])
+    assert len(four) == 2 + MOST_PAIRS
+    many = captions([row(f"c{k}", 0.1) for k in range(MOST_NAMES + 1)])
+    assert len(many) == MOST_PAIRS
+
+
+@pytest.mark.parametrize(
+    ("names", "is_drawn"),
+    [
+        (["ring-3.aut", "ring-4.aut", "ring-5.aut"], True),
+        (["m/philosophers_9.hoa.gz", "m/philosophers_10.hoa.gz", "m/x_1.dot"], True),
+        (["3/system.dot", "4/system.dot", "5/system.dot"], False),
+        (["p_001.dot", "p_002.dot", "p_003.dot"], False),
+        (["ring-3.aut", "ring-4.aut"], False),
+    ],
+)
+def test_sizes(names, is_drawn):
+    """Growth is plotted over sizes, not over the numbers of problems."""
+    rows = [
+        row("a", 0.1, system=name, states=10 * k + 10) for k, name in enumerate(names)
+    ]
+    assert any("size" in caption for caption in captions(rows)) == is_drawn
+
+
+def test_nothing_to_plot():
+    """An empty table, one without seconds, one where nothing is solved."""
+    assert plots(to_frame([], RESULTS_DTYPES)) == []
+    frame = to_frame(
+        [{"system": "s", "formula": "a", "verdict": "holds"}], RESULTS_DTYPES
+    )
+    few = frame[["system", "formula", "verdict"]]
+    assert [plot.caption for plot in plots(few)] == ["Verdicts"]
+    assert captions([row("default", None)]) == ["Verdicts"]
+
+
+def test_without_matplotlib(monkeypatch):
+    """The page says so."""
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    (found,) = plots(stored([row("default", 0.1)]))
+    assert found.svg is None
+    assert "pip install matplotlib" in found.caption
+
+
+def test_styles_become_attributes():
+    """And names of parts get a prefix, wherever they are used."""
+    text = embedded(DRAWN, "x-", 'a "caption" <b>')
+    root = ElementTree.fromstring(text)
+    tags = [element.tag.rpartition("}")[2] for element in root.iter()]
+    assert tags == ["svg", "defs", "g", "path", "use", "image", "text"]
+    assert not any("style" in element.attrib for element in root.iter())
+    assert root.get("aria-label") == 'a "caption" <b>'
+    group, path, use, image = [*root.iter()][2:6]
+    href = "{http://www.w3.org/1999/xlink}href"
+    assert group.attrib == {"id": "x-axes_1", "fill": "#ff0000", "opacity": "0.5"}
+    assert path.get("id") == "x-p"
+    assert (use.get(href), use.get("clip-path")) == ("#x-p", "url(#x-c)")
+    assert use.get("fill") == "url(#x-h)"
+    assert image.get(href).startswith("data:image/png")
+    assert "<script" not in text

@@ -1,0 +1,137 @@
+"""When models are reduced, and what the plan says of it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ltlpipe import UnsupportedError, check
+from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+
+#: Four chains p -> q -> r that have nothing to do with each other.
+CHAINS = PetriNet(
+    [
+        Place(f"{kind}{i}", f"{kind}{i}", kind == "p")
+        for i in range(4)
+        for kind in "pqr"
+    ],
+    [
+        Transition(f"{kind}{i}", f"{kind}{i}", {3 * i + k: 1}, {3 * i + k + 1: 1})
+        for i in range(4)
+        for k, kind in enumerate("tu")
+    ],
+    name="chains",
+)
+
+
+def test_states_are_saved():
+    """One order of what nobody sees is left of all orders."""
+    whole = check(CHAINS, "F(r0 == 1)", reduce="none")
+    reduced = check(CHAINS, "F(r0 == 1)")
+
+    assert (whole.verdict, reduced.verdict) == ("holds", "holds")
+    assert reduced.plan.reductions == ("ample",)
+    assert "stutter-invariant by its syntax, and 7 of 8" in reduced.plan.reasons[-1]
+    assert whole.plan.reductions == ()
+    assert (
+        whole.plan.reasons[-1]
+        == "no ample sets, because --reduce does not ask for them"
+    )
+    assert reduced.stats.states * 4 < whole.stats.states
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("X(r0 == 1)", "the formula is not stutter-invariant"),
+        ("F deadlock", "a proposition is about steps, not only about states"),
+        ("G !(action=='t0')", "a proposition is about steps, not only about states"),
+        (
+            "F(p0 + p1 + p2 + p3 < q0 + q1 + q2 + q3 + 2*r0 + 2*r1 + 2*r2 + 2*r3)",
+            "every step may matter to another one, or to the property",
+        ),
+    ],
+    ids=["next", "deadlock", "action", "visible"],
+)
+def test_where_models_are_not_reduced(formula, reason):
+    verdict = check(CHAINS, formula)
+
+    assert verdict.plan.reductions == ()
+    assert verdict.plan.reasons[-1] == f"no ample sets, because {reason}"
+    with pytest.raises(UnsupportedError, match=reason):
+        check(CHAINS, formula, reduce="ample")
+
+
+def test_formulas_that_are_stutter_invariant_in_spite_of_x():
+    verdict = check(CHAINS, "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))")
+
+    assert verdict.verdict == "holds"
+    assert "the formula is stutter-invariant, and" in verdict.plan.reasons[-1]
+
+
+@pytest.mark.parametrize(
+    ("formula", "used"), [("F G (r0 == 1)", True), ("X X (q0 == 1)", False)]
+)
+@pytest.mark.parametrize("claim", [True, False])
+def test_automata_are_decided_whatever_they_say(formula, used, claim):
+    import spot
+
+    from ltlpipe.logic.formulas import parse
+
+    violations = spot.translate(spot.formula_Not(parse(formula).spot))
+    violations.prop_stutter_invariant(spot.trival(claim))
+    verdict = check(CHAINS, violations=violations)
+
+    assert (verdict.plan.reductions == ("ample",)) == used
+    no = "" if used else "not "
+    assert f"the automaton is {no}stutter-invariant" in verdict.plan.reasons[-1]
+
+
+def test_a_decision_that_takes_too_long(monkeypatch):
+    """Then nothing is reduced."""
+
+    def slow(*_, **__):
+        raise StoppedError("timeout")
+
+    monkeypatch.setattr("ltlpipe.verdict.stuttering.call_bounded", slow)
+    verdict = check(CHAINS, "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))", timeout=60)
+
+    assert verdict.verdict == "holds"
+    assert "too hard to tell" in verdict.plan.reasons[-1]
+
+
+def test_a_decision_is_part_of_the_time(monkeypatch):
+    def slow(*_, **__):
+        time.sleep(0.3)
+        raise StoppedError("timeout")
+
+    monkeypatch.setattr("ltlpipe.verdict.stuttering.call_bounded", slow)
+    formula = "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))"
+    found = check(CHAINS, formula, timeout=0.2)
+
+    assert (found.verdict, found.reason) == ("unknown", "timeout")
+
+
+@pytest.mark.parametrize(
+    "name", ["alphabet", "components", "decoupled", "alphabet,ample"]
+)
+def test_reductions_of_networks_are_refused(name):
+    with pytest.raises(UnsupportedError, match="not for models"):
+        check(CHAINS, "F(r0 == 1)", reduce=name)
+
+
+@pytest.mark.parametrize("emptiness", ["se05", "couvreur99", "tarjan72", "dfs-weak"])
+def test_lassos_of_reduced_models_are_runs(emptiness):
+    """Replayed on the net as it is; the shuffled order is reduced, too."""
+    for seed in (None, 1, 2):
+        found = check(CHAINS, "G(r3 == 0)", emptiness=emptiness, seed=seed)
+        assert found.verdict == "violated"
+        assert found.plan.reductions == ("ample",)
+        assert found.lasso is not None
+
+
+def test_bits_instead_of_states():
+    found = check(CHAINS, "F(r0 == 1)", bitstate=1)
+    assert (found.reason, found.plan.reductions) == ("bitstate", ("ample",))
