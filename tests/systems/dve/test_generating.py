@@ -74,9 +74,9 @@ def test_a_process_that_is_divided():
         for i in range(40)
         for way in (3, 1, 7)
     )
-    names = ", ".join(f"s{i}" for i in range(40))
+    states = ", ".join(f"s{i}" for i in range(40))
     text = f"""byte x; channel c;
-    process P {{ state {names}; init s0; trans {moves}; }}
+    process P {{ state {states}; init s0; trans {moves}; }}
     process Q {{ state s, e; init s; trans s -> e {{ sync c!; }}, e -> s {{}}; }}
     process R {{ state s; init s; trans s -> s {{ sync c?; }}; }}
     system async;"""
