@@ -235,7 +235,8 @@ def packed(columns: Sequence[Column], drawn: Pictures, n_rows: int) -> str:
         },
     }
     text = json.dumps(data, separators=(",", ":"))  # ASCII: no lone surrogates
-    return base64.b64encode(zlib.compress(text.encode("ascii"), _EFFORT)).decode("ascii")
+    deflated = zlib.compress(text.encode("ascii"), _EFFORT)
+    return base64.b64encode(deflated).decode("ascii")
 
 
 def _part(part: Drawn) -> list[Any]:
