@@ -12,6 +12,7 @@ from ltlpipe._errors import FormulaError, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.search.catalogue import DECOUPLED
 from ltlpipe.search.driver import MIB, OVERFLOW, drive
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
@@ -19,7 +20,7 @@ from ltlpipe.search.registers import Status
 from ltlpipe.verdict.lasso import model_lasso
 from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
 from ltlpipe.verdict.notes import note_ample
-from ltlpipe.verdict.options import AMPLE, AUTO
+from ltlpipe.verdict.options import AMPLE, AUTO, TOGETHER
 from ltlpipe.verdict.plan import make_plan, settle
 from ltlpipe.verdict.question import (
     BITSTATE_REASON,
@@ -260,6 +261,8 @@ def refuse_network_options(options: Options) -> None:
         (options.fairness is not None, f"--fairness {options.fairness}"),
         (options.visible is not None, "--visible"),
         (options.translator is not None, "--translator"),
+        (options.accepting != TOGETHER, f"--accepting {options.accepting}"),
+        (options.emptiness in DECOUPLED, f"--emptiness {options.emptiness}"),
         (options.reduce not in (AUTO, "none", AMPLE), f"--reduce {options.reduce}"),
     ):
         if given:
