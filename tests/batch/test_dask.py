@@ -245,7 +245,7 @@ def test_limits(cluster, tmp_path):
     rows = begin(cluster, tmp_path / "run.sqlite", tasks, **SEARCH)
 
     assert [row["reason"] for row in rows] == ["timeout", "memory"]
-    assert 1 <= rows[0]["wall_seconds"] < 5
+    assert 1 <= rows[0]["seconds"] < 5
 
 
 def test_the_driver_is_killed(cluster, tmp_path):
