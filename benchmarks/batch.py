@@ -13,7 +13,9 @@ Four parts, each some rows of one table, ``results/batch.csv``:
   them, and the command `results`; a run that has nothing left to do.
 - dask: the first part on a Dask cluster of two processes on this machine.
 
-Times are the best of several runs: whatever else the machine does makes them longer.
+Times of runs are the best of several: whatever else the machine does makes them longer.
+`load` is its load (processes that want to run) when a line was written; `cpu_seconds`,
+where it is known, does not depend on it.
 
     python -m benchmarks.batch
 """
@@ -21,6 +23,7 @@ Times are the best of several runs: whatever else the machine does makes them lo
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -44,11 +47,28 @@ RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 JOBS = 2
 
 
-def row(part: str, case: str, n: int, unit: str, value: float) -> dict[str, Any]:
+def row(
+    part: str, case: str, n: int, unit: str, value: float, cpu: float | None = None
+) -> dict[str, Any]:
     """Return one line of the table, and print it."""
     found = {"part": part, "case": case, "n": n, "unit": unit, "value": round(value, 4)}
+    found["cpu_seconds"] = None if cpu is None else round(cpu, 3)
+    found["load"] = round(os.getloadavg()[0], 1)
     print(found, flush=True)
     return found
+
+
+class Clock:
+    """Wall-clock and CPU time since it was made, of programs that have ended, too."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter(), sum(os.times()[:4])
+
+    def row(self, part: str, case: str, n: int) -> dict[str, Any]:
+        """Return a line that says how long something has taken."""
+        wall, cpu = time.perf_counter(), sum(os.times()[:4])
+        began, used = self._began
+        return row(part, case, n, "seconds", wall - began, cpu - used)
 
 
 def small_tasks(n: int) -> list[Task]:
@@ -140,20 +160,18 @@ def stored(n: int, folder: Path) -> Iterator[dict[str, Any]]:
         for k in range(n)
     ]
     with Store(path) as store:
-        began = time.perf_counter()
+        clock = Clock()
         store.list_tasks(listed)
-        yield row("store", "tasks listed", n, "seconds", time.perf_counter() - began)
-        began = time.perf_counter()
+        yield clock.row("store", "tasks listed", n)
+        clock = Clock()
         for task in listed:
             store.claim(task.key)
             store.record(task.key, answered | {"states": 1})
-        spent = time.perf_counter() - began
-        yield row("store", "rows written", n, "seconds", spent)
-        yield row("store", "a row written", n, "milliseconds", 1e3 * spent / n)
+        yield clock.row("store", "rows written", n)
     yield row("store", "size", n, "MiB", path.stat().st_size / (1 << 20))
-    began = time.perf_counter()
+    clock = Clock()
     assert len(results(path)) == n
-    yield row("store", "ltlpipe.results", n, "seconds", time.perf_counter() - began)
+    yield clock.row("store", "ltlpipe.results", n)
     for flags in (
         ["--group", "configuration"],
         ["--where", "verdict == 'unknown'"],
@@ -171,13 +189,13 @@ def command(
     part: str, case: str, n: int, name: str, path: Path, flags: list[str]
 ) -> dict[str, Any]:
     """Measure a command of the program, all in."""
-    began = time.perf_counter()
+    clock = Clock()
     subprocess.run(
         [sys.executable, "-m", "ltlpipe", name, str(path), *flags],
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    return row(part, case, n, "seconds", time.perf_counter() - began)
+    return clock.row(part, case, n)
 
 
 def resumed(n: int, folder: Path) -> Iterator[dict[str, Any]]:
@@ -191,10 +209,9 @@ def resumed(n: int, folder: Path) -> Iterator[dict[str, Any]]:
     with Store(path) as store:
         for task in tasks:
             store.record(digests.key(task, task.options), answered)
-    began = time.perf_counter()
+    clock = Clock()
     assert len(list(solve_rows(tasks, store=path))) == n
-    spent = time.perf_counter() - began
-    yield row("store", "a run with nothing left to do", n, "seconds", spent)
+    yield clock.row("store", "a run with nothing left to do", n)
 
 
 def on_dask(n: int, runs: int, folder: Path) -> Iterator[dict[str, Any]]:

@@ -86,6 +86,22 @@ def test_a_script_writes_its_table(module, arguments, table, column, tmp_path):
     assert {"date", "machine", "python", "numba", "ltlpipe", column} <= rows[0].keys()
 
 
+def test_reduced_models(tmp_path):
+    """Each model nothing of which is visible, then its first task that holds."""
+    models = tmp_path / "beem" / "models"
+    models.mkdir(parents=True)
+    moves = "state s, t, u; init s; trans s -> t {}, t -> u {};"
+    processes = [f"process P_{i} {{ {moves} }}" for i in range(3)]
+    (models / "three.1.dve").write_text("\n".join([*processes, "system async;"]))
+    (tmp_path / "beem" / "tasks.csv").write_text(
+        'model,index,formula,verdict\nthree.1,000,"F(P_0==""u"")",holds\n'
+    )
+    arguments = ["--data", str(tmp_path)]
+    rows = rows_of("benchmarks.model_por", arguments, tmp_path / "model_por.csv")
+    assert [row["task"] for row in rows] == ["-", "000"]
+    assert (rows[0]["full_states"], rows[0]["ample_states"]) == ("27", "7")
+
+
 def test_every_emptiness_check_stands_beside_spots(tmp_path):
     """And sees the states of the product, counted here by a formula."""
     arguments = ["--philosophers", "3", "--ring", "4", "--random", "--runs", "1"]

@@ -12,7 +12,7 @@ import pytest
 from ltlpipe._errors import InputError, UnsupportedError
 from ltlpipe._files import read_text
 from ltlpipe.systems.lts import LTS
-from ltlpipe.systems.reading import load, split_suffix
+from ltlpipe.systems.reading import load, load_network, split_suffix
 
 DOT = 'digraph { 0 -> 1 [label=""] 1 -> 1 [label="é"] }\n'
 AUT = 'des (0, 1, 1)\n(0, "é", 0)\n'
@@ -74,8 +74,10 @@ def test_unknown_suffix(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["m.dve", "m.pnml.gz"])
-def test_planned_suffix(name, tmp_path):
-    assert "cannot be read yet, expected .dot" in refusal(name, UnsupportedError)
+def test_models_are_no_components(name):
+    assert "has one file, but 2 are given" in refusal([name, "n.aut"], UnsupportedError)
+    with pytest.raises(UnsupportedError, match="expected components of a network"):
+        load_network(name)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
