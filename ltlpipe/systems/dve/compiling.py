@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe._errors import UnsupportedError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,8 +30,19 @@ def successor_function(source: str) -> Callable[..., int]:
     function
         The same object for the same source; compiled by
         `ltlpipe._jit.expand_pointer`, which finds machine code of earlier runs.
+
+    Raises
+    ------
+    UnsupportedError
+        An expression is nested deeper than Python can read.
     """
-    return _imported(source)
+    try:
+        return _imported(source)
+    except SyntaxError as error:
+        if "nested" not in str(error):
+            raise
+        message = "an expression of the model is nested too deeply to be compiled"
+        raise UnsupportedError(message) from None
 
 
 @cache

@@ -55,7 +55,7 @@ class Environment:
     Parameters
     ----------
     values : dict
-        The interval of each slot (see `Program.slots`); it is changed in place.
+        The interval of each slot (see `Program.slots`); `write` changes it in place.
     slots : sequence of int
         The slot of each variable.
     nodes, failing : dict, set
@@ -77,6 +77,18 @@ class Environment:
         self.nodes = nodes
         self.failing = failing
         self.cases = cases or {}
+        # Conditions inside each other would be narrowed by again and again.
+        self._narrowed: dict[tuple[Expression, bool], Environment | None] = {}
+
+    def write(self, slot: int, value: Interval) -> None:
+        """Change the interval of a slot."""
+        self.values[slot] = value
+        self._narrowed.clear()
+
+    def copy(self) -> Environment:
+        """Return an environment that can be changed apart from this one."""
+        values = dict(self.values)
+        return Environment(values, self.slots, self.nodes, self.failing, self.cases)
 
     def changed(self, slot: int, value: Interval) -> Environment:
         """Return a copy in which a slot has another interval."""
@@ -100,7 +112,9 @@ class Environment:
                 case = case.narrowed(test, bool(truth)) if case is not None else None
             if case is None:
                 continue
-            case.cases = truths
+            case = Environment(
+                case.values, self.slots, {}, set(), {**self.cases, **truths}
+            )
             value = case.evaluate(expression)
             found = value if found is None else join(found, value)
         return ALL if found is None else found
@@ -164,7 +178,16 @@ class Environment:
         return _TRUTH
 
     def narrowed(self, condition: Expression, truth: bool) -> Environment | None:
-        """Return the environment where a condition is (not) true, None if nowhere."""
+        """Return the environment where a condition is (not) true, None if nowhere.
+
+        It is not to be changed.
+        """
+        key = condition, truth
+        if key not in self._narrowed:
+            self._narrowed[key] = self._narrowed_by(condition, truth)
+        return self._narrowed[key]
+
+    def _narrowed_by(self, condition: Expression, truth: bool) -> Environment | None:
         if isinstance(condition, Unary) and condition.op == "not":
             return self.narrowed(condition.operand, not truth)
         if not isinstance(condition, Binary) or condition.op not in (

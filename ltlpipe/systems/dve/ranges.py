@@ -112,6 +112,7 @@ class Ranges:
                 environment = self._guarded(transition, environment)
         if environment is None:
             return False
+        environment = environment.copy()
         if partner is not None:
             assert leader.message is not None
             assert partner.message is not None
@@ -189,13 +190,13 @@ class Ranges:
                 self._write(cell, Interval(0, 0), environment)
             for target, value in zip(message.values, received, strict=True):
                 self._assign(target, value, environment)
-        environment.values[channel.length] = Interval(
-            length.low + step, length.high + step
+        environment.write(
+            channel.length, Interval(length.low + step, length.high + step)
         )
 
     def _move(self, transition: Transition, environment: Environment) -> None:
         state = self.program.processes[transition.process].state
-        environment.values[state] = Interval(transition.target, transition.target)
+        environment.write(state, Interval(transition.target, transition.target))
         for effect in transition.effects:
             self._assign(effect.target, environment.assigned(effect.value), environment)
 
@@ -220,7 +221,7 @@ class Ranges:
         slot = program.slots[variable]
         if slot in self._arrays:
             value = join(environment.values[slot], value)
-        environment.values[slot] = value
+        environment.write(slot, value)
 
     def _record(self, targets: list[tuple[int, int]], environment: Environment) -> bool:
         """Join what a step has computed to what is known; whether that has grown."""

@@ -95,11 +95,12 @@ class Translator:
             return self._quotient(expression.op, expression.left, expression.right)
         level = _LEVELS[expression.op]
         left = self._operand(expression.left, level)
-        right = self._operand(expression.right, level + 1)
-        if expression.op in ("<<", ">>"):
-            shifts = self.interval(expression.right)
-            if shifts.low < 0 or shifts.high > 31:
-                right = f"({self._operand(expression.right, _LEVELS['&'])} & 31)"
+        shifts = self.interval(expression.right)
+        is_shift = expression.op in ("<<", ">>")
+        if is_shift and (shifts.low < 0 or shifts.high > 31):
+            right = f"({self._operand(expression.right, _LEVELS['&'])} & 31)"
+        else:
+            right = self._operand(expression.right, level + 1)
         text = f"{left} {expression.op} {right}"
         return self._wrapped(expression, text, level)
 
@@ -138,9 +139,10 @@ class Translator:
         if expression.op == "&&":
             left = self._part(expression.left, _AND)
             return f"{left} and {self._part(expression.right, _AND)}", _AND
-        left = self._part(expression.left, _OR)
         if expression.op == "imply":
             left = f"not {self._part(expression.left, _NOT)}"
+        else:
+            left = self._part(expression.left, _OR)
         return f"{left} or {self._part(expression.right, _OR)}", _OR
 
     def _part(self, expression: Expression, level: int) -> str:

@@ -242,6 +242,35 @@ def test_deep_expressions_compile():
     compile(built.source, "generated", "exec")
 
 
+def test_expressions_that_are_too_deep_to_compile():
+    """Python reads 200 brackets inside each other: an error of ours, not its own."""
+    text = model(f"effect x = {'(2 << ' * 150}x{')' * 150};")
+    built = read_dve_model(text, "model.dve")
+    assert len(built.steps(built.initial())) == 1
+    with pytest.raises(UnsupportedError, match="nested too deeply to be compiled"):
+        built.pack([])
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(({} && t[0] != {n}) || v == {n})",
+        "(v == {n} || (t[0] != {n} && {}))",
+        "({} imply v == 0)",
+        "(t[0] == 0 imply {})",
+        "not ({} == (v < {n}))",
+    ],
+)
+def test_conditions_inside_each_other(pattern):
+    """Each is looked at once or twice at every level, not twice as often: no time."""
+    condition = "x == 0"
+    for n in range(60):
+        condition = pattern.format(condition, n=n)
+    built = read_dve_model(model(f"guard {condition};"), "model.dve")
+    assert len(built.steps(built.initial())) <= 1
+    assert len(built.source) < 100_000
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
