@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--looked-at", type=int, default=12, help="per model")
     parser.add_argument("--max-states", type=int, default=3_000_000)
     parser.add_argument("--timeout", type=float, default=60)
-    parser.add_argument("--out", type=Path, default=record.RESULTS / "model_por.csv")
+    parser.add_argument("--out", type=Path, default=record.RESULTS)
     args = parser.parse_args()
     found: list[dict[str, Any]] = []
     for suite, ending in SUITES.items():
@@ -154,7 +154,10 @@ def main() -> None:
             found.append({"suite": suite} | row)
             print(*found[-1].values(), flush=True)
             columns = list(dict.fromkeys(column for row in found for column in row))
-            record.write(args.out, [{c: r.get(c) for c in columns} for r in found])
+            record.write(
+                args.out / "model_por.csv",
+                [{c: r.get(c) for c in columns} for r in found],
+            )
 
 
 if __name__ == "__main__":
