@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,8 +154,16 @@ class ModelTask(Question):
     def _translated(self, limits: Limits, interrupt: Interrupt) -> PropertyAutomaton:
         if self.property.is_trivial:
             return universal()
+        # No method: what is called may have to be pickled.
         table, seconds = call_bounded(
-            self._translate,
+            partial(
+                translated,
+                self.property,
+                (self._plan.automaton or "").lower(),
+                list(self.propositions),
+                as_it_is=self.options.acceptance == AUTO,
+                deterministic=self.options.deterministic,
+            ),
             deadline=limits.deadline,
             stopped=lambda: interrupt.pressed,
         )
@@ -164,29 +173,6 @@ class ModelTask(Question):
             translation_seconds=seconds,
         )
         return table
-
-    def _translate(self) -> tuple[PropertyAutomaton, float]:
-        from ltlpipe.automata.translation import (
-            from_automaton_over_states,
-            from_formula_over_states,
-        )
-
-        started = time.monotonic()
-        kind: str | None = (self._plan.automaton or "").lower()
-        names = list(self.propositions)
-        deterministic = self.options.deterministic
-        if self.property.formula is not None:
-            table = from_formula_over_states(
-                self.property.formula, str(kind), names, deterministic=deterministic
-            )
-        else:
-            given = self.options.acceptance == AUTO and not deterministic
-            if given and kind != "ba":
-                kind = None  # as it is
-            table = from_automaton_over_states(
-                self.property.violations, kind, names, deterministic=deterministic
-            )
-        return table, time.monotonic() - started
 
     def _search(
         self,
@@ -248,6 +234,50 @@ class ModelTask(Question):
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])
         return model_lasso(self.system, actions, states, len(found.prefix_actions))
+
+
+def translated(
+    asked: Property,
+    kind: str,
+    names: list[str],
+    *,
+    as_it_is: bool,
+    deterministic: bool,
+) -> tuple[PropertyAutomaton, float]:
+    """Return the table of the violations of a property, and the seconds that it took.
+
+    Parameters
+    ----------
+    asked : Property
+        A formula or an automaton.
+    kind : str
+        Of acceptance.
+    names : list of str
+        The propositions; letters are sets of them.
+    as_it_is : bool
+        Whether an automaton may be taken as it is, if no Büchi automaton is needed.
+    deterministic : bool
+        Whether the automaton is to be deterministic.
+    """
+    from ltlpipe.automata.translation import (
+        from_automaton_over_states,
+        from_formula_over_states,
+    )
+
+    started = time.monotonic()
+    if asked.formula is not None:
+        table = from_formula_over_states(
+            asked.formula, kind, names, deterministic=deterministic
+        )
+    else:
+        given = as_it_is and not deterministic and kind != "ba"
+        table = from_automaton_over_states(
+            asked.violations,
+            None if given else kind,
+            names,
+            deterministic=deterministic,
+        )
+    return table, time.monotonic() - started
 
 
 def refuse_network_options(options: Options) -> None:
