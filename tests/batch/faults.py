@@ -68,15 +68,23 @@ def bug():
     raise ZeroDivisionError("a bug")
 
 
-class StrangeError(Exception):
+class Stuck:
     """Goes into a pickle and does not come out."""
 
-    def __init__(self, one, two):
-        super().__init__(one + two)
+    def __reduce__(self):
+        return int, ("stuck",)
+
+
+class StrangeError(Exception):
+    """Holds what does not come out of a pickle."""
+
+    def __init__(self):
+        super().__init__("strange")
+        self.stuck = Stuck()
 
 
 def strange():
-    raise StrangeError("a", "b")
+    raise StrangeError
 
 
 FAULTS = {

@@ -435,7 +435,7 @@ def test_warnings_come_once():
         ({"acceptance": "nonsense"}, UnsupportedError, "expected one of auto, ba"),
         ({"acceptance": ""}, UnsupportedError, "expected one of auto, ba"),
         ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
-        ({"semantics": "state"}, UnsupportedError, "use action"),
+        ({"semantics": "letters"}, UnsupportedError, "expected one of action"),
         ({"colour": "red"}, TypeError, "'colour'"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",

@@ -198,7 +198,7 @@ def test_options_reach_every_task():
         ({"emptiness": "aec"}, UnsupportedError, "not in this version"),
         ({"acceptance": "tela+"}, UnsupportedError, "expected one of auto"),
         ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
-        ({"semantics": "state"}, UnsupportedError, "use action"),
+        ({"semantics": "letters"}, UnsupportedError, "expected one of action"),
         ({"emptiness": "gv04", "bitstate": 1.0}, UnsupportedError, "for se05"),
         ({"colour": "red"}, TypeError, "'colour'"),
     ],

@@ -279,13 +279,13 @@ def test_networks_of_one_name(path):
 def test_an_input_that_changes_under_way(path, problem, monkeypatch):
     """The new contents are not taken for the old ones."""
     rows = solve_rows(answering_tasks(problem), store=path, jobs=1)
-    digests = answering.Systems.network
+    digests = answering.Systems.system
 
     def changed_first(self, task, expected=None):
         Path(task.system[0]).write_text('des (0, 1, 1)\n(0, "b", 0)\n')
         return digests(self, task, expected)
 
-    monkeypatch.setattr(answering.Systems, "network", changed_first)
+    monkeypatch.setattr(answering.Systems, "system", changed_first)
     found = list(rows)
 
     assert [row["reason"] for row in found] == 2 * ["input-error"]

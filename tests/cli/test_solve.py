@@ -8,9 +8,10 @@ import time
 import pandas as pd
 import pytest
 
-from ltlpipe import cli, results
+from ltlpipe import results
 from ltlpipe.batch.status import status
 from ltlpipe.batch.table import DTYPES
+from ltlpipe.cli.watching import TaskWatcher
 from tests.cli.running import RING, OnTerminal
 
 
@@ -148,14 +149,14 @@ def test_where_no_problem_is(run, problems, tmp_path):
 
 def test_ctrl_c_between_two_tasks(run, problems, tmp_path, monkeypatch):
     """As in a search: the rows so far stay, and the verdict of the rest is unknown."""
-    begin = cli.solve._Watcher.begin
+    begin = TaskWatcher.begin
 
     def interrupted(self, task, number, total):
         if number == 2:
             raise KeyboardInterrupt
         begin(self, task, number, total)
 
-    monkeypatch.setattr(cli.solve._Watcher, "begin", interrupted)
+    monkeypatch.setattr(TaskWatcher, "begin", interrupted)
 
     outcome = run("solve", problems, "--out", tmp_path / "r.csv")
 
