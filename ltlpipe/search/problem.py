@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.ample import Relation
     from ltlpipe.search.fairness import Fairness
-    from ltlpipe.systems.models import PackedModel
-    from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.systems.packing import PackedSystem
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,7 @@ class Problem:
     condition: Condition | None = None
 
 
-def buffer_bytes(
-    system: PackedNetwork | PackedModel, automaton: PropertyAutomaton
-) -> int:
+def buffer_bytes(system: PackedSystem, automaton: PropertyAutomaton) -> int:
     """Return the bytes of the buffers of a `Product`, before they are made."""
     step = 8 * system.initial.shape[0] + 4 + 4
     steps = system.max_successors * (step + 4)
@@ -75,7 +72,7 @@ def buffer_bytes(
 
 
 def make_problem(
-    system: PackedNetwork | PackedModel,
+    system: PackedSystem,
     automaton: PropertyAutomaton,
     *,
     stutter: bool = False,
@@ -88,7 +85,7 @@ def make_problem(
 
     Parameters
     ----------
-    system : PackedNetwork or PackedModel
+    system : PackedSystem
         Packed with ``extra_values=automaton.n_states`` and the letters of
         `automaton`.
     automaton : PropertyAutomaton

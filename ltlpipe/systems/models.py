@@ -18,13 +18,13 @@ import numpy as np
 
 from ltlpipe._display import Displayed
 from ltlpipe.systems.lts import Network
+from ltlpipe.systems.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.packing_tables import Field
     from ltlpipe.systems.propositions.binding import Vocabulary
     from ltlpipe.systems.propositions.tables import Place
 
@@ -110,44 +110,21 @@ class Model(Displayed, ABC):
         return bind(proposition, self.vocabulary, text)
 
 
-@dataclass(frozen=True)
-class PackedModel:
+@dataclass(frozen=True, kw_only=True)
+class PackedModel(PackedSystem):
     """What a search sees of a model.
 
     Parameters
     ----------
-    expand : function
-        The successor function, not yet compiled (see `expand_pointer`).
-    ints, words : int64[...], uint64[...]
-        Its tables.
-    initial : uint64[n_words]
-        The initial row; the bits of `extra` are 0.
-    extra : Field
-        The field that was reserved for the caller.
-    max_successors : int
-        No state has more.
     places : tuple of Place
         Where each variable lies.
-    overflowed : callable
-        Returns the number of a variable that got a value for which its place is too
-        narrow, so that successors are missing; None if there was none.
     widened : callable
-        Returns the model packed again with wider places for such values; None if
-        there are no wider ones.
-    n_marks : int
-        Acceptance marks: none.
+        Returns the model packed again with wider places where they were too narrow;
+        None if there are no wider ones.
     """
 
-    expand: Callable[..., int]
-    ints: np.ndarray
-    words: np.ndarray
-    initial: np.ndarray
-    extra: Field
-    max_successors: int
     places: tuple[Place, ...]
-    overflowed: Callable[[], int | None] = lambda: None
     widened: Callable[[], PackedModel | None] = lambda: None
-    n_marks: int = 0
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""

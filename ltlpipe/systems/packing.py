@@ -49,9 +49,9 @@ MAX_SUCCESSORS = 1 << 22
 _WORD_BITS = 64
 
 
-@dataclass(frozen=True)
-class PackedNetwork:
-    """What a search sees of a network.
+@dataclass(frozen=True, kw_only=True)
+class PackedSystem:
+    """What a search sees of a system, whatever its kind.
 
     Parameters
     ----------
@@ -66,11 +66,10 @@ class PackedNetwork:
     max_successors : int
         No state has more.
     n_marks : int
-        1 if some component has accepting states, else 0.
-    fields : tuple of Field
-        One per component.
-    local_states : tuple of int32[k]
-        For each component the states of the LTS that the field's values mean.
+        Acceptance marks of the system's own.
+    overflowed : callable
+        Returns the number of a variable that got a value for which its place is too
+        narrow, so that successors are missing; None if there was none.
     """
 
     expand: Callable[..., int]
@@ -79,7 +78,24 @@ class PackedNetwork:
     initial: np.ndarray
     extra: Field
     max_successors: int
-    n_marks: int
+    n_marks: int = 0
+    overflowed: Callable[[], int | None] = lambda: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedNetwork(PackedSystem):
+    """What a search sees of a network.
+
+    It has one mark if some component has accepting states, else none.
+
+    Parameters
+    ----------
+    fields : tuple of Field
+        One per component.
+    local_states : tuple of int32[k]
+        For each component the states of the LTS that the field's values mean.
+    """
+
     fields: tuple[Field, ...]
     local_states: tuple[np.ndarray, ...]
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.search.deadlocks import DeadlockSearch
-from ltlpipe.search.driver import MIB, OVERFLOW, Limits, drive, interruptible
+from ltlpipe.search.driver import MIB, OVERFLOW, Limits, interruptible
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.search.problem import buffer_bytes, make_problem
-from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
@@ -23,7 +22,7 @@ from ltlpipe.verdict.options import Options
 from ltlpipe.verdict.property import Property
 from ltlpipe.verdict.question import Question
 from ltlpipe.verdict.replay import replay_run
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Plan, Statistics
+from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Plan, Statistics
 
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt, Progress
@@ -125,19 +124,9 @@ class DeadlockQuestion(Question):
         if buffer_bytes(packed, table) > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
         search = DeadlockSearch(make_problem(packed, table))
-        began = time.monotonic()
-        outcome = drive(
-            search,
-            limits,
-            interrupt=interrupt,
-            progress=progress,
-            overflowed=getattr(packed, "overflowed", None),
-        )
-        self._note_search(search, time.monotonic() - began)
-        if outcome.reason is not None:
-            return self._verdict(UNKNOWN, outcome.reason)
-        if outcome.status == Status.EMPTY:
-            return self._verdict(HOLDS)
+        verdict = self._searched(search, limits, interrupt, progress, packed.overflowed)
+        if verdict is not None:
+            return verdict
         began = time.monotonic()
         try:
             lasso = self._way(search, packed, interrupt)

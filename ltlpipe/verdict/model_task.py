@@ -14,29 +14,26 @@ from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.search.catalogue import DECOUPLED
-from ltlpipe.search.driver import MIB, OVERFLOW, drive
+from ltlpipe.search.driver import MIB, OVERFLOW
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
-from ltlpipe.search.registers import Status
 from ltlpipe.verdict.lasso import model_lasso
 from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
 from ltlpipe.verdict.notes import note_ample
 from ltlpipe.verdict.options import AMPLE, AUTO, TOGETHER
 from ltlpipe.verdict.plan import make_plan, settle
 from ltlpipe.verdict.question import (
-    BITSTATE_REASON,
     Question,
     explored,
 )
 from ltlpipe.verdict.stuttering import decide_reduction
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Statistics
+from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Statistics
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.search.driver import Interrupt, Limits, Progress
     from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import Model, PackedModel
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
@@ -185,29 +182,9 @@ class ModelTask(Question):
         needed = buffer_bytes(packed, table) + self._bits_mib * MIB
         if needed > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
-        problem = self._problem(packed, table)
-        began = time.monotonic()
-        search = self._new_search(problem)
-        outcome = drive(
-            search,
-            limits,
-            interrupt=interrupt,
-            progress=progress,
-            overflowed=packed.overflowed,
-        )
-        self._note_search(search, time.monotonic() - began)
-        if outcome.reason is not None:
-            return self._verdict(UNKNOWN, outcome.reason)
-        if outcome.status == Status.EMPTY:
-            if self.options.bitstate is not None:
-                return self._verdict(UNKNOWN, BITSTATE_REASON)
-            return self._verdict(HOLDS)
-        if not self.options.lasso:
-            return self._verdict(VIOLATED)
-        return self._with_lasso(search, packed, interrupt)
-
-    def _problem(self, packed: PackedModel, table: PropertyAutomaton) -> Problem:
-        return make_problem(packed, table, stutter=self._stutters)
+        search = self._new_search(make_problem(packed, table, stutter=self._stutters))
+        verdict = self._searched(search, limits, interrupt, progress, packed.overflowed)
+        return verdict or self._with_lasso(search, packed, interrupt)
 
     def _with_lasso(
         self, search: Search, packed: PackedModel, interrupt: Interrupt

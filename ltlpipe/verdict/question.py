@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, drive
-from ltlpipe.search.registers import Reg
-from ltlpipe.verdict.verdict import Verdict
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Verdict
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt, Limits
+    from collections.abc import Callable
+
+    from ltlpipe.search.driver import Interrupt, Limits, Progress
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.problem import Problem
     from ltlpipe.verdict.options import Options
@@ -115,7 +117,37 @@ class Question(ABC):
     def _bits_mib(self) -> float:
         return self.options.bitstate or 0.0
 
-    def _note_search(self, search: Search, seconds: float, **details: int) -> None:
+    def _searched(
+        self,
+        search: Search,
+        limits: Limits,
+        interrupt: Interrupt,
+        progress: Progress | None,
+        overflowed: Callable[[], int | None] | None = None,
+    ) -> Verdict | None:
+        """Run a search to its end; None for a violation whose lasso is wanted."""
+        began = time.monotonic()
+        outcome = drive(
+            search,
+            limits,
+            interrupt=interrupt,
+            progress=progress,
+            overflowed=overflowed,
+        )
+        self._note_search(search, time.monotonic() - began)
+        if outcome.reason is not None:
+            return self._verdict(UNKNOWN, outcome.reason)
+        if outcome.status == Status.EMPTY:
+            if self.options.bitstate is not None:
+                return self._verdict(UNKNOWN, BITSTATE_REASON)
+            return self._verdict(HOLDS)
+        return None if self.options.lasso else self._verdict(VIOLATED)
+
+    def _details(self, search: Search) -> dict[str, int]:  # noqa: ARG002
+        """Return what reductions have to say of a search."""
+        return {}
+
+    def _note_search(self, search: Search, seconds: float) -> None:
         registers = search.registers
         states = int(registers[Reg.VISITED])
         self._note(
@@ -126,7 +158,7 @@ class Question(ABC):
             bytes_per_state=search.memory_bytes / states if states else None,
             colour_bytes_per_state=search.bytes_per_state,
             search_seconds=seconds,
-            details=search.statistics() | details,
+            details=search.statistics() | self._details(search),
             coverage=search.coverage(),
         )
 

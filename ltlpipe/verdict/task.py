@@ -15,7 +15,7 @@ from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.decoupling import table_bytes
 from ltlpipe.search.ample import Inner, ample_bytes
-from ltlpipe.search.driver import MIB, drive, stop_in_time
+from ltlpipe.search.driver import MIB, stop_in_time
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
@@ -27,7 +27,6 @@ from ltlpipe.verdict.lifting import Lifter
 from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.property import known_actions
 from ltlpipe.verdict.question import (
-    BITSTATE_REASON,
     Question,
     explored,
 )
@@ -157,21 +156,9 @@ class Task(Question):
             needed += ample_bytes(packed, len(trimmed.network.actions))
         if needed > limits.memory_bytes:
             return self._verdict(UNKNOWN, "memory")
-        problem = self._problem(packed, trimmed)
-        began = time.monotonic()
-        search = self._new_search(problem)
-        outcome = drive(search, limits, interrupt=interrupt, progress=progress)
-        seconds = time.monotonic() - began
-        self._note_search(search, seconds, **self._details(search))
-        if outcome.reason is not None:
-            return self._verdict(UNKNOWN, outcome.reason)
-        if outcome.status == Status.EMPTY:
-            if self.options.bitstate is not None:
-                return self._verdict(UNKNOWN, BITSTATE_REASON)
-            return self._verdict(HOLDS)
-        if not self.options.lasso:
-            return self._verdict(VIOLATED)
-        return self._with_lasso(search, packed, interrupt)
+        search = self._new_search(self._problem(packed, trimmed))
+        verdict = self._searched(search, limits, interrupt, progress)
+        return verdict or self._with_lasso(search, packed, interrupt)
 
     def _search_decoupled(
         self,
