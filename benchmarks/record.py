@@ -43,6 +43,7 @@ def write(path: str | Path, rows: Iterable[dict[str, Any]]) -> None:
     about = provenance()
     table = [row | about for row in rows]
     columns = list(dict.fromkeys(column for row in table for column in row))
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with Path(path).open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, columns, lineterminator="\n")
         writer.writeheader()
