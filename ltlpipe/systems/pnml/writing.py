@@ -46,9 +46,8 @@ def pnml_text(net: PetriNet) -> str:
     except ValueError as error:
         raise UnsupportedError(f"{net.name}: {error}, expected text for XML") from None
     etree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + (
-        etree.tostring(root, encoding="unicode") + "\n"
-    )
+    text: str = etree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _fill(element: Any, net: PetriNet) -> None:
