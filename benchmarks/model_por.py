@@ -130,7 +130,7 @@ def rows(
                 row = searched(model, formula, args)
             except LtlpipeError:  # nothing to reduce, or the property does not allow it
                 continue
-            yield {"model": name, "task": task, "formula": formula} | row
+            yield {"model": name, "task": task} | row
             n_measured += 1
             if n_measured == args.tasks:
                 break
