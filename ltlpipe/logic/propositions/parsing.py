@@ -145,7 +145,13 @@ def parse_formula(text: str, refusal: Refusal) -> Any:
     FormulaError
         What `refusal` returns.
     """
-    return formula_of(_parsed(text, _formula_parser(), refusal))
+    try:
+        return formula_of(_parsed(text, _formula_parser(), refusal))
+    except _QuotedError as error:
+        place = text.find(error.text)
+        if place >= 0 and error.text:
+            place += error.position or 0
+        raise refusal(error.message, place if place >= 0 else None) from None
 
 
 def formula_of(part: Any) -> Any:
@@ -157,8 +163,16 @@ def formula_of(part: Any) -> Any:
     if isinstance(part, Operation) and part.operator == "!":
         return spot.formula_Not(formula_of(part.operands[0]))
     if isinstance(part, Text):
-        return formula_of(parse_proposition(part.value))
+        return formula_of(_quoted(part.value))
     return spot.formula_ap(str(part)) if isinstance(part, Expression) else part
+
+
+def _quoted(text: str) -> Expression:
+    """Return the proposition that stands in quotes in a formula."""
+    try:
+        return parse_proposition(text)
+    except FormulaError as error:
+        raise _QuotedError(error.message, text, error.position) from None
 
 
 def _parsed(text: str, parser: Lark, refusal: Refusal) -> Any:
@@ -199,6 +213,16 @@ class _MisplacedError(Exception):
     def __init__(self, message: str, position: int | None) -> None:
         super().__init__(message)
         self.message = message
+        self.position = position
+
+
+class _QuotedError(Exception):
+    """Something in quotes within a formula is no proposition."""
+
+    def __init__(self, message: str, text: str, position: int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.text = text
         self.position = position
 
 
@@ -246,7 +270,7 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
         operands = self._value(left, relation), self._value(right, relation)
         if relation not in ("==", "!=") and any(isinstance(o, Text) for o in operands):
             raise _misplaced(
-                f"text is equal or it is not, it has no {relation!r}", relation
+                f"text is equal or it is not, it has no {str(relation)!r}", relation
             )
         return compared(str(relation), *operands)
 

@@ -84,6 +84,8 @@ def test_formula(text, formula):
         ("x == 1 y", "'y'", 7),
         (r"t\[1\] == 1 y", "'y'", 12),
         ("x == 1 ; y", "';'", 7),
+        ('F "" U x < 1', "no proposition about states", 0),
+        ('x < 1 U F "y == z t"', "no proposition about states", 18),
     ],
 )
 def test_refused_with_the_place(text, message, column):
