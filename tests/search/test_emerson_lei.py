@@ -588,6 +588,28 @@ def test_waiting_passes_count_against_the_memory():
     assert search.registers[Reg.VISITED] == n
 
 
+def test_a_pass_waits_for_memory():
+    """At no time is there more than the limit; if need be, one pass follows another."""
+    n = 60_000
+    ring = [(i, 1 << (i % 2) | 4 * (i == 0), (i + 1) % n) for i in range(n)]
+    pairs = disjunction([fin(0) & inf(2), fin(1) & inf(2)])
+    automaton = Explicit(n, 3, tuple(ring), False, pairs)
+    reasons = set()
+    for mib in np.linspace(1.5, 6.0, 19).tolist():
+        search = SEARCHES["tela"]()(problem_of(automaton))
+        limit = mib * 2**20
+
+        def look(states, depth, search=search, limit=limit):
+            assert search.memory_bytes <= limit
+
+        found = drive(search, Limits(memory_mib=mib), progress=look)
+        reasons.add(found.reason)
+        if found.reason is None:
+            assert found.status == Status.EMPTY
+            assert search.registers[Reg.VISITED] == n
+    assert reasons == {"memory", None}
+
+
 def three_rings(n):
     """Three pairs on a ring; the second one is satisfied by a loop at its end."""
     ring = [(i, 1 << (i % 3), (i + 1) % n) for i in range(n)]

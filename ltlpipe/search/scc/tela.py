@@ -153,38 +153,53 @@ class Tela(Search):
             return Status.EMPTY
         running = self.passes[self._number]
         turn = turn_of(self._number, self._round)
-        alone = not self._others()
+        if running.spent < turn and self._others():
+            budget = min(budget, turn - running.spent)
         before = self.registers[Reg.EXPANSIONS]
-        status = super().step(budget if alone else min(budget, turn - running.spent))
+        status = super().step(budget)
         running.spent += int(self.registers[Reg.EXPANSIONS] - before)
         if status == Status.EMPTY:
             running.ended = True
-            if not alone:
-                self._take_turns()
-                return Status.RUNNING
-        elif status == Status.RUNNING and not alone and running.spent >= turn:
+        over = running.ended or (status == Status.RUNNING and running.spent >= turn)
+        if over and self._others():
             self._take_turns()
+            return Status.RUNNING
         if status in (Status.EMPTY, Status.FOUND):
             self._sum_up()
         return status
 
     def _others(self) -> list[int]:
-        """Return the numbers of the passes that wait or have not begun, in turn."""
+        """Return the numbers of the passes that wait or may begin, in turn."""
         n = len(self.passes)
         turns = [(self._number + i) % n for i in range(1, n)]
-        return [number for number in turns if not self.passes[number].ended]
+        may_begin = self.passes[self._number].ended or self._has_room()
+        return [
+            number
+            for number in turns
+            if not self.passes[number].ended
+            and (may_begin or self.passes[number].registers is not None)
+        ]
+
+    def _has_room(self) -> bool:
+        """Whether there is memory for the arrays of one pass more."""
+        if self.limits is None:
+            return True
+        # Its stacks are not longer than those of the pass that runs.
+        free = self.limits.memory_bytes - self.memory_bytes
+        return total_bytes(self.arrays) <= free
 
     def _take_turns(self) -> None:
         """Let the next pass run."""
+        number = self._others()[0]
         stopped = self.passes[self._number]
         stopped.registers = self.registers[OF_A_PASS]
         if not stopped.ended:
             stopped.arrays = self.arrays
-        number = self._others()[0]
         self._round += number < self._number
         self._number = number
         running = self.passes[number]
         if running.registers is None:
+            del self.arrays  # those of a pass that has ended make room
             self.arrays = self._new_arrays(self.store.rows.shape[0])
             self._begin_pass()
         else:

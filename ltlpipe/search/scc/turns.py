@@ -6,7 +6,8 @@ and registers of its own, so nothing is done twice; the store is common.  The fi
 pass may do twice the work of each of the others: where it finds a cycle, each of the
 others has cost half of its work, at most.
 
-When one has ended without a cycle, all that can be reached is stored, and passes that
+A pass begins beside another one only if there is memory for its arrays.  When one has
+ended without a cycle, all that can be reached is stored, and passes that
 begin only then are later ones (`ltlpipe.search.scc.later`).
 """
 
@@ -69,11 +70,6 @@ class Pass:
     registers: np.ndarray | None = None
     spent: int = 0
     ended: bool = False
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether it waits or has ended; not said of the pass that runs."""
-        return self.registers is not None
 
 
 def turn_of(number: int, round_number: int) -> int:
