@@ -4,7 +4,7 @@ A formula is LTL in Spot's spelling whose propositions are comparisons, names an
 calls; ``not``, ``and``, ``or`` and ``imply`` are read, too.  Comparisons bind tighter
 than ``!``.  An operator letter that stands where only a name can (``X <= 0``,
 ``(U) < 3``) is a name.  ``\.``, ``\[`` and ``\]`` are the characters without the
-backslash.
+backslash; any other character behind one is part of a name (``a\-b``).
 
 The propositions of Spot's formula are named by the text of the expressions, which
 `parse_proposition` reads again; ``a != b`` is the negation of ``a==b``, and ``a > b``
@@ -60,7 +60,7 @@ _GRAMMAR = r"""
     | dotted -> name
     | dotted "[" formula "]" -> element
     | NAME "(" NAME ("," NAME)* ")" -> call
-dotted: NAME ("." NAME)*
+dotted: NAME ("." PART)*
 
 TEMPORAL.3: /\[\]|<>|[XFG]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\w))/
 TRUTH.3: /(true|false)(?!\w)/
@@ -76,7 +76,8 @@ SIGN: /\+|-(?!-?>)/
 TIMES: /[*\/%]/
 NUMBER: /[0-9]+/
 STRING: /"([^"\\]|\\.)*"|'([^'\\]|\\.)*'/
-NAME: /[A-Za-z_](\w|\\.)*/
+NAME: /([A-Za-z_]|\\.)(\w|\\.)*/
+PART: /(\w|\\.)+/
 BLANK: /\s+/
 %ignore BLANK
 """
@@ -96,7 +97,7 @@ _TERMINALS = {
     "$END": "the end",
 }
 
-_ESCAPED = re.compile(r"\\([\[\].])")
+_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\([\[\].])")
 _NESTING = re.compile(r"[(\[]")
 
 MAX_NESTING = 10_000
@@ -179,7 +180,7 @@ def _parsed(text: str, parser: Lark, refusal: Refusal) -> Any:
     if len(_NESTING.findall(text)) > MAX_NESTING:
         raise refusal(f"more than {MAX_NESTING:,} brackets", None)
     try:
-        return parser.parse(_ESCAPED.sub(r"\1", text))
+        return parser.parse(_ESCAPED.sub(r"\1\2", text))
     except _MisplacedError as error:
         raise refusal(error.message, _place(text, error.position)) from None
     except UnexpectedInput as error:
@@ -195,7 +196,7 @@ def _place(text: str, position: int | None) -> int:
     if position is None or position < 0:
         return len(text)
     for escape in _ESCAPED.finditer(text):
-        if escape.start() >= position:
+        if escape.start(2) - 1 >= position:
             break
         position += 1
     return min(position, len(text))

@@ -8,6 +8,7 @@ that a sum of a thousand places is no tree of a thousand levels.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 _LEVELS = {
@@ -18,6 +19,19 @@ _LEVELS = {
     for operator in operators
 }
 _SIGN = max(_LEVELS.values())
+
+
+KEYWORDS = ("true", "false", "not", "and", "or", "xor", "imply")
+
+_NO_NAME = re.compile(r"[^\w.]")
+
+
+def escaped(name: str) -> str:
+    r"""Return a name as it is written: ``a\-b`` for one with a minus sign in it."""
+    text = _NO_NAME.sub(lambda found: "\\" + found[0], name)
+    if name in KEYWORDS or re.match(r"[\d.]|[^\W\da-zA-Z_]", name):
+        text = "\\" + text
+    return text
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class Text:
     value: str
 
     def __str__(self) -> str:
-        return f"'{self.value}'"
+        return "'" + re.sub(r"[\\']", r"\\\g<0>", self.value) + "'"
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,7 @@ class Name:
     text: str
 
     def __str__(self) -> str:
-        return self.text
+        return escaped(self.text)
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,7 @@ class Element:
     index: Expression
 
     def __str__(self) -> str:
-        return f"{self.array}[{self.index}]"
+        return f"{escaped(self.array)}[{self.index}]"
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,7 @@ class Call:
     arguments: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.function}({','.join(self.arguments)})"
+        return f"{self.function}({','.join(map(escaped, self.arguments))})"
 
 
 @dataclass(frozen=True)

@@ -134,8 +134,9 @@ class _Binder:
         array = self.known.arrays.get(element.array)
         if array is None:
             # What looks like an element may be a name with brackets in it.
-            if str(element) in self.known.variables:
-                return Variable(self.known.variables[str(element)])
+            name = f"{element.array}[{element.index}]"
+            if name in self.known.variables:
+                return Variable(self.known.variables[name])
             raise self.unknown("no array", element.array, self.known.arrays)
         first, size = array
         index = self.bound(element.index)

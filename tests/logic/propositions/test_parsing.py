@@ -44,6 +44,11 @@ def spot_text(text):
         (r"t\[1\]", Element("t", Number(1))),
         ("fireable(t1, t2)", Call("fireable", ("t1", "t2"))),
         ("!x < 3", Operation("!", (Operation("<", (X, Number(3))),))),
+        (r"a\-b", Name("a-b")),
+        (r"\1st", Name("1st")),
+        (r"Node\.1", Name("Node.1")),
+        (r"\true", Name("true")),
+        (r"x == 'it\'s'", Operation("==", (X, Text("it's")))),
         ("U < 3", Operation("<", (Name("U"), Number(3)))),
         ("X <= 0", Operation("<=", (Name("X"), Number(0)))),
         ("GFa", Name("GFa")),
@@ -107,15 +112,21 @@ def test_long_sums_are_flat():
     assert parsed == Operation("+", tuple(map(Name, names)))
 
 
+def named(text):
+    """A name of any characters; dots are between parts."""
+    return Name(".".join(part or "x" for part in text.split(".")))
+
+
 def expressions():
     leaves = st.one_of(
         st.integers(-5, 5).map(Number),
-        st.sampled_from([X, Y, Name("P.q"), Call("fireable", ("t",))]),
+        st.sampled_from([X, Y, Name("P.1"), Call("fireable", ("t-1", "1"))]),
+        st.text("ab1-.+ é'\"\\", min_size=1).map(named),
     )
 
     def larger(inner):
         return st.one_of(
-            st.builds(Element, st.just("t"), inner),
+            st.builds(Element, st.sampled_from(["t", "t-1"]), inner),
             st.builds(negative, inner),
             st.builds(lambda e: Operation("!", (e,)), inner),
             st.builds(joined, st.sampled_from(["+", "&&", "||"]), inner, inner),

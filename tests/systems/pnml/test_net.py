@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe import FormulaError
+from ltlpipe import FormulaError, check
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
 from ltlpipe.systems.propositions.evaluating import evaluate
@@ -113,3 +113,12 @@ def test_unknown_names_offer_the_nearest(text, near):
 def test_what_is_no_net(places, transitions, message):
     with pytest.raises(ValueError, match=message):
         PetriNet(places, transitions)
+
+
+def test_a_name_with_a_minus_sign_is_no_difference():
+    """In a formula it is named with a backslash, and stays that name."""
+    places = [Place(name, name, n) for name, n in (("a", 5), ("b", 2), ("a-b", 1))]
+    net = PetriNet(places, [Transition("t", "t", {0: 1}, {0: 1})])
+    assert check(net, r"G a\-b == 1").verdict == "holds"
+    assert check(net, "G a-b == 3").verdict == "holds"
+    assert check(net, r"G a\-b == 3").verdict == "violated"
