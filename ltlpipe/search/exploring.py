@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.paths import ProductLasso
 
-ONE_PLACE = 31
+_ONE_PLACE = 31
 """Shifts every state id to the one entry of the counters."""
 
 
@@ -47,7 +47,8 @@ def exploring_step(expand, product, store, registers, arrays, budget):
     """Expand at most `budget` >= 1 states, in the order of their numbers.
 
     `registers` (int64[N_REGISTERS]) and the arrays are changed in place.  Returns a
-    Status, EMPTY when all states have been expanded.
+    Status, EMPTY when all states have been expanded.  With `Reg.STOPS`, a state
+    without successors ends it: FOUND, and `Reg.CLOSING` is the state.
     """
     fin = arrays.fin[0]
     while budget > 0:
@@ -59,11 +60,14 @@ def exploring_step(expand, product, store, registers, arrays, budget):
         if at_limit(registers):
             return Status.LIMIT
         n = visit_successors(
-            expand, product, store, registers, state, arrays.counted, ONE_PLACE
+            expand, product, store, registers, state, arrays.counted, _ONE_PLACE
         )
         for i in range(n):
             arrays.counted[0] += product.marks[i] & fin != 0
         registers[Reg.VISITED] = state + 1
+        if n == 0 and registers[Reg.STOPS] != 0:
+            registers[Reg.CLOSING] = state
+            return Status.FOUND
         budget -= 1
     return Status.RUNNING
 

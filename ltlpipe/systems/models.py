@@ -22,7 +22,7 @@ from ltlpipe.systems.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.propositions.binding import Vocabulary
@@ -134,6 +134,13 @@ class PackedModel(PackedSystem):
             bits = value & np.uint64(place.mask)
             states[:, i] = bits.astype(np.int64) + place.low
         return states
+
+    def packings(self) -> Iterator[PackedModel]:
+        """Yield this and, as long as something has overflowed, what is wider."""
+        packed: PackedModel | None = self
+        while packed is not None:
+            yield packed
+            packed = packed.widened() if packed.overflowed() is not None else None
 
 
 System = Network | Model

@@ -25,6 +25,8 @@ from ltlpipe.verdict.replay import replay_run
 from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Plan, Statistics
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.search.driver import Interrupt, Progress
     from ltlpipe.systems.models import PackedModel, System
     from ltlpipe.systems.packing import PackedNetwork
@@ -79,7 +81,7 @@ class DeadlockQuestion(Question):
     @property
     def plan(self) -> Plan:
         """How the question is answered."""
-        return Plan(None, DeadlockSearch.name, reasons=(_REASON,), weak=True)
+        return Plan(None, DeadlockSearch.name, reasons=(_REASON,))
 
     @property
     def stats(self) -> Statistics:
@@ -94,24 +96,21 @@ class DeadlockQuestion(Question):
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
     ) -> Verdict:
         """Answer the question; what the machine cannot give is a limit, too."""
-        packed: PackedModel | PackedNetwork | None = self._packed()
         try:
-            while packed is not None:
+            for packed in self._packings():
                 verdict = self._search(packed, limits, interrupt, progress)
                 if verdict.reason != OVERFLOW:
                     return verdict
-                assert not isinstance(self.system, Network)
-                packed = packed.widened()  # type: ignore[union-attr]
             return self._verdict(UNKNOWN, OVERFLOW)
         except MemoryError:
             return self._verdict(UNKNOWN, "memory")
 
-    def _packed(self) -> PackedModel | PackedNetwork:
+    def _packings(self) -> Iterable[PackedModel | PackedNetwork]:
         seed = self.options.seed
         if isinstance(self.system, Network):
             letters = np.zeros(len(self.system.actions), dtype=np.int32)
-            return pack(self.system, letters, seed=seed)
-        return self.system.pack([], seed=seed)
+            return [pack(self.system, letters, seed=seed)]
+        return self.system.pack([], seed=seed).packings()
 
     def _search(
         self,

@@ -97,12 +97,10 @@ class ModelTask(Question):
             table = self._translated(limits, interrupt)
             self._plan = settle(self._plan, self.options, table, 0, reductions=None)
             ample = self._reduced(limits, interrupt)
-            packed: PackedModel | None = self._packed(table, ample)
-            while packed is not None:
+            for packed in self._packed(table, ample).packings():
                 verdict = self._search(packed, table, limits, interrupt, progress)
                 if verdict.reason != OVERFLOW:
                     return verdict
-                packed = packed.widened()
             return self._verdict(UNKNOWN, OVERFLOW)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
@@ -113,13 +111,11 @@ class ModelTask(Question):
         """Return the size of the whole product, if it was explored in time."""
         try:
             table = self._translated(limits, interrupt)
-            packed: PackedModel | None = self._packed(table)
-            while packed is not None:
+            for packed in self._packed(table).packings():
                 problem = make_problem(packed, table, stutter=self._stutters)
                 size = explored(problem, limits, interrupt)
                 if packed.overflowed() is None:
                     return size
-                packed = packed.widened()
         except (StoppedError, MemoryError):
             pass
         return None

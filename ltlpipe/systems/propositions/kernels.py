@@ -42,9 +42,6 @@ class Code(IntEnum):
     NEGATIVE = 17
 
 
-FIRST_BINARY, LAST_BINARY = Code.ADD, Code.OR
-
-
 @called
 def field_value(ints, at, row):
     """Return the value of the field at ``ints[at:at + FIELD_STRIDE]``."""
@@ -80,6 +77,28 @@ def combined(code, left, right):
 
 
 @called
+def leaf(ints, at, row, dead):
+    """Return the number that the instruction at `at` pushes, and where the next is."""
+    code = ints[at]
+    if code == Code.IS:
+        found = row[ints[at + 1]] & np.uint64(ints[at + 2])
+        return np.int64(found == np.uint64(ints[at + 3])), at + 4
+    if code == Code.FIELD:
+        return field_value(ints, at + 1, row), at + 1 + FIELD_STRIDE
+    if code == Code.NUMBER:
+        return ints[at + 1], at + 2
+    if code == Code.DEADLOCK:
+        return np.int64(dead), at + 1
+    total = ints[at + 2]  # Code.TERMS
+    n = ints[at + 1]
+    at += 3
+    for _ in range(n):
+        total += ints[at] * field_value(ints, at + 1, row)
+        at += 1 + FIELD_STRIDE
+    return total, at
+
+
+@called
 def letter_of(ints, start, row, dead):
     """Return the propositions that hold in a state, as bits.
 
@@ -107,43 +126,26 @@ def letter_of(ints, start, row, dead):
         s1, s2, s3, s4, s5, s6, s7 = s0, s0, s0, s0, s0, s0, s0
         while ints[at] != Code.END:
             code = ints[at]
-            at += 1
             if code >= Code.ADD and code <= Code.OR:
                 s0 = combined(code, s1, s0)
                 s1, s2, s3, s4, s5, s6 = s2, s3, s4, s5, s6, s7
+                at += 1
             elif code == Code.NOT:
                 s0 = np.int64(s0 == 0)
+                at += 1
             elif code == Code.NEGATIVE:
                 s0 = -s0
-            elif code == Code.ELEMENT:
-                size = ints[at]
                 at += 1
+            elif code == Code.ELEMENT:
+                size = ints[at + 1]
                 if s0 >= 0 and s0 < size:
-                    s0 = field_value(ints, at + FIELD_STRIDE * s0, row)
+                    s0 = field_value(ints, at + 2 + FIELD_STRIDE * s0, row)
                 else:
                     s0 = np.int64(0)
-                at += FIELD_STRIDE * size
+                at += 2 + FIELD_STRIDE * size
             else:
                 s1, s2, s3, s4, s5, s6, s7 = s0, s1, s2, s3, s4, s5, s6
-                if code == Code.IS:
-                    found = row[ints[at]] & np.uint64(ints[at + 1])
-                    s0 = np.int64(found == np.uint64(ints[at + 2]))
-                    at += 3
-                elif code == Code.FIELD:
-                    s0 = field_value(ints, at, row)
-                    at += FIELD_STRIDE
-                elif code == Code.TERMS:
-                    n = ints[at]
-                    s0 = ints[at + 1]
-                    at += 2
-                    for _ in range(n):
-                        s0 += ints[at] * field_value(ints, at + 1, row)
-                        at += 1 + FIELD_STRIDE
-                elif code == Code.NUMBER:
-                    s0 = ints[at]
-                    at += 1
-                else:  # Code.DEADLOCK
-                    s0 = np.int64(dead)
+                s0, at = leaf(ints, at, row, dead)
         at += 1
         if s0 != 0:
             letter |= np.int64(1) << bit
