@@ -144,29 +144,53 @@ EXPAND_SIGNATURE = types.int64(
 """The one signature of successor functions; see `ltlpipe.systems.packing`."""
 
 
-class _Pointer(types.WrapperAddressProtocol):
-    """A compiled successor function as kernels take it: by its address."""
+OPERATION_SIGNATURE = types.int64(
+    types.int64[::1],  # ints
+    types.uint64[::1],  # words
+    types.int64[::1],  # system_ints
+    types.uint64[::1],  # system_words
+    types.int64[:, ::1],  # scratch
+    types.uint64[:, ::1],  # step_rows
+    types.int32[::1],  # step_letters
+    types.int32[::1],  # step_actions
+    types.uint32[::1],  # step_marks
+    types.uint64[::1],  # row
+    types.uint64[::1],  # other
+    types.uint64[:, ::1],  # out_rows
+    types.uint32[::1],  # out_marks
+)
+"""The one signature of operations on sets; see `ltlpipe.search.powerset.automaton`."""
 
-    def __init__(self, compiled: Any) -> None:
+
+class _Pointer(types.WrapperAddressProtocol):
+    """A compiled function as kernels take it: by its address."""
+
+    def __init__(self, compiled: Any, signature: Any) -> None:
         self.compiled = compiled  # keeps the machine code alive
+        self._signature = signature
 
     def __wrapper_address__(self) -> int:
         return int(self.compiled.address)
 
     def signature(self) -> Any:
-        return EXPAND_SIGNATURE
+        return self._signature
 
 
 @cache
-def expand_pointer(function: Callable[..., int]) -> Any:
-    """Return `function` in the form in which every search kernel accepts it.
+def pointer(function: Callable[..., int], signature: Any) -> Any:
+    """Return `function` in the form in which every kernel accepts it.
 
     Passing an address instead of a dispatcher keeps one compiled version of
-    each kernel for all kinds of systems.
+    each kernel for all functions of a signature.
     """
     if INTERPRETED:
         return function
-    return _Pointer(numba.cfunc(EXPAND_SIGNATURE, cache=True)(function))
+    return _Pointer(numba.cfunc(signature, cache=True)(function), signature)
+
+
+def expand_pointer(function: Callable[..., int]) -> Any:
+    """Return a successor function in the form in which every search accepts it."""
+    return pointer(function, EXPAND_SIGNATURE)
 
 
 if INTERPRETED:

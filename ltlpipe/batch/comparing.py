@@ -29,12 +29,12 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check, product_size
-from ltlpipe.verdict.options import ACCEPTANCE_NAMES, AUTO, Options, validate
+from ltlpipe.verdict.options import ACCEPTANCE_NAMES, AUTO, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -116,14 +116,13 @@ def configurations(
     """
     kinds = list(ACCEPTANCE_NAMES) if acceptance == ALL else _listed(acceptance)
     for kind in kinds:
-        chosen = Options(acceptance=kind)
-        validate(chosen)
+        Options(acceptance=kind)  # refuses what is none
     if emptiness is None:
         emptiness = ALL if set(kinds).isdisjoint(GENERIC) else AUTO
     names = list(SEARCHES) if emptiness == ALL else _listed(emptiness)
     for name in names:
-        if name not in (AUTO, *SEARCHES, *DECOUPLED):
-            ready = ", ".join((*SEARCHES, *DECOUPLED))
+        if name not in (AUTO, *SEARCHES, *DECOUPLED, *POWERSET):
+            ready = ", ".join((*SEARCHES, *DECOUPLED, *POWERSET))
             raise UnsupportedError(
                 f"--emptiness {name}: expected all, auto, or names out of {ready}"
             )
@@ -233,8 +232,7 @@ def comparison_rows(
         The options ask for what cannot be done.
     """
     options = {"reduce": "none"} | options
-    chosen = Options(**{k: v for k, v in options.items() if k not in LIMITS})
-    validate(chosen)
+    Options(**{k: v for k, v in options.items() if k not in LIMITS})
     measure = _Measure(system, options) if sizes else None
     return _rows(system, runs, watcher, options, measure)
 

@@ -59,12 +59,13 @@ _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "translator": (str, "a command"),
     "fairness": (str, "a name"),
     "fair_sets": (_sets, "sets of actions"),
+    "symmetric": (_sets, "classes of components"),
     "seed": (int, _WHOLE),
     "strict": (_truth, "true or false"),
     "lasso": (_truth, "true or false"),
 }
 _FLAGS = {"progress": "fair_sets"}  # a flag that is called otherwise in Python
-_TOGETHER_ONLY = ("stack_test", "fair_sets")  # mean nothing without another option
+_TOGETHER_ONLY = ("stack_test", "fair_sets", "symmetric")  # mean nothing without another option
 
 
 def setting_name(name: str) -> str:

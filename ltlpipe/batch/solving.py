@@ -20,7 +20,7 @@ from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
 from ltlpipe.batch.settings import parse_grid, refuse_value
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.tasks import Task, as_tasks, multiplied, tasks_of
-from ltlpipe.verdict.options import Options, validate
+from ltlpipe.verdict.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -182,8 +182,7 @@ def solve_rows(
     UnsupportedError
         The options ask for what cannot be done.
     """
-    chosen = Options(**{k: v for k, v in options.items() if k not in TASK_LIMITS})
-    validate(chosen)
+    Options(**{k: v for k, v in options.items() if k not in TASK_LIMITS})
     if options.get("cpu_time") is not None:
         refuse_value("cpu_time", options["cpu_time"])
     from ltlpipe.batch.running import retried, run_rows

@@ -68,6 +68,7 @@ def check(
     translator: shared.Translator = None,
     fairness: shared.Fairness = None,
     fair_sets: shared.FairSets = None,
+    symmetric: shared.Symmetric = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -108,6 +109,7 @@ def check(
         translator=translator,
         fairness=fairness,
         fair_sets=tuple(fair_sets or ()),
+        symmetric=tuple(symmetric or ()),
         visible=visible,
         seed=seed,
         strict=strict,

@@ -46,6 +46,13 @@ FairSets = Annotated[
         help="A set of actions that --fairness is about, instead of the components'.",
     ),
 ]
+Symmetric = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="P1,P2,P3",
+        help="Components that can be interchanged; by default they are found.",
+    ),
+]
 Reduce = Annotated[
     str, typer.Option(metavar="LIST", help="Reductions: auto, none, or a list.")
 ]

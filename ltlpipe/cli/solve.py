@@ -61,6 +61,7 @@ def solve(
     translator: shared.Translator = None,
     fairness: shared.Fairness = None,
     fair_sets: shared.FairSets = None,
+    symmetric: shared.Symmetric = None,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     cpu_time: Annotated[
@@ -178,6 +179,7 @@ def solve(
         translator=translator,
         fairness=fairness,
         fair_sets=tuple(fair_sets or ()),
+        symmetric=tuple(symmetric or ()),
         seed=seed,
         strict=strict,
         cpu_time=cpu_time,

@@ -34,6 +34,10 @@ DECOUPLED = (DECOUPLED_SCC, DECOUPLED_NDFS)
 """Emptiness checks that search decoupled states: `ltlpipe.verdict.decoupled`."""
 
 
+POWERSET = ("tec", "nsiec", "iec", "aec")
+"""Emptiness checks of automata over sets: `ltlpipe.verdict.symmetry`."""
+
+
 def _load(module: str, name: str) -> Any:
     return getattr(import_module(f"ltlpipe.search.{module}"), name)
 
@@ -46,4 +50,4 @@ SEARCHES: dict[str, Callable[[], type[Search]]] = {
 
 def takes_any_marks(name: str) -> bool:
     """Whether a search takes generalised acceptance, on transitions."""
-    return name in DECOUPLED or SEARCHES[name]().generalised
+    return name in (*DECOUPLED, *POWERSET) or SEARCHES[name]().generalised

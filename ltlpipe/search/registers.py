@@ -66,7 +66,7 @@ class Reg(IntEnum):
     INNER_DEPTH = 33  # states on the stack of the inner search, 0 if none runs
     INNER_ROOTS = 34  # inner searches so far
     STACK_TEST = 35  # whether inner states are compared with the stack
-    EXACT = 36  # decoupled-scc: whether the second pass has begun
+    EXACT = 46  # decoupled-scc: whether the second pass has begun
 
     # Searches for acceptance with Fin
     N_FSTATES = 36  # entries of the list of states behind Fin transitions
@@ -80,5 +80,12 @@ class Reg(IntEnum):
     EMPTY_ACCEPTS = 44  # tela: whether a cycle without marks is accepting
     N_SPLITS = 45  # tela: searches inside an SCC so far
 
+    # Searches of automata over sets
+    KIND = 47  # which of the checks it is
+    ALL_MARKS = 48  # what an accepting SCC has
+    REPLACED = 49  # sets that one on the stack stood in for
+    PARTS = 50  # sets that completed those
+    MORE = 51  # whether the results of an operation need more room
 
-N_REGISTERS = len(Reg)
+
+N_REGISTERS = max(Reg) + 1

@@ -55,6 +55,7 @@ def check(
     translator: str | None = None,
     fairness: str | None = None,
     fair_sets: Sequence[str] = (),
+    symmetric: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -125,6 +126,9 @@ def check(
         from some point on (weak), must be taken again and again.
     fair_sets : sequence of str
         Sets of actions, each with commas between.
+    symmetric : sequence of str
+        Classes of components that can be interchanged, each with commas between the
+        names; by default they are found.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -170,6 +174,7 @@ def check(
         translator=translator,
         fairness=fairness,
         fair_sets=tuple(fair_sets),
+        symmetric=tuple(symmetric),
     )
     task = task_of(system, Property(formula, violations), chosen)
     if memory is None:

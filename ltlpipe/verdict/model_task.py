@@ -13,7 +13,7 @@ from ltlpipe._errors import FormulaError, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
-from ltlpipe.search.catalogue import DECOUPLED
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.search.driver import MIB, OVERFLOW
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
@@ -264,8 +264,12 @@ def refuse_network_options(options: Options) -> None:
         (options.fairness is not None, f"--fairness {options.fairness}"),
         (options.visible is not None, "--visible"),
         (options.translator is not None, "--translator"),
+        (bool(options.symmetric), "--symmetric"),
         (options.accepting != TOGETHER, f"--accepting {options.accepting}"),
-        (options.emptiness in DECOUPLED, f"--emptiness {options.emptiness}"),
+        (
+            options.emptiness in (*DECOUPLED, *POWERSET),
+            f"--emptiness {options.emptiness}",
+        ),
         (options.reduce not in (AUTO, "none", AMPLE), f"--reduce {options.reduce}"),
     ):
         if given:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import tree
-from ltlpipe.verdict.options import AMPLE, COMPONENTS, DECOUPLING, Options
+from ltlpipe.verdict.options import AMPLE, COMPONENTS, DECOUPLING, SYMMETRY, Options
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.components.groups import Reduced
+    from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.verdict.interruptible import Decision
     from ltlpipe.verdict.verdict import Plan
 
@@ -101,6 +102,40 @@ def note_decoupled(plan: Plan, *, used: bool, reason: str) -> Plan:
     return replace(plan, reductions=reductions, reasons=(*plan.reasons, said))
 
 
+def choose_symmetric(plan: Plan) -> Plan:
+    """Make a search of sets that of a plan, before it is settled."""
+    if plan.emptiness is not None:
+        return plan
+    why = (
+        "aec, because sets of states include each other: it stops at what a set on its "
+        "stack includes, and goes on as iec where that can deceive it (Baarir & "
+        "Duret-Lutz 2006, Secs. 3 and 4)"
+    )
+    return replace(plan, emptiness="aec", reasons=(why, *plan.reasons))
+
+
+def note_symmetry(plan: Plan, symmetry: Symmetry) -> Plan:
+    """Say in a settled plan which components are interchanged."""
+    classes = "; ".join(_listed(names) for names in symmetry.names())
+    said = (
+        f"{SYMMETRY}, because {classes} can be interchanged (Baarir & Duret-Lutz 2006, "
+        "Sec. 6); no decoupled search and no ample sets with it, and components as "
+        "they are unless --reduce names them"
+    )
+    return replace(
+        plan,
+        reductions=(*plan.reductions, SYMMETRY),
+        reasons=(*plan.reasons, said),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[: _SHOWN - 1])}, ... {names[-1]} ({len(names)})"
+    return ", ".join(names)
+
+
+_SHOWN = 5
 _WHY_DECOUPLED = {
     "decoupled-scc": (
         "only the property accepts: then decoupled states need no references, and a "

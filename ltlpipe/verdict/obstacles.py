@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.decoupling import estimate
-from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
+from ltlpipe.search.catalogue import (
+    DECOUPLED,
+    DECOUPLED_NDFS,
+    DECOUPLED_SCC,
+    POWERSET,
+)
 from ltlpipe.verdict.options import (
     AMPLE,
     AMPLE_SEARCHES,
     COMPONENTS,
     DECOUPLING,
     EACH,
+    SYMMETRY,
     Options,
 )
 
@@ -90,6 +96,37 @@ class Obstacles:
         if self.must_decouple:
             who = "--accepting each needs it, but " if self.accepts_apart else ""
             raise UnsupportedError(f"{who}decoupled search cannot be used: {reason}")
+
+    def to_symmetry(self, named: str | None) -> str | None:
+        """Return why no use is made of symmetry, if it is not the system.
+
+        Raises
+        ------
+        UnsupportedError
+            It is asked for.
+        """
+        options = self.options
+        reason = None
+        if named is not None and named not in POWERSET:
+            reason = f"{named} looks at one state at a time"
+        elif named is None and not options.reduces(SYMMETRY):
+            reason = "--reduce does not ask for it"
+        elif options.fairness is not None:
+            reason = "fairness tells components apart"
+        elif options.bitstate is not None:
+            reason = "--bitstate looks at one state at a time"
+        elif self.must_decouple:
+            reason = "decoupled search, which is needed, has sets of another kind"
+        elif options.insists_on(AMPLE):
+            reason = "ample sets are chosen for states, not for sets: leave one out"
+        if reason is not None:
+            self.refuse_symmetry(reason)
+        return reason
+
+    def refuse_symmetry(self, reason: str) -> None:
+        """Refuse to do without symmetry if it is asked for."""
+        if self.options.wants_symmetry:
+            raise UnsupportedError(f"symmetry cannot be used: {reason}")
 
     def to_ample(self, named: str | None) -> str | None:
         """Return why ample sets are not used, if it is not the property."""

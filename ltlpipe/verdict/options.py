@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import CAP_STATES
-from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, SEARCHES
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET, SEARCHES
 
 AUTO = "auto"
 
@@ -27,6 +27,7 @@ EMPTINESS_NAMES = [
     "tela",
     "decoupled-scc",
     "decoupled-ndfs",
+    "tec",
     "iec",
     "nsiec",
     "aec",
@@ -36,7 +37,8 @@ ALPHABET = "alphabet"
 AMPLE = "ample"
 COMPONENTS = "components"
 DECOUPLING = "decoupled"
-REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, DECOUPLING, "symmetry"]
+SYMMETRY = "symmetry"
+REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY]
 TOGETHER, EACH = "together", "each"
 
 MAX_BITSTATE = 1 << 25
@@ -45,7 +47,6 @@ MAX_BITSTATE = 1 << 25
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
-_READY_REDUCTIONS = (ALPHABET, COMPONENTS, AMPLE, DECOUPLING)
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
 """The emptiness checks that can expand states by ample sets."""
 
@@ -98,6 +99,9 @@ class Options:
         of `fair_sets`; None counts all.
     fair_sets : tuple of str
         Sets of actions, each with commas between.
+    symmetric : tuple of str
+        Classes of components that can be interchanged, each with commas between; none
+        are found then.
     """
 
     emptiness: str = AUTO
@@ -118,6 +122,7 @@ class Options:
     translator: str | None = None
     fairness: str | None = None
     fair_sets: tuple[str, ...] = ()
+    symmetric: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
@@ -147,6 +152,12 @@ class Options:
                 f"--stack-test is for --emptiness {DECOUPLED_NDFS}, not for "
                 f"{self.emptiness}"
             )
+        named = self.emptiness in POWERSET
+        if self.symmetric and not (named or self.reduces(SYMMETRY)):
+            raise UnsupportedError(
+                f"--symmetric goes with symmetry, which --reduce {self.reduce} leaves "
+                "out"
+            )
         if self.cap_states < 1:
             given = self.cap_states
             raise UnsupportedError(f"--cap-states {given}: expected 1 or more")
@@ -172,6 +183,13 @@ class Options:
         return self.insists_on(DECOUPLING) or self.emptiness in DECOUPLED
 
     @property
+    def wants_symmetry(self) -> bool:
+        """Whether the user names symmetry, as a reduction or by a search."""
+        return bool(
+            self.symmetric or self.insists_on(SYMMETRY) or self.emptiness in POWERSET
+        )
+
+    @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
         return self.deadlock == "stutter"
@@ -187,24 +205,3 @@ def _one_of(option: str, value: str | None, allowed: object) -> None:
         listed = ", ".join(str(n) for n in names if n is not None)
         raise UnsupportedError(f"--{option} {value}: expected one of {listed}")
 
-
-def validate(options: Options) -> None:
-    """Refuse what the contract names but this version does not have.
-
-    Raises
-    ------
-    UnsupportedError
-        The message names what it has.
-    """
-    if options.emptiness not in (AUTO, *SEARCHES, *DECOUPLED):
-        ready = ", ".join((*SEARCHES, *DECOUPLED))
-        raise UnsupportedError(
-            f"--emptiness {options.emptiness} is not in this version; use {ready}"
-        )
-    known = (AUTO, "none", *_READY_REDUCTIONS)
-    unready = [name for name in options.reduce.split(",") if name not in known]
-    if unready:
-        raise UnsupportedError(
-            f"--reduce {','.join(unready)} is not in this version; use "
-            f"{', '.join(_READY_REDUCTIONS)} or none"
-        )

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.search.catalogue import DECOUPLED, SEARCHES, takes_any_marks
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES, takes_any_marks
 from ltlpipe.verdict.options import (
     ALPHABET,
     AUTO,
     BITSTATE,
     Options,
-    validate,
 )
 from ltlpipe.verdict.verdict import Plan
 
@@ -46,7 +45,6 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
     UnsupportedError
         The request names something that is not there; the message says what is.
     """
-    validate(options)
     name: str | None = options.emptiness
     reasons: list[str] = []
     if options.bitstate is not None:
@@ -96,7 +94,8 @@ def _free_kind(name: str | None, *, generic: bool) -> str:
     if name is None:
         return "tela"
     # Without Fin the condition may be a disjunction, which not every search takes.
-    return "tfla" if name not in DECOUPLED and SEARCHES[name]().fin_less else "tgba"
+    sets = (*DECOUPLED, *POWERSET)
+    return "tfla" if name not in sets and SEARCHES[name]().fin_less else "tgba"
 
 
 def prefer_one_mark(plan: Plan, options: Options) -> Plan:
@@ -293,7 +292,7 @@ def _refuse_condition(
     """Refuse a search that does not take the condition."""
     if not (has_fin or any_):
         return
-    if name not in DECOUPLED:
+    if name not in (*DECOUPLED, *POWERSET):
         search = SEARCHES[name]()
         if search.emerson_lei or (search.fin_less and not has_fin):
             return

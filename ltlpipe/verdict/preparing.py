@@ -14,6 +14,7 @@ from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
 from ltlpipe.reduction.decoupling import Asked, estimate
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.search.driver import stop_in_time
+from ltlpipe.verdict.attempts import Attempt
 from ltlpipe.verdict.fairness import fairness_of
 from ltlpipe.verdict.interruptible import (
     NOT_SIMPLE,
@@ -26,9 +27,11 @@ from ltlpipe.verdict.interruptible import (
 )
 from ltlpipe.verdict.notes import (
     choose_decoupled,
+    choose_symmetric,
     note_ample,
     note_components,
     note_decoupled,
+    note_symmetry,
 )
 from ltlpipe.verdict.obstacles import Obstacles
 from ltlpipe.verdict.options import (
@@ -46,10 +49,11 @@ if TYPE_CHECKING:
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.components.groups import Reduced
+    from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.systems.lts import Network
-    from ltlpipe.verdict.attempts import Attempt
     from ltlpipe.verdict.property import Property
+    from ltlpipe.verdict.symmetry import AskedOfSets
 
 
 class Preparation:
@@ -199,6 +203,64 @@ class Preparation:
             plan, self.options, used=decided.allowed, reason=decided.reason
         )
         return trimmed
+
+    def symmetric(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> AskedOfSets | None:
+        """Return what is asked of the symbolic product, and complete the plan.
+
+        None if the system has no symmetry, or no use can be made of it; then nothing
+        is chosen.
+
+        Raises
+        ------
+        UnsupportedError
+            No use can be made of symmetry, although it is asked for.
+        """
+        if self.obstacles.to_symmetry(self.plan.emptiness) is not None:
+            return None
+        from ltlpipe.verdict.symmetry import AskedOfSets
+
+        network, decision = self.system, None
+        if self.options.insists_on(COMPONENTS):
+            decision = self._components_first(actions, limits, interrupt)
+            if self.components is not None:
+                network = self.components.network
+        symmetry = symmetry_of(network, self.options, limits, interrupt)
+        if symmetry is None:
+            self.obstacles.refuse_symmetry("no two components can be interchanged")
+            self.begin_again()
+            return None
+        self.plan = choose_symmetric(self.plan)
+        actions = [name for name in actions if name in network.action_index]
+        table = self._translate(actions, limits, interrupt)
+        if table.condition is not None:
+            self.obstacles.refuse_symmetry(
+                f"its automaton accepts by {table.acceptance} (--acceptance tgba makes "
+                "it generalised Büchi)"
+            )
+            self.begin_again()
+            return None
+        plan = settle(self.plan, self.options, table, self.system_marks, None)
+        if decision is not None:
+            plan = note_components(plan, self.options, self.components, decision)
+        self.plan = note_symmetry(plan, symmetry)
+        return AskedOfSets(symmetry, table, actions)
+
+    def _components_first(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> Decision:
+        """Reduce components, which the user insists on, before symmetry is used."""
+        obstacle = self.obstacles.to_components()
+        if obstacle is not None:
+            return Decision(False, obstacle)
+        decision = self._decide(None, limits, interrupt)
+        if decision is None:
+            reason = "of an automaton it is decided on what its labels leave"
+            return Decision(False, reason)
+        attempt = Attempt(limits, None, self.options.cap_states)
+        self._reduce_components(decision, actions, attempt, interrupt)
+        return decision
 
     def _decoupled(
         self, decision: Decision, trimmed: Trimmed, attempt: Attempt
@@ -376,6 +438,27 @@ class Preparation:
             automaton_states=automaton.n_states,
             acceptance=automaton.acceptance,
         )
+
+
+def symmetry_of(
+    network: Network, options: Options, limits: Limits, interrupt: Interrupt
+) -> Symmetry | None:
+    """Return the symmetry of a network: what the user declares, or what there is.
+
+    Classes of two are used only if the user asks for symmetry.
+    """
+    from ltlpipe.reduction.symmetry.finding import declared_symmetry, find_symmetry
+
+    if options.symmetric:
+        classes = [names.split(",") for names in options.symmetric]
+        return declared_symmetry(
+            network, [[name.strip() for name in names] for names in classes]
+        )
+    return find_symmetry(
+        network,
+        least=2 if options.wants_symmetry else 3,
+        stop_in_time=partial(stop_in_time, limits, interrupt),
+    )
 
 
 def _size(network: Network) -> int:

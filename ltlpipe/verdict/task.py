@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.attempts import Attempt
+    from ltlpipe.verdict.decoupled import DecoupledRun
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.question import ProductSize
+    from ltlpipe.verdict.symmetry import AskedOfSets, SymmetricRun
     from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
 
 
@@ -100,10 +102,14 @@ class Task(Question):
     ) -> Verdict:
         """Answer the question; what the machine cannot give is a limit, too."""
         actions = known_actions(self.system, self.property, self.options)
-        *short, whole = attempts(
-            self.options, self.prepared.obstacles, self.prepared.plan.emptiness, limits
-        )
+        prepared = self.prepared
         try:
+            of_sets = prepared.symmetric(actions, limits, interrupt)
+            if of_sets is not None:
+                return self._search_sets(of_sets, limits, interrupt, progress)
+            *short, whole = attempts(
+                self.options, prepared.obstacles, prepared.plan.emptiness, limits
+            )
             for attempt in short:
                 verdict = self._attempt(actions, attempt, interrupt, progress)
                 if verdict.reason not in ("max-states", "memory"):
@@ -175,6 +181,29 @@ class Task(Question):
         name = self.prepared.plan.emptiness
         stop = partial(stop_in_time, limits, interrupt)
         run = DecoupledRun(asked, name, self.options, stop)
+        return self._ended(run, limits, interrupt, progress)
+
+    def _search_sets(
+        self,
+        asked: AskedOfSets,
+        limits: Limits,
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict:
+        from ltlpipe.verdict.symmetry import SymmetricRun
+
+        assert self.prepared.plan.emptiness is not None  # since `settle`
+        run = SymmetricRun(asked, self.prepared.plan.emptiness, self.options)
+        return self._ended(run, limits, interrupt, progress)
+
+    def _ended(
+        self,
+        run: DecoupledRun | SymmetricRun,
+        limits: Limits,
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict:
+        """Run a search for sets of states to its end."""
         began = time.monotonic()
         outcome = run.drive(limits, interrupt, progress)
         self._note(**run.statistics(), search_seconds=time.monotonic() - began)

@@ -1,0 +1,129 @@
+"""What an automaton over sets of states offers to the searches.
+
+Its states are rows of 64-bit words, each of which stands for a set of states of an
+*underlying* automaton.  Five properties tie the two (Def. 5 of the source): sets are
+not empty (1); the marks are the same (2); the initial sets make up the initial states
+(3); what a state of a set can reach in one step is in a successor of the set, with the
+same marks (4); and each state of a successor can be reached in one step from some state
+of the set, with the same marks (5).  Then both accept a run, or neither.
+
+All operations have one signature, ``OPERATION_SIGNATURE``, and are called through
+pointers, so that the searches are compiled once.  The first nine arguments are the
+arrays of `Tables`; then follow
+
+row, other : uint64[n_words]
+    One set or two.
+out_rows, out_marks : uint64[k, n_words], uint32[k]
+    Results that are sets.
+
+``successors``
+    Writes the successors of `row` and the marks of the transitions to them; returns
+    their number, or -1 if there are more than k.
+``includes``
+    Returns 1 if the set `row` includes the set `other`, else 0.
+``decompose``
+    `other` is included in `row`: writes sets that are disjoint from it and make up
+    `row` with it; returns their number, or -1 if there are more than k.
+``key``
+    Returns a number that is the same for sets of which one includes the other.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Secs. 2, 3 and 6.3.
+
+Differences from the source: Decomp returns what completes the given subset, not that
+subset itself; the key stands for both levels of the hash table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Tables(NamedTuple):
+    """The tables and buffers of the operations; their use is the automaton's affair."""
+
+    ints: np.ndarray  # int64[...]
+    words: np.ndarray  # uint64[...]
+    system_ints: np.ndarray  # int64[...]
+    system_words: np.ndarray  # uint64[...]
+    scratch: np.ndarray  # int64[k, m]
+    step_rows: np.ndarray  # uint64[s, n_words]
+    step_letters: np.ndarray  # int32[s]
+    step_actions: np.ndarray  # int32[s]
+    step_marks: np.ndarray  # uint32[s]
+
+
+def no_tables() -> Tables:
+    """Return tables and buffers without any entry, to be replaced where needed."""
+    return Tables(
+        ints=np.zeros(0, dtype=np.int64),
+        words=np.zeros(0, dtype=np.uint64),
+        system_ints=np.zeros(0, dtype=np.int64),
+        system_words=np.zeros(0, dtype=np.uint64),
+        scratch=np.zeros((0, 0), dtype=np.int64),
+        step_rows=np.zeros((0, 0), dtype=np.uint64),
+        step_letters=np.zeros(0, dtype=np.int32),
+        step_actions=np.zeros(0, dtype=np.int32),
+        step_marks=np.zeros(0, dtype=np.uint32),
+    )
+
+
+class Operations(NamedTuple):
+    """Four functions of ``OPERATION_SIGNATURE``, as kernels take them."""
+
+    successors: Any
+    includes: Any
+    decompose: Any
+    key: Any
+
+
+@dataclass(frozen=True)
+class PowersetAutomaton:
+    """An automaton over sets, as the searches take it.
+
+    Parameters
+    ----------
+    successors, includes, decompose, key : function
+        The operations, not yet compiled.
+    tables : Tables
+        Tables and buffers; the buffers serve one search at a time.
+    initial : uint64[n, n_words]
+        The initial sets, n >= 1.
+    n_marks : int
+        A run is accepted iff it sees each of so many marks infinitely often.
+    """
+
+    successors: Callable[..., int]
+    includes: Callable[..., int]
+    decompose: Callable[..., int]
+    key: Callable[..., int]
+    tables: Tables
+    initial: np.ndarray
+    n_marks: int
+
+    @property
+    def n_words(self) -> int:
+        """Words of a row."""
+        return int(self.initial.shape[1])
+
+    def operations(self) -> Operations:
+        """Return the operations as kernels take them."""
+        from ltlpipe._jit import OPERATION_SIGNATURE, pointer
+
+        return Operations(
+            *(
+                pointer(function, OPERATION_SIGNATURE)
+                for function in (
+                    self.successors,
+                    self.includes,
+                    self.decompose,
+                    self.key,
+                )
+            )
+        )

@@ -1,0 +1,323 @@
+"""Emptiness checks of automata over sets (``--emptiness tec|nsiec|iec|aec``).
+
+All are a depth-first search for SCCs; they differ in what they do with a set T that has
+not been visited, but some set D that is comparable with it has:
+
+====== =========== ============================ ====================================
+check  answer      T included in D, which is    T and D that is on the stack
+                   removed
+====== =========== ============================ ====================================
+tec    exact       --                           --
+nsiec  exact       T is left out                --
+iec    exact       T is left out                D included in T: T is replaced by D
+                                                and by sets that complete T
+aec    exact if it T is left out                T included in D: T is replaced by D
+       holds
+====== =========== ============================ ====================================
+
+A set is *removed* when its SCC is complete: no run from it is accepted.  Once aec has
+replaced a set, a cycle that it finds need not be there; what it has removed has been
+removed for good, though, and the search that goes on exactly from there knows it.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Fig. 4 and Secs. 3 and 4.
+
+Differences from the source:
+
+- The sets of an SCC are those with the highest numbers, and lie together on a stack of
+  active sets: no SCC carries a list of sets to remove (``rem``).
+- A set that is left out because a removed one includes it is removed itself.
+- Of several sets on the stack that are comparable with T, the one visited last counts.
+- After aec has found a cycle that need not be there, the exact search keeps what is
+  removed.
+
+Invariants, asserted by `PowersetSearch.assert_consistent`: the numbers of active sets
+are their places on the stack of active sets, plus 1; roots are active and ascend; what
+is in a chain of the index has been visited.
+
+Cost: 4 bytes per set for its number, 4 for the stack of active sets, 12 and a head for
+the index (not in tec), 8 bytes per entry of the stack; 12 bytes per root; one operation
+`key` per transition to a set that is not known, and one comparison for each visited set
+with the same key.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import inlined, njit
+from ltlpipe.search.powerset.index import Index, chain_of, enlist
+from ltlpipe.search.product import at_limit
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.store import intern
+
+REMOVED = -1
+"""The number of a set from which no run is accepted."""
+
+TEC, NSIEC, IEC, AEC = range(4)
+"""Values of ``Reg.KIND``."""
+
+_NOTHING = 0  # what `look_up` says: nothing comparable that matters
+_LEFT_OUT = 1  # a removed set includes it
+_RELATED = 2  # one on the stack is comparable: included (iec) or including (aec)
+
+
+class Arrays(NamedTuple):
+    """Room for n sets, k stack entries, r roots and b successors of one set."""
+
+    numbers: np.ndarray  # int32[n], 0 unknown, > 0 active, or REMOVED
+    active: np.ndarray  # int32[n], the sets of SCCs that are not complete
+    index: Index
+    stack: np.ndarray  # int32[k], a waiting set s, or ~s for a frame
+    stack_marks: np.ndarray  # uint32[k], marks of the transition to it
+    roots: np.ndarray  # int32[r], number of the root
+    root_marks: np.ndarray  # uint32[r], marks inside its SCC
+    entry_marks: np.ndarray  # uint32[r], marks of the transition to it
+    out_rows: np.ndarray  # uint64[b, n_words]
+    out_marks: np.ndarray  # uint32[b]
+    ids: np.ndarray  # int32[b]
+    hashes: np.ndarray  # uint64[b]
+
+
+@inlined
+def merge(registers, arrays, number, marks):
+    """Close a cycle to the active set `number`; FOUND if the SCC has all marks."""
+    root = registers[Reg.N_ROOTS] - 1
+    while arrays.roots[root] > number:
+        marks |= arrays.root_marks[root] | arrays.entry_marks[root]
+        root -= 1
+    arrays.root_marks[root] |= marks
+    registers[Reg.N_ROOTS] = root + 1
+    full = np.uint32(registers[Reg.ALL_MARKS])
+    if arrays.root_marks[root] & full == full:
+        return Status.FOUND
+    return Status.RUNNING
+
+
+@inlined
+def leave(registers, arrays, state):
+    """End the frame of a set; remove its SCC if it is the root."""
+    registers[Reg.TOP] -= 1
+    registers[Reg.DEPTH] -= 1
+    number = np.int64(arrays.numbers[state])
+    root = registers[Reg.N_ROOTS] - 1
+    if arrays.roots[root] == number:
+        for place in range(number - 1, registers[Reg.COUNT]):
+            arrays.numbers[arrays.active[place]] = REMOVED
+        registers[Reg.COUNT] = number - 1
+        registers[Reg.N_ROOTS] = root
+
+
+@inlined
+def has_room(store, registers, arrays):
+    """Whether the successors of one more set, or its parts, fit everywhere."""
+    n = arrays.ids.shape[0]
+    needed = registers[Reg.STORED] + n
+    return (
+        registers[Reg.TOP] + n + 1 < arrays.stack.shape[0]
+        and registers[Reg.N_ROOTS] < arrays.roots.shape[0]
+        and needed <= store.rows.shape[0]
+        and 4 * needed <= 3 * store.slots.shape[0]
+        and registers[Reg.VISITED] < arrays.index.heads.shape[0]
+    )
+
+
+@inlined
+def operate(operation, tables, arrays, row, other):
+    """Call an operation on one set or two; see `ltlpipe.search.powerset.automaton`."""
+    return operation(
+        tables.ints,
+        tables.words,
+        tables.system_ints,
+        tables.system_words,
+        tables.scratch,
+        tables.step_rows,
+        tables.step_letters,
+        tables.step_actions,
+        tables.step_marks,
+        row,
+        other,
+        arrays.out_rows,
+        arrays.out_marks,
+    )
+
+
+@inlined
+def look_up(includes, tables, rows, registers, arrays, entry, key):
+    """Look for visited sets that are comparable with an unknown one.
+
+    Returns what there is, and the set on the stack if there is one.
+    """
+    kind = registers[Reg.KIND]
+    index = arrays.index
+    answer = _NOTHING
+    other = np.int64(-1)
+    following = np.int64(index.heads[chain_of(index, key)])
+    while following > 0:
+        state = following - 1
+        following = np.int64(index.following[state])
+        removed = arrays.numbers[state] == REMOVED
+        if index.keys[state] != key:
+            continue
+        if not removed and (kind == NSIEC or other >= 0):
+            continue
+        # Which of the two has to include the other?
+        larger, smaller = state, entry
+        if not removed and kind == IEC:
+            larger, smaller = entry, state
+        registers[Reg.COMPARED] += 1
+        if operate(includes, tables, arrays, rows[larger], rows[smaller]) != 0:
+            if removed:
+                answer = _LEFT_OUT
+                break
+            answer = _RELATED
+            other = state
+    return answer, other
+
+
+@inlined
+def replace(registers, arrays, n, other):
+    """Put a set on the stack, and `n` that complete it, in place of the top entry."""
+    top = registers[Reg.TOP] - 1
+    marks = arrays.stack_marks[top]
+    for i in range(n - 1, -1, -1):
+        arrays.stack[top] = arrays.ids[i]
+        arrays.stack_marks[top] = marks
+        top += 1
+    arrays.stack[top] = other  # on top: it closes a cycle at once
+    arrays.stack_marks[top] = marks
+    registers[Reg.TOP] = top + 1
+    registers[Reg.REPLACED] += 1
+    registers[Reg.PARTS] += n
+
+
+@inlined
+def enter(registers, arrays, state, n):
+    """Make the set of the top entry active; its `n` successors wait above it."""
+    count = registers[Reg.COUNT]
+    root = registers[Reg.N_ROOTS]
+    top = registers[Reg.TOP]
+    registers[Reg.VISITED] += 1
+    registers[Reg.EXPANSIONS] += 1
+    registers[Reg.TRANSITIONS] += n
+    arrays.active[count] = state
+    arrays.numbers[state] = count + 1
+    arrays.roots[root] = count + 1
+    arrays.root_marks[root] = 0
+    arrays.entry_marks[root] = arrays.stack_marks[top - 1]
+    registers[Reg.COUNT] = count + 1
+    registers[Reg.N_ROOTS] = root + 1
+    registers[Reg.MAX_ROOTS] = max(registers[Reg.MAX_ROOTS], root + 1)
+    registers[Reg.DEPTH] += 1
+    registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
+    arrays.stack[top - 1] = ~state
+    for i in range(n - 1, -1, -1):  # the first successor ends on top
+        arrays.stack[top] = arrays.ids[i]
+        arrays.stack_marks[top] = arrays.out_marks[i]
+        top += 1
+    registers[Reg.TOP] = top
+
+
+@inlined
+def visit(
+    successors, decompose, tables, store, registers, arrays, entry, answer, other
+):
+    """Enter an unknown set, or replace it if one on the stack is comparable."""
+    rows = store.rows
+    n = np.int64(0)
+    if answer == _NOTHING:
+        n = operate(successors, tables, arrays, rows[entry], rows[entry])
+    elif registers[Reg.KIND] == IEC:
+        n = operate(decompose, tables, arrays, rows[entry], rows[other])
+    if n < 0:
+        registers[Reg.MORE] = 1
+        return Status.GROW
+    ids, hashes = arrays.ids, arrays.hashes
+    intern(store, registers, arrays.out_rows, n, ids, hashes, arrays.numbers, 0)
+    if answer == _NOTHING:
+        enter(registers, arrays, entry, n)
+    else:
+        replace(registers, arrays, n, other)
+    return Status.RUNNING
+
+
+@njit
+def powerset_step(
+    successors, includes, decompose, key_of, tables, store, registers, arrays, budget
+):
+    """Advance the search of Baarir & Duret-Lutz 2006, Fig. 4.
+
+    Parameters
+    ----------
+    successors, includes, decompose, key_of : operations
+        See `ltlpipe.search.powerset.automaton`.
+    tables : Tables
+        Theirs.
+    store : Store
+        The sets that are known.
+    registers : int64[N_REGISTERS]
+        Changed in place, as the arrays are.
+    arrays : Arrays
+        Of the search.
+    budget : int
+        At most so many stack entries are looked at, at least 1.
+
+    Returns
+    -------
+    Status
+        After FOUND the active sets whose number is at least that of the last root are
+        strongly connected, and the transitions between them carry every mark.
+    """
+    numbers = arrays.numbers
+    for _ in range(budget):
+        top = registers[Reg.TOP]
+        if top == 0:
+            return Status.EMPTY
+        if not has_room(store, registers, arrays):
+            return Status.GROW  # before any write: the call can be repeated
+        entry = np.int64(arrays.stack[top - 1])
+        if entry < 0:
+            leave(registers, arrays, ~entry)
+            continue
+        number = np.int64(numbers[entry])
+        if number != 0:
+            registers[Reg.TOP] = top - 1
+            if number > 0:
+                marks = arrays.stack_marks[top - 1]
+                if merge(registers, arrays, number, marks) == Status.FOUND:
+                    return Status.FOUND
+            continue
+        answer = _NOTHING
+        other = np.int64(-1)
+        key = np.int64(0)
+        if registers[Reg.KIND] != TEC:
+            row = store.rows[entry]
+            key = operate(key_of, tables, arrays, row, row) | 1  # 0 is no key
+            answer, other = look_up(
+                includes, tables, store.rows, registers, arrays, entry, key
+            )
+            if answer == _LEFT_OUT:
+                registers[Reg.DOMINATED] += 1
+                registers[Reg.TOP] = top - 1
+                numbers[entry] = REMOVED
+                continue
+        if answer == _NOTHING and at_limit(registers):
+            return Status.LIMIT
+        status = visit(
+            successors,
+            decompose,
+            tables,
+            store,
+            registers,
+            arrays,
+            entry,
+            answer,
+            other,
+        )
+        if status != Status.RUNNING:
+            return status
+        if answer == _NOTHING and key != 0:
+            enlist(arrays.index, entry, key)
+    return Status.RUNNING

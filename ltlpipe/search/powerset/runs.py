@@ -1,0 +1,243 @@
+"""Accepting runs through the sets of a search that has found some.
+
+The run of sets is looked for breadth first among the active ones: first from an initial
+set to the last SCC, then round inside of it until all marks have been seen.  An active
+set is a successor of another one if it is *included* in what the successor function
+gives: each of its states has a predecessor there (property 5), and no more is needed.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Sec. 5.
+
+Differences from the source: there the states of the sets are searched, restricted to the
+sets; here only the sets are, and what runs through them is then read off backwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import njit
+from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.powerset.checks import operate
+from ltlpipe.search.powerset.index import chain_of
+from ltlpipe.search.registers import Reg
+
+if TYPE_CHECKING:
+    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.powerset.searching import PowersetSearch
+
+_BUDGET = 1 << 12
+
+
+class Front(NamedTuple):
+    """The arrays of a breadth-first search over n sets."""
+
+    queue: np.ndarray  # int32[n]
+    parent: np.ndarray  # int32[n], the set before it plus 1, 0 for none
+    marks: np.ndarray  # uint32[n], marks of the transition from there
+    ends: np.ndarray  # int64[5], first and last of the queue, then what was found
+
+
+class SetRun(NamedTuple):
+    """An accepting run of sets.
+
+    Parameters
+    ----------
+    prefix, cycle : int64[k]
+        Ids of the sets; the cycle begins with the last of the prefix and ends with it.
+    prefix_marks, cycle_marks : uint32[k - 1]
+        Of the transitions between them.
+    """
+
+    prefix: np.ndarray
+    prefix_marks: np.ndarray
+    cycle: np.ndarray
+    cycle_marks: np.ndarray
+
+
+@njit
+def call(operation, tables, arrays, row, other):
+    """Call an operation on sets; for Python."""
+    return operate(operation, tables, arrays, row, other)
+
+
+@njit
+def spread(
+    successors,
+    includes,
+    key_of,
+    tables,
+    rows,
+    arrays,
+    front,
+    lowest,
+    wanted,
+    goal,
+    budget,
+):
+    """Go on breadth first from the sets in the queue, for at most `budget` of them.
+
+    Parameters
+    ----------
+    successors, includes, key_of : operations
+    tables : Tables
+    rows : uint64[n, n_words]
+        The sets.
+    arrays : Arrays
+        Of the search; only active sets are in the chains.
+    front : Front
+        Changed in place; ``ends[2:]`` is written when the goal is reached: the set that
+        the last transition leaves, the set that it leads to, its marks.
+    lowest : int
+        Sets with a lower number are not entered.
+    wanted : int
+        Marks of which the last transition has one; 0 if `goal` counts.
+    goal : int
+        The set that is looked for.
+
+    Returns
+    -------
+    int
+        1 if the goal is reached, 0 if not yet, -1 if it cannot be, -2 if the results of
+        an operation need more room.
+    """
+    index = arrays.index
+    ends = front.ends
+    for _ in range(budget):
+        if ends[0] == ends[1]:
+            return -1
+        state = np.int64(front.queue[ends[0]])
+        n = operate(successors, tables, arrays, rows[state], rows[state])
+        if n < 0:
+            return -2
+        ends[0] += 1
+        for i in range(n):
+            row = arrays.out_rows[i]
+            key = operate(key_of, tables, arrays, row, row) | 1
+            following = np.int64(index.heads[chain_of(index, key)])
+            while following > 0:
+                other = following - 1
+                following = np.int64(index.following[other])
+                if index.keys[other] != key or arrays.numbers[other] < lowest:
+                    continue
+                marks = arrays.out_marks[i]
+                reached = (wanted == 0 and other == goal) or (marks & wanted) != 0
+                if front.parent[other] != 0 and not reached:
+                    continue
+                if operate(includes, tables, arrays, row, rows[other]) == 0:
+                    continue
+                if reached:
+                    ends[2] = state
+                    ends[3] = other
+                    ends[4] = marks
+                    return 1
+                front.parent[other] = state + 1
+                front.marks[other] = marks
+                front.queue[ends[1]] = other
+                ends[1] += 1
+    return 0
+
+
+class SetRuns:
+    """Looks for runs in the sets of a search that has ended with FOUND.
+
+    Parameters
+    ----------
+    search : PowersetSearch
+        Its index is changed.
+    interrupt : Interrupt, optional
+        Ends the work when pressed.
+    """
+
+    def __init__(
+        self, search: PowersetSearch, interrupt: Interrupt | None = None
+    ) -> None:
+        self.search = search
+        self.interrupt = interrupt
+        search.index_active()
+
+    def accepting(self) -> SetRun:
+        """Return an accepting run of sets.
+
+        Raises
+        ------
+        Interrupted
+            `interrupt` was pressed, or a limit of the search is hit.
+        """
+        registers, arrays = self.search.registers, self.search.arrays
+        root = int(arrays.roots[registers[Reg.N_ROOTS] - 1])
+        start = int(arrays.active[root - 1])
+        n_initial = len(self.search.automaton.initial)
+        initial = [s for s in range(n_initial) if arrays.numbers[s] > 0]
+        prefix, prefix_marks = np.array([start]), np.zeros(0, dtype=np.uint32)
+        if start not in initial:
+            prefix, prefix_marks = self._path(initial, 1, 0, start)
+        cycle, marks = [np.array([start])], [np.zeros(0, dtype=np.uint32)]
+        missing = int(registers[Reg.ALL_MARKS])
+        while missing:
+            path, seen = self._path([int(cycle[-1][-1])], root, missing, -1)
+            cycle.append(path[1:])
+            marks.append(seen)
+            missing &= ~int(np.bitwise_or.reduce(seen))
+        if len(cycle) == 1 or cycle[-1][-1] != start:
+            path, seen = self._path([int(cycle[-1][-1])], root, 0, start)
+            cycle.append(path[1:])
+            marks.append(seen)
+        return SetRun(
+            prefix, prefix_marks, np.concatenate(cycle), np.concatenate(marks)
+        )
+
+    def _path(
+        self, starts: list[int], lowest: int, wanted: int, goal: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a shortest path of sets, at least one step long, and its marks."""
+        search = self.search
+        n = search.n_stored
+        front = Front(
+            queue=np.zeros(n, dtype=np.int32),
+            parent=np.zeros(n, dtype=np.int32),
+            marks=np.zeros(n, dtype=np.uint32),
+            ends=np.array([0, len(starts), 0, 0, 0], dtype=np.int64),
+        )
+        front.queue[: len(starts)] = starts
+        front.parent[starts] = np.array(starts) + 1
+        self._spread(front, lowest, wanted, goal)
+        state, other, last = front.ends[2:].tolist()
+        states, marks = [other], [last]
+        while state not in starts:
+            states.append(state)
+            marks.append(int(front.marks[state]))
+            state = int(front.parent[state]) - 1
+        states.append(state)
+        return np.array(states[::-1]), np.array(marks[::-1], dtype=np.uint32)
+
+    def _spread(self, front: Front, lowest: int, wanted: int, goal: int) -> None:
+        search = self.search
+        operations = search.operations
+        while True:
+            if self.interrupt is not None and self.interrupt.pressed:
+                raise Interrupted
+            if search.limits is not None and search.limits.expired:
+                raise Interrupted("timeout")
+            reached = spread(
+                operations.successors,
+                operations.includes,
+                operations.key,
+                search.automaton.tables,
+                search.store.rows,
+                search.arrays,
+                front,
+                lowest,
+                np.uint32(wanted),
+                goal,
+                _BUDGET,
+            )
+            if reached == 1:
+                return
+            if reached == -1:
+                raise RuntimeError("the search reported a run that is not there")
+            if reached == -2:
+                search.registers[Reg.MORE] = 1
+                search.grow(float("inf"))

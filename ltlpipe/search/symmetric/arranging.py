@@ -1,0 +1,119 @@
+"""All ways to arrange the colours of a set's blocks over finer blocks.
+
+A set whose blocks are cut falls into as many sets as there are ways to hand out the
+colours of each block to its pieces (the refinement of Sec. 6.3 of the source).  They are
+gone through one after another, without a list.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Sec. 6.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ltlpipe._jit import called
+from ltlpipe.search.symmetric.layout import Row, Sym
+from ltlpipe.search.symmetric.members import exchange
+
+
+@called
+def begin_arranging(ints, scratch):
+    """Prepare to go through the arrangements of BLOCKS over FINER.
+
+    Reads the rows BLOCKS and FINER of `scratch` (int64[k, m]), where FINER cuts BLOCKS
+    and both number blocks from 0; writes ORDER, CHOICE and USED.
+    """
+    n_members = ints[Sym.MEMBERS]
+    blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
+    order = scratch[Row.ORDER]
+    for member in range(n_members):
+        at = np.int64(member)
+        while at > 0 and (
+            blocks[order[at - 1]] > blocks[member]
+            or (
+                blocks[order[at - 1]] == blocks[member]
+                and finer[order[at - 1]] > finer[member]
+            )
+        ):
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = member
+    scratch[Row.CHOICE, 0] = -1
+    for member in range(n_members):
+        scratch[Row.USED, member] = 0
+
+
+@called
+def next_arrangement(ints, scratch, started):
+    """Write the next arrangement to WANTED; return whether there is one.
+
+    Reads COLOURS, which ascend in each block, beside what `begin_arranging` needs and
+    writes.  Within each finer block the colours of an arrangement ascend.
+    """
+    n_members = ints[Sym.MEMBERS]
+    colours, blocks = scratch[Row.COLOURS], scratch[Row.BLOCKS]
+    finer, order = scratch[Row.FINER], scratch[Row.ORDER]
+    choice, used = scratch[Row.CHOICE], scratch[Row.USED]
+    wanted = scratch[Row.WANTED]
+    at = n_members - 1 if started else np.int64(0)
+    while at >= 0:
+        member = order[at]
+        chosen = choice[at]
+        least = np.int64(-1)  # the colour to choose is at least this
+        if chosen >= 0:
+            used[chosen] = 0
+            least = colours[chosen] + 1
+        if at > 0 and finer[order[at - 1]] == finer[member]:
+            least = max(least, wanted[order[at - 1]])
+        source = chosen + 1
+        while source < n_members and (
+            used[source] != 0
+            or blocks[source] != blocks[member]
+            or colours[source] < least
+        ):
+            source += 1
+        if source == n_members:
+            choice[at] = -1
+            at -= 1
+            continue
+        used[source] = 1
+        choice[at] = source
+        wanted[member] = colours[source]
+        if at == n_members - 1:
+            return True
+        at += 1
+        choice[at] = -1
+    return False
+
+
+@called
+def arrange(ints, row, blocks, order, current, wanted):
+    """Exchange members within blocks until each has the colour that is wanted.
+
+    Parameters
+    ----------
+    ints : int64[...]
+        The tables.
+    row : uint64[...]
+        A state, changed in place.
+    blocks, order, wanted : int64[n_members]
+        The blocks; the members in an order in which those of a block lie together;
+        their colours to be.
+    current : int64[n_members]
+        Their colours, changed in place.
+    """
+    n_members = ints[Sym.MEMBERS]
+    for at in range(n_members):
+        member = order[at]
+        if current[member] == wanted[member]:
+            continue
+        later = at + 1
+        while current[order[later]] != wanted[member] or (
+            blocks[order[later]] != blocks[member]
+        ):
+            later += 1
+        other = order[later]
+        exchange(ints, row, member, other)
+        current[other] = current[member]
+        current[member] = wanted[member]

@@ -1,0 +1,232 @@
+"""Successors in the symbolic product of a symmetric network and a property.
+
+A *phase* of a state of the property is a partition of the members and those of its
+transitions that it fits: all permutations within its blocks take the actions that let
+such a transition happen to such actions again (the isotropy G_p' of Def. 12 of the
+source).  For each phase the blocks of the set are cut by those of the phase; for each
+way to hand out the colours to the finer blocks one state is expanded, its successors
+stand for sets whose blocks are the finer ones, and these are made as coarse as they
+may be.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Def. 12.
+
+Differences from the source: a transition of the property stands for all actions that it
+allows, not for one valuation; of steps that permutations of equally coloured members
+take to each other one is followed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ltlpipe._jit import called, inlined
+from ltlpipe.search.symmetric.arranging import (
+    arrange,
+    begin_arranging,
+    next_arrangement,
+)
+from ltlpipe.search.symmetric.layout import PHASE, Row, Sym
+from ltlpipe.search.symmetric.members import (
+    chain_blocks,
+    read_blocks,
+    read_colours,
+    settle,
+    sort_members,
+    swap_of,
+    write_field,
+)
+from ltlpipe.systems.packing_kernels import Select, expand_network, read_field
+
+_expand = called(expand_network)
+
+
+@inlined
+def cut(ints, phase, blocks, finer):
+    """Write the blocks of both a set and a phase, numbered from 0.
+
+    Returns whether they are finer than the set's.
+    """
+    own = ints[phase]
+    n_blocks = n_finer = np.int64(0)
+    for member in range(ints[Sym.MEMBERS]):
+        n_blocks = max(n_blocks, blocks[member] + 1)
+        earlier = member - 1
+        while earlier >= 0 and (
+            blocks[earlier] != blocks[member]
+            or ints[own + earlier] != ints[own + member]
+        ):
+            earlier -= 1
+        if earlier >= 0:
+            finer[member] = finer[earlier]
+        else:
+            finer[member] = n_finer
+            n_finer += 1
+    return n_finer > n_blocks
+
+
+@inlined
+def is_repeated(ints, action, wanted, before):
+    """Whether an exchange of members of equal colour gives an action with less number.
+
+    Then that one's step stands for this one, too.
+    """
+    if action < 0:
+        return False
+    n_actions = ints[Sym.N_ACTIONS]
+    for member in range(ints[Sym.MEMBERS]):
+        earlier = before[member]
+        if earlier >= 0 and wanted[earlier] == wanted[member]:
+            swap = swap_of(ints, earlier, member)
+            if ints[ints[Sym.ACTION_SWAPS] + swap * n_actions + action] < action:
+                return True
+    return False
+
+
+@called
+def write_steps(
+    ints,
+    scratch,
+    phase,
+    step_rows,
+    step_letters,
+    step_actions,
+    step_marks,
+    n_steps,
+    out_rows,
+    out_marks,
+    count,
+):
+    """Append the sets that the steps of one state lead to in a phase.
+
+    Reads FINER, BEFORE and WANTED of `scratch`.  Returns the new count, or -1 if there
+    is no room for them.
+    """
+    first_edge, edges = ints[phase + 1], ints[phase + 2]
+    letter_shift = ints[Sym.LETTER_SHIFT]
+    told = (np.int64(1) << letter_shift) - 1
+    system_shift = np.uint32(ints[Sym.SYSTEM_SHIFT])
+    colours = scratch[Row.STEP_COLOURS]
+    before = scratch[Row.BEFORE]
+    n_words = out_rows.shape[1]
+    for step in range(n_steps):
+        letter = np.int64(step_letters[step]) << letter_shift
+        letter += np.int64(step_marks[step]) & told
+        first, last = ints[first_edge + letter], ints[first_edge + letter + 1]
+        if first == last:
+            continue
+        if is_repeated(ints, step_actions[step], scratch[Row.WANTED], before):
+            continue
+        if count + (last - first) > out_rows.shape[0]:
+            return np.int64(-1)
+        row = step_rows[step]
+        read_colours(ints, row, colours)
+        sort_members(ints, row, colours, before)
+        settle(ints, row, colours, before, scratch[Row.STEP_BLOCKS], scratch[Row.PLAIN])
+        own_marks = np.uint32(0)
+        if letter_shift == 0:
+            own_marks = step_marks[step] << system_shift
+        for edge in range(first, last):
+            for w in range(n_words):
+                out_rows[count, w] = row[w]
+            state = ints[edges + 2 * edge]
+            write_field(ints, ints[Sym.PROPERTY], out_rows[count], state)
+            out_marks[count] = np.uint32(ints[edges + 2 * edge + 1]) | own_marks
+            count += 1
+    return count
+
+
+def symbolic_successors(
+    ints,
+    words,
+    system_ints,
+    system_words,
+    scratch,
+    step_rows,
+    step_letters,
+    step_actions,
+    step_marks,
+    row,
+    other,
+    out_rows,
+    out_marks,
+):
+    """Write the successors of a set (see `ltlpipe.search.powerset.automaton`)."""
+    n_words = row.shape[0]
+    n_system = ints[Sym.SYSTEM_WORDS]
+    last = step_rows.shape[0] - 1  # the state that is expanded
+    state = step_rows[last]
+    blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
+    colours, before = scratch[Row.COLOURS], scratch[Row.BEFORE]
+    read_blocks(ints, row, blocks)
+    read_colours(ints, row, colours)
+    watching = read_field(ints, ints[Sym.PROPERTY], row)
+    phases = ints[Sym.PHASES] + watching
+    count = np.int64(0)
+    for number in range(ints[phases], ints[phases + 1]):
+        phase = ints[Sym.PHASE_CELLS] + PHASE * number
+        is_finer = cut(ints, phase, blocks, finer)
+        chain_blocks(ints, finer, before)
+        if is_finer:
+            begin_arranging(ints, scratch)
+        started = False
+        while True:
+            if is_finer:
+                if not next_arrangement(ints, scratch, started):
+                    break
+            elif started:
+                break
+            started = True
+            for w in range(n_words):
+                state[w] = row[w]
+            if is_finer:
+                for member in range(ints[Sym.MEMBERS]):
+                    scratch[Row.CURRENT, member] = colours[member]
+                arrange(
+                    ints,
+                    state,
+                    blocks,
+                    scratch[Row.ORDER],
+                    scratch[Row.CURRENT],
+                    scratch[Row.WANTED],
+                )
+            else:
+                for member in range(ints[Sym.MEMBERS]):
+                    scratch[Row.WANTED, member] = colours[member]
+            n_steps = _expand(
+                system_ints,
+                system_words,
+                state[:n_system],
+                Select.ALL,
+                step_rows,
+                step_letters,
+                step_actions,
+                step_marks,
+            )
+            if n_steps == 0 and ints[Sym.STUTTER] != 0:
+                n_steps = _expand(
+                    system_ints,
+                    system_words,
+                    state[:n_system],
+                    Select.STUTTER,
+                    step_rows,
+                    step_letters,
+                    step_actions,
+                    step_marks,
+                )
+            count = write_steps(
+                ints,
+                scratch,
+                phase,
+                step_rows,
+                step_letters,
+                step_actions,
+                step_marks,
+                n_steps,
+                out_rows,
+                out_marks,
+                count,
+            )
+            if count < 0:
+                return count
+    return count

@@ -1,0 +1,240 @@
+"""The tables of a symbolic product (layout: `ltlpipe.search.symmetric.layout`).
+
+Rows: the words of the packed network, then the blocks of the members.  Cost: the row of
+the plain product and, for n members, n times the bits of n - 1, rounded up to words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.search.powerset.automaton import PowersetAutomaton, Tables
+from ltlpipe.search.product import MAX_MARKS
+from ltlpipe.search.symmetric.inclusion import (
+    symbolic_decompose,
+    symbolic_includes,
+    symbolic_key,
+)
+from ltlpipe.search.symmetric.layout import COLUMN, MOVED, PHASE, Row, Sym
+from ltlpipe.search.symmetric.phases import phases_of
+from ltlpipe.search.symmetric.product import symbolic_successors
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.systems.packing_tables import Field
+
+_WORD_BITS = 64
+_MAX_COLOURS = 1 << 55
+"""Colours are hashed together with the number of a class in one word."""
+
+
+class _Ints:
+    """The integer table while it is built."""
+
+    def __init__(self) -> None:
+        self.header = np.zeros(len(Sym), dtype=np.int64)
+        self._pieces = [self.header]
+        self.length = len(Sym)
+
+    def append(self, piece: np.ndarray) -> int:
+        """Append numbers of any shape; return their place."""
+        place = self.length
+        self._pieces.append(np.asarray(piece, dtype=np.int64).ravel())
+        self.length += piece.size
+        return place
+
+    def joined(self) -> np.ndarray:
+        """Return all of it."""
+        return np.concatenate(self._pieces)
+
+
+def symbolic_product(
+    symmetry: Symmetry,
+    packed: PackedNetwork,
+    automaton: PropertyAutomaton,
+    letters: np.ndarray,
+    *,
+    stutter: bool = False,
+) -> PowersetAutomaton:
+    """Return the symbolic product of a symmetric network and a property.
+
+    Parameters
+    ----------
+    symmetry : Symmetry
+        Of the network.
+    packed : PackedNetwork
+        The network, packed with ``extra_values=automaton.n_states`` and `letters`.
+    automaton : PropertyAutomaton
+        What is searched for; generalised Büchi.
+    letters : int32[n_actions]
+        The letter of each action.
+    stutter : bool
+        Whether a state without successors repeats itself for ever.
+
+    Raises
+    ------
+    UnsupportedError
+        The product has more than 32 marks, or members have too many colours.
+
+    Source: Baarir & Duret-Lutz 2006, Def. 12.
+    """
+    own_marks = 0 if automaton.system_marks else packed.n_marks
+    n_marks = automaton.n_marks + own_marks
+    if n_marks > MAX_MARKS:
+        raise UnsupportedError(
+            f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
+            "use --acceptance ba"
+        )
+    n_system = packed.initial.shape[0]
+    n_members = symmetry.n_members
+    bits = max((n_members - 1).bit_length(), 1)
+    each = _WORD_BITS // bits
+    n_words = n_system - (-n_members // each)
+    ints = _Ints()
+    header = ints.header
+    header[Sym.MEMBERS] = n_members
+    header[Sym.BLOCK_WORD] = n_system
+    header[Sym.BLOCK_BITS] = bits
+    header[Sym.BLOCKS_PER_WORD] = each
+    header[Sym.SYSTEM_WORDS] = n_system
+    header[Sym.STUTTER] = stutter
+    header[Sym.LETTER_SHIFT] = automaton.system_marks
+    header[Sym.SYSTEM_SHIFT] = automaton.n_marks if own_marks else 0
+    header[Sym.PROPERTY] = ints.append(_cell(packed.extra))
+    header[Sym.CLASSES] = ints.append(symmetry.class_of)
+    header[Sym.SWAPS] = ints.append(symmetry.swap_of)
+    header[Sym.N_ACTIONS] = symmetry.action_swaps.shape[1]
+    header[Sym.ACTION_SWAPS] = ints.append(symmetry.action_swaps)
+    colours = _append_columns(ints, symmetry, packed)
+    colours *= _append_moved(ints, symmetry, packed)
+    if colours > _MAX_COLOURS:
+        raise UnsupportedError(
+            f"interchangeable components have {colours} colours, the limit is "
+            f"{_MAX_COLOURS}: leave symmetry out of --reduce"
+        )
+    _append_phases(ints, symmetry, automaton, letters)
+    s = packed.max_successors
+    initial = np.zeros((1, n_words), dtype=np.uint64)
+    initial[0, :n_system] = packed.initial
+    initial[0, packed.extra.word] |= np.uint64(automaton.initial << packed.extra.shift)
+    _write_blocks(initial[0], symmetry.class_of, n_system, bits)
+    return PowersetAutomaton(
+        successors=symbolic_successors,
+        includes=symbolic_includes,
+        decompose=symbolic_decompose,
+        key=symbolic_key,
+        tables=Tables(
+            ints=ints.joined(),
+            words=_never_moved(symmetry, packed, n_system),
+            system_ints=packed.ints,
+            system_words=packed.words,
+            scratch=np.zeros((len(Row), n_members), dtype=np.int64),
+            step_rows=np.zeros((s + 1, n_words), dtype=np.uint64),
+            step_letters=np.zeros(s, dtype=np.int32),
+            step_actions=np.zeros(s, dtype=np.int32),
+            step_marks=np.zeros(s, dtype=np.uint32),
+        ),
+        initial=initial,
+        n_marks=n_marks,
+    )
+
+
+def _cell(field: Field) -> np.ndarray:
+    return np.array([field.word, field.shift, field.mask], dtype=np.int64)
+
+
+def _write_blocks(row: np.ndarray, blocks: np.ndarray, word: int, bits: int) -> None:
+    each = _WORD_BITS // bits
+    for member, block in enumerate(blocks.tolist()):
+        place, at = divmod(member, each)
+        row[word + place] |= np.uint64(block << (at * bits))
+
+
+def _never_moved(symmetry: Symmetry, packed: PackedNetwork, n_words: int) -> np.ndarray:
+    """Return the bits of a row, uint64[n_words], that no permutation changes."""
+    words = np.zeros(n_words, dtype=np.uint64)
+    changing = {c for member in symmetry.members for c in member} | set(symmetry.moved)
+    kept = [f for c, f in enumerate(packed.fields) if c not in changing]
+    for field in (*kept, packed.extra):
+        words[field.word] |= np.uint64(field.mask << field.shift)
+    return words
+
+
+def _append_columns(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int:
+    """Append the components of members; return how many colours they make."""
+    n_columns = max(len(member) for member in symmetry.members)
+    cells = np.zeros((symmetry.n_members, n_columns, COLUMN), dtype=np.int64)
+    cells[..., 3] = 1
+    colours = 1
+    for member, components in enumerate(symmetry.members):
+        product = 1
+        for column, component in enumerate(components):
+            states = packed.local_states[component]
+            canonical = symmetry.canonical[component][states]
+            n_states = int(canonical.max()) + 1
+            back = np.zeros(n_states, dtype=np.int64)
+            back[canonical] = np.arange(len(states))
+            field = packed.fields[component]
+            cells[member, column] = (
+                *_cell(field).tolist(),
+                n_states,
+                ints.append(canonical),
+                ints.append(back),
+            )
+            product *= n_states
+        colours = max(colours, product)
+    ints.header[Sym.COLUMNS] = n_columns
+    ints.header[Sym.COLUMN_CELLS] = ints.append(cells)
+    return colours
+
+
+def _append_moved(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int:
+    """Append the other components that move; return how many roles they make."""
+    cells = np.zeros((len(symmetry.moved), MOVED), dtype=np.int64)
+    product = 1
+    for cell, component in zip(cells, symmetry.moved, strict=True):
+        states = packed.local_states[component]
+        roles = symmetry.roles[component][states]
+        swaps = np.searchsorted(states, symmetry.state_swaps[component][:, states])
+        n_roles = int(roles.max()) + 1
+        cell[:] = (
+            *_cell(packed.fields[component]).tolist(),
+            n_roles,
+            ints.append(roles),
+            ints.append(swaps),
+            len(states),
+        )
+        product *= n_roles
+    ints.header[Sym.MOVED] = len(symmetry.moved)
+    ints.header[Sym.MOVED_CELLS] = ints.append(cells)
+    return product
+
+
+def _append_phases(
+    ints: _Ints, symmetry: Symmetry, automaton: PropertyAutomaton, letters: np.ndarray
+) -> None:
+    """Append the phases of each state of the property, and their transitions."""
+    phases = phases_of(symmetry, automaton, letters)
+    first = np.cumsum([0, *map(len, phases)])
+    cells = np.zeros((int(first[-1]), PHASE), dtype=np.int64)
+    for cell, phase in zip(cells, (p for own in phases for p in own), strict=True):
+        by_letter: list[list[tuple[int, int]]] = [
+            [] for _ in range(automaton.n_letters)
+        ]
+        for edge in phase.edges:
+            for letter in edge.letters:
+                by_letter[letter].append((edge.dst, edge.marks))
+        offsets = np.cumsum([0, *map(len, by_letter)])
+        edges = np.array([e for own in by_letter for e in own], dtype=np.int64)
+        cell[:] = (
+            ints.append(np.array(phase.blocks)),
+            ints.append(offsets),
+            ints.append(edges),
+        )
+    ints.header[Sym.PHASES] = ints.append(first)
+    ints.header[Sym.PHASE_CELLS] = ints.append(cells)

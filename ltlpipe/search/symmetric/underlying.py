@@ -1,0 +1,300 @@
+"""The states that the sets of a symbolic product are made of, and runs through them.
+
+An accepting run of sets is read backwards: each state of a set has a predecessor in the
+set before it (property 5 of `ltlpipe.search.powerset.automaton`), by a step of the
+network that the property follows with the marks of the run.  Turn after turn round the
+cycle of sets the walk goes on until it comes to a state a second time at the same place;
+from there it is walked back to the initial state.  Nothing has to be searched.
+
+The steps are taken from the components, not from the packed network.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Sec. 5.
+
+Differences from the source: there the underlying product is searched forwards, inside of
+the sets of the SCCs on the stack.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe._jit import njit
+from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.symmetric.layout import Row
+from ltlpipe.search.symmetric.members import read_colours, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.search.powerset.runs import SetRun
+    from ltlpipe.search.powerset.searching import PowersetSearch
+    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.packing import PackedNetwork
+
+STUTTER = -1
+"""The action of the step in which a deadlocked state repeats itself."""
+
+
+class State(NamedTuple):
+    """A state of the product."""
+
+    local: tuple[int, ...]  # states of the components
+    watching: int  # state of the property
+
+
+class Run(NamedTuple):
+    """An accepting run of a network.
+
+    Parameters
+    ----------
+    actions : int32[k + c]
+        Of prefix and cycle; STUTTER where a deadlocked state repeats itself.
+    states : int32[k + c + 1, n_components]
+        Local states before each of them and after the last.
+    length : int
+        k, the length of the prefix.
+    """
+
+    actions: np.ndarray
+    states: np.ndarray
+    length: int
+
+
+@njit
+def set_of_one(tables, row):
+    """Make a row of a state that of the set that holds just this state."""
+    scratch = tables.scratch
+    colours, before = scratch[Row.COLOURS], scratch[Row.BEFORE]
+    read_colours(tables.ints, row, colours)
+    before[:] = -1
+    settle(
+        tables.ints, row, colours, before, scratch[Row.STEP_BLOCKS], scratch[Row.PLAIN]
+    )
+
+
+class Underlying:
+    """The product of a network and a property, with steps backwards.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    packed : PackedNetwork
+        What the search is about.
+    automaton : PropertyAutomaton
+        The property.
+    letters : int32[n_actions]
+        The letter of each action.
+    stutter : bool
+        Whether a state without successors repeats itself.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        packed: PackedNetwork,
+        automaton: PropertyAutomaton,
+        letters: np.ndarray,
+        *,
+        stutter: bool,
+    ) -> None:
+        self.network = network
+        self.packed = packed
+        self.automaton = automaton
+        self.letters = letters.tolist()
+        self.stutter = stutter
+        self._sources: list[dict[str, dict[int, list[int]]]] = []
+        self._enabled: list[dict[str, set[int]]] = []
+        for component in network.components:
+            sources: dict[str, dict[int, list[int]]] = defaultdict(dict)
+            enabled: dict[str, set[int]] = defaultdict(set)
+            for src, label, dst in sorted(component.transitions()):
+                sources[label].setdefault(dst, []).append(src)
+                enabled[label].add(src)
+            self._sources.append(sources)
+            self._enabled.append(enabled)
+
+    def is_deadlock(self, local: tuple[int, ...]) -> bool:
+        """Whether a state of the network has no successor."""
+        return not any(
+            all(local[c] in self._enabled[c][a.name] for c in a.participants)
+            for a in self.network.actions
+        )
+
+    def steps_to(self, local: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the actions that lead to a state of the network, each with its source."""
+        for number, action in enumerate(self.network.actions):
+            choices = [
+                self._sources[c][action.name].get(local[c], ())
+                for c in action.participants
+            ]
+            for sources in product(*choices):
+                before = list(local)
+                for component, source in zip(action.participants, sources, strict=True):
+                    before[component] = source
+                yield number, tuple(before)
+        if self.stutter and self.is_deadlock(local):
+            yield STUTTER, local
+
+    def marks_of(self, local: tuple[int, ...]) -> int:
+        """Return the network's own marks on the steps that leave a state."""
+        if not self.network.has_acceptance:
+            return 0
+        return int(
+            all(
+                c.accepting is None or bool(c.accepting[state])
+                for c, state in zip(self.network.components, local, strict=True)
+            )
+        )
+
+    def predecessors(
+        self, after: State, watching: int, marks: int
+    ) -> Iterator[tuple[int, State]]:
+        """Yield actions and states of the product from which one step leads to a state.
+
+        The property is in state `watching` before, and the step has these marks.
+        """
+        automaton = self.automaton
+        told = automaton.system_marks
+        for action, local in self.steps_to(after.local):
+            own = self.marks_of(local)
+            letter = 0 if action == STUTTER else self.letters[action]
+            at = watching * automaton.n_letters + (
+                (letter << told) | (own if told else 0)
+            )
+            first, last = automaton.first_edge[at : at + 2].tolist()
+            own_marks = 0 if told else own << automaton.n_marks
+            for edge in range(first, last):
+                if (
+                    automaton.edge_dst[edge] == after.watching
+                    and int(automaton.edge_marks[edge]) | own_marks == marks
+                ):
+                    yield action, State(local, watching)
+                    break
+
+    def row_of(self, state: State, n_words: int) -> np.ndarray | None:
+        """Return a row, uint64[n_words], or None if a component never gets there."""
+        row = np.zeros(n_words, dtype=np.uint64)
+        packed = self.packed
+        for field, known, local in zip(
+            packed.fields, packed.local_states, state.local, strict=True
+        ):
+            value = int(np.searchsorted(known, local))
+            if value == len(known) or known[value] != local:
+                return None
+            row[field.word] |= np.uint64(value << field.shift)
+        row[packed.extra.word] |= np.uint64(state.watching << packed.extra.shift)
+        return row
+
+    def state_of(self, row: np.ndarray) -> State:
+        """Return the representative of a row."""
+        extra = self.packed.extra
+        watching = (int(row[extra.word]) >> extra.shift) & extra.mask
+        return State(tuple(self.packed.unpack(row[None])[0].tolist()), watching)
+
+
+def run_through(
+    underlying: Underlying,
+    search: PowersetSearch,
+    sets: SetRun,
+    interrupt: Interrupt | None = None,
+) -> Run:
+    """Return an accepting run whose states are in the sets of a run of sets.
+
+    Parameters
+    ----------
+    underlying : Underlying
+        The product.
+    search : PowersetSearch
+        Which has found the sets.
+    sets : SetRun
+        An accepting run of sets.
+    interrupt : Interrupt, optional
+        Ends the work when pressed.
+
+    Raises
+    ------
+    Interrupted
+        `interrupt` was pressed, or the time is up.
+    RuntimeError
+        A state has no predecessor: the sets are not what they should be.
+    """
+    walk = _Walk(underlying, search, interrupt)
+    rows = search.store.rows
+    at = len(sets.cycle) - 1
+    state = underlying.state_of(rows[sets.cycle[0]])
+    seen: dict[tuple[int, State], int] = {}
+    while True:
+        if at == 0:
+            at = len(sets.cycle) - 1
+        if (at, state) in seen:
+            break
+        seen[at, state] = len(walk.states)
+        state = walk.back(state, sets.cycle[at - 1], int(sets.cycle_marks[at - 1]))
+        at -= 1
+    turns = walk.taken(seen[at, state])
+    # The prefix leads to the set at the cycle's beginning: go on to there.
+    walk.clear()
+    first = state
+    while at != len(sets.cycle) - 1:
+        state = walk.back(state, sets.cycle[at - 1], int(sets.cycle_marks[at - 1]))
+        at = at - 1 or len(sets.cycle) - 1
+    for k in range(len(sets.prefix) - 1, 0, -1):
+        state = walk.back(state, sets.prefix[k - 1], int(sets.prefix_marks[k - 1]))
+    prefix = walk.taken(0)
+    actions = [a for a, _ in (*prefix, *turns)]
+    states = [s.local for _, s in (*prefix, *turns)] + [first.local]
+    return Run(
+        np.array(actions, dtype=np.int32),
+        np.array(states, dtype=np.int32),
+        len(prefix),
+    )
+
+
+class _Walk:
+    """Steps backwards, written down."""
+
+    def __init__(
+        self,
+        underlying: Underlying,
+        search: PowersetSearch,
+        interrupt: Interrupt | None,
+    ) -> None:
+        self.underlying = underlying
+        self.search = search
+        self.interrupt = interrupt
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the steps."""
+        self.states: list[tuple[int, State]] = []  # action, and the state before it
+
+    def back(self, after: State, set_before: int, marks: int) -> State:
+        """Step from a state to one before it, in a set."""
+        search = self.search
+        if self.interrupt is not None and self.interrupt.pressed:
+            raise Interrupted
+        if search.limits is not None and search.limits.expired:
+            raise Interrupted("timeout")
+        whole = search.store.rows[set_before]
+        watching = self.underlying.state_of(whole).watching
+        for action, state in self.underlying.predecessors(after, watching, marks):
+            row = self.underlying.row_of(state, len(whole))
+            if row is None:
+                continue
+            set_of_one(search.automaton.tables, row)
+            if search.includes(whole, row):
+                self.states.append((action, state))
+                return state
+        raise RuntimeError("a state of a set has no predecessor in the set before it")
+
+    def taken(self, start: int) -> list[tuple[int, State]]:
+        """Return the steps after the first `start`, in the order of the run."""
+        return self.states[start:][::-1]

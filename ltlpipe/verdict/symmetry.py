@@ -1,0 +1,102 @@
+"""Search in the symbolic product on the way to a verdict: the search, its run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.search.driver import MIB, drive
+from ltlpipe.search.powerset.runs import SetRuns
+from ltlpipe.search.powerset.searching import PowersetSearch
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.symmetric.tables import symbolic_product
+from ltlpipe.search.symmetric.underlying import Underlying, run_through
+from ltlpipe.systems.packing import pack
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.search.driver import Interrupt, Limits, Outcome, Progress
+    from ltlpipe.search.symmetric.underlying import Run
+    from ltlpipe.verdict.options import Options
+
+
+class AskedOfSets(NamedTuple):
+    """What a search in the symbolic product is for.
+
+    Parameters
+    ----------
+    symmetry : Symmetry
+        Of the network that is searched.
+    table : PropertyAutomaton
+        What is searched for.
+    actions : list of str
+        Those that its letters stand for, from letter 1 on.
+    """
+
+    symmetry: Symmetry
+    table: PropertyAutomaton
+    actions: list[str]
+
+
+class SymmetricRun:
+    """A search in the symbolic product that answers a question.
+
+    Parameters
+    ----------
+    asked : AskedOfSets
+        The question.
+    name : str
+        One of `ltlpipe.search.catalogue.POWERSET`.
+    options : Options
+        The seed that shuffles steps, and what a deadlock does.
+
+    Attributes
+    ----------
+    search : PowersetSearch
+        Advanced by `drive`.
+    """
+
+    def __init__(self, asked: AskedOfSets, name: str, options: Options) -> None:
+        symmetry, table = asked.symmetry, asked.table
+        letters = letters_of(symmetry.network, asked.actions)
+        packed = pack(
+            symmetry.network, letters, extra_values=table.n_states, seed=options.seed
+        )
+        stutter = options.stutters
+        automaton = symbolic_product(symmetry, packed, table, letters, stutter=stutter)
+        self.search = PowersetSearch(automaton, name)
+        self.underlying = Underlying(
+            symmetry.network, packed, table, letters, stutter=stutter
+        )
+
+    def drive(
+        self, limits: Limits, interrupt: Interrupt, progress: Progress | None
+    ) -> Outcome:
+        """Search until there is an answer, or a limit is hit."""
+        return drive(self.search, limits, interrupt=interrupt, progress=progress)
+
+    def statistics(self) -> dict[str, Any]:
+        """Return what `Statistics` holds of the search."""
+        search, registers = self.search, self.search.registers
+        states = int(registers[Reg.VISITED])
+        return {
+            "states": states,
+            "transitions": int(registers[Reg.TRANSITIONS]),
+            "max_depth": int(registers[Reg.MAX_DEPTH]),
+            "memory_mib": search.memory_bytes / MIB,
+            "bytes_per_state": search.memory_bytes / states if states else None,
+            "colour_bytes_per_state": search.bytes_per_state,
+            "details": search.statistics(),
+        }
+
+    def lasso(self, interrupt: Interrupt, memory_bytes: float) -> Run:  # noqa: ARG002
+        """Return the run that was found.
+
+        Raises
+        ------
+        Interrupted
+            `interrupt` was pressed, or the time is up.
+        """
+        sets = SetRuns(self.search, interrupt).accepting()
+        return run_through(self.underlying, self.search, sets, interrupt)
