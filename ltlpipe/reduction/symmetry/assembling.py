@@ -1,0 +1,196 @@
+"""Classes put together: a `Symmetry` with all of its tables.
+
+A class is taken in if its swaps commute with those of all others, leave the members of
+other classes alone, and if all local states that swaps move are known by roles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.reduction.symmetry.acting import (
+    ClassAction,
+    RefusedError,
+    nodes_of_states,
+)
+from ltlpipe.reduction.symmetry.group import NO_SWAP, UNREACHABLE, Symmetry
+from ltlpipe.reduction.symmetry.roles import roles_of
+
+if TYPE_CHECKING:
+    from ltlpipe.reduction.symmetry.structure import Parts, Structure
+
+
+class Assembly:
+    """Classes that go together so far.
+
+    Parameters
+    ----------
+    structure, parts : Structure, Parts
+        The network.
+    """
+
+    def __init__(self, structure: Structure, parts: Parts) -> None:
+        self._structure = structure
+        self._parts = parts
+        self.classes: list[ClassAction] = []
+
+    def add(self, new: ClassAction) -> None:
+        """Take in a class.
+
+        Raises
+        ------
+        RefusedError
+            It does not go with those that are there; nothing has changed.
+        """
+        for other in self.classes:
+            self._check_apart(new, other)
+        _Tables(self._structure, self._parts, [*self.classes, new]).roles()
+        self.classes.append(new)
+
+    def _check_apart(self, new: ClassAction, other: ClassAction) -> None:
+        shared = set(new.columns) & set(other.columns)
+        if shared:
+            name = self._parts.network.components[min(shared)].name or min(shared)
+            raise RefusedError(f"component {name!r} would belong to two classes")
+        for one, two in ((new, other), (other, new)):
+            nodes = self._nodes_of(one)
+            for swap in two.neighbours:
+                if not np.array_equal(swap[nodes], nodes):
+                    raise RefusedError(
+                        "exchanging members of one class changes those of another"
+                    )
+        for s in new.neighbours:
+            for r in other.neighbours:
+                if not np.array_equal(s[r], r[s]):
+                    raise RefusedError(
+                        "members of two classes cannot be exchanged independently"
+                    )
+
+    def _nodes_of(self, class_: ClassAction) -> np.ndarray:
+        """Return the nodes of a class's components and of their states."""
+        states = [
+            nodes_of_states(self._structure, self._parts, c) for c in class_.columns
+        ]
+        return np.concatenate([class_.columns, *states])
+
+    def symmetry(self) -> Symmetry:
+        """Return what the classes amount to; there must be one at least."""
+        classes = sorted(self.classes, key=lambda c: min(c.columns))
+        return _Tables(self._structure, self._parts, classes).symmetry()
+
+
+class _Tables:
+    """The tables of a symmetry with these classes, in this order."""
+
+    def __init__(
+        self, structure: Structure, parts: Parts, classes: list[ClassAction]
+    ) -> None:
+        self._structure = structure
+        self._parts = parts
+        self._classes = classes
+        self._members = tuple(m for c in classes for m in c.members)
+        sizes = [len(c.members) for c in classes]
+        self._class_of = np.repeat(np.arange(len(classes)), sizes).astype(np.int32)
+        first = np.cumsum([0, *sizes])
+        self._swaps = {
+            (int(first[k]) + i, int(first[k]) + j): swap
+            for k, class_ in enumerate(classes)
+            for (i, j), swap in class_.swaps().items()
+        }
+        self._moved = self._moved_components()
+
+    def _moved_components(self) -> tuple[int, ...]:
+        inside = {c for member in self._members for c in member}
+        steps = [s for c in self._classes for s in c.neighbours]
+        moved = []
+        for component in range(self._structure.n_components):
+            nodes = nodes_of_states(self._structure, self._parts, component)
+            if component not in inside and any(
+                (s[nodes] != nodes).any() for s in steps
+            ):
+                moved.append(component)
+        return tuple(moved)
+
+    def roles(self) -> dict[int, np.ndarray]:
+        """Return the roles in the local states of each component that is moved.
+
+        Raises
+        ------
+        RefusedError
+            A local state is not known by them.
+        """
+        tables = {}
+        for component in self._moved:
+            nodes = nodes_of_states(self._structure, self._parts, component)
+            swaps = {pair: swap[nodes] - nodes[0] for pair, swap in self._swaps.items()}
+            roles = roles_of(swaps, self._class_of, len(nodes))
+            lts = self._parts.network.components[component]
+            if roles is None:
+                raise RefusedError(
+                    f"a local state of component {lts.name or component!r} says more "
+                    "about them than which role each plays in it"
+                )
+            table = np.zeros((lts.n_states, len(self._members)), dtype=np.int32)
+            table[self._parts.reached[component]] = roles
+            tables[component] = table
+        return tables
+
+    def symmetry(self) -> Symmetry:
+        n_members = len(self._members)
+        swap_of = np.full((n_members, n_members), NO_SWAP, dtype=np.int32)
+        for number, (i, j) in enumerate(self._swaps):
+            swap_of[i, j] = swap_of[j, i] = number
+        first, n_actions = self._structure.n_components, self._structure.n_actions
+        actions = [s[first : first + n_actions] - first for s in self._swaps.values()]
+        return Symmetry(
+            network=self._parts.network,
+            members=self._members,
+            class_of=self._class_of,
+            canonical=self._canonical(),
+            swap_of=swap_of,
+            action_swaps=np.array(actions, dtype=np.int32).reshape(-1, n_actions),
+            moved=self._moved,
+            state_swaps={c: self._state_swaps(c) for c in self._moved},
+            roles=self.roles(),
+        )
+
+    def _state_swaps(self, component: int) -> np.ndarray:
+        n_states = self._parts.network.components[component].n_states
+        reached = self._parts.reached[component]
+        nodes = nodes_of_states(self._structure, self._parts, component)
+        table = np.tile(np.arange(n_states, dtype=np.int32), (len(self._swaps), 1))
+        for row, swap in zip(table, self._swaps.values(), strict=True):
+            row[reached] = reached[swap[nodes] - nodes[0]]
+        return table
+
+    def _canonical(self) -> dict[int, np.ndarray]:
+        components = self._parts.network.components
+        canonical = {}
+        for class_ in self._classes:
+            numbers = {}  # of the columns of the member before
+            for c in class_.members[0]:
+                numbers[c] = self._parts.reached[c]
+            for k, member in enumerate(class_.members):
+                if k:
+                    numbers = self._taken_along(numbers, class_.neighbours[k - 1])
+                for c in member:
+                    table = np.full(components[c].n_states, UNREACHABLE, dtype=np.int32)
+                    table[self._parts.reached[c]] = numbers[c]
+                    canonical[c] = table
+        return canonical
+
+    def _taken_along(
+        self, numbers: dict[int, np.ndarray], swap: np.ndarray
+    ) -> dict[int, np.ndarray]:
+        """Return the numbers of the states of the next member's components."""
+        images = {}
+        for c, table in numbers.items():
+            image = int(swap[c])
+            first = nodes_of_states(self._structure, self._parts, image)[0]
+            taken = np.empty_like(table)
+            nodes = nodes_of_states(self._structure, self._parts, c)
+            taken[swap[nodes] - first] = table
+            images[image] = taken
+        return images

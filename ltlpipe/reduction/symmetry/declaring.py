@@ -1,0 +1,150 @@
+"""A symmetry that the user names, verified."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.reduction.symmetry.acting import ClassAction, RefusedError, class_action
+from ltlpipe.reduction.symmetry.assembling import Assembly
+from ltlpipe.reduction.symmetry.matching import exchange
+from ltlpipe.reduction.symmetry.refining import Effort, refined
+from ltlpipe.reduction.symmetry.structure import (
+    MOST_NODES,
+    Parts,
+    Structure,
+    parts_of,
+    structure_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.systems.lts import Network
+
+_NEAREST = 3  # names that a message offers
+
+
+def declared_symmetry(
+    network: Network,
+    names: Sequence[Sequence[str]],
+    *,
+    stop_in_time: Callable[[], None] | None = None,
+) -> Symmetry:
+    """Verify that the named components can be exchanged, and say how.
+
+    Parameters
+    ----------
+    network : Network
+        Not changed.
+    names : sequence of sequence of str
+        The classes: the names of components, one of each member.
+    stop_in_time : callable, optional
+        Called now and then; what it raises is passed on.
+
+    Returns
+    -------
+    Symmetry
+        Its classes have the named components' members, in the order of the names.
+
+    Raises
+    ------
+    UnsupportedError
+        A name is unknown, or of several components, or named twice; a class has fewer
+        than two names; or components cannot be exchanged, and why.
+    """
+    classes = _components(network, names)
+    parts = parts_of(network)
+    n_nodes = len(network.components) + len(network.actions) + parts.n_states
+    if n_nodes >= MOST_NODES:
+        raise UnsupportedError(
+            f"symmetry of a network with {n_nodes} local states and actions"
+        )
+    structure = structure_of(parts)
+    effort = Effort(None, stop_in_time)
+    stable = refined(structure, structure.colours[None], effort)
+    assert stable is not None  # one colouring is like itself
+    assembly = Assembly(structure, parts)
+    for firsts in classes:
+        try:
+            assembly.add(_verified(structure, parts, stable[0], firsts, effort))
+        except RefusedError as refused:
+            listed = ", ".join(network.components[c].name for c in firsts)
+            raise UnsupportedError(f"{listed} are not symmetric: {refused}") from None
+    return assembly.symmetry()
+
+
+def _components(network: Network, names: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Return the numbers of the named components, class by class."""
+    numbers = {c.name: k for k, c in enumerate(network.components)}
+    count = Counter(c.name for c in network.components)
+    if not names:
+        raise UnsupportedError("no components are named that are symmetric")
+    seen: set[str] = set()
+    for class_ in names:
+        if len(class_) < 2:
+            raise UnsupportedError(
+                "a class of symmetric components has two at least, not "
+                + (repr(class_[0]) if class_ else "none")
+            )
+        for name in class_:
+            if not name or name not in numbers:
+                raise UnsupportedError(_unknown(name, [n for n in numbers if n]))
+            if count[name] > 1:
+                raise UnsupportedError(f"{count[name]} components are called {name!r}")
+            if name in seen:
+                raise UnsupportedError(f"component {name!r} is named twice")
+            seen.add(name)
+    return [[numbers[name] for name in class_] for class_ in names]
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, _NEAREST, 0.5)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f"no component is called {name!r}{hint}"
+
+
+def _verified(
+    structure: Structure,
+    parts: Parts,
+    stable: np.ndarray,
+    firsts: list[int],
+    effort: Effort,
+) -> ClassAction:
+    exchanges = []
+    for other in firsts[1:]:
+        swap = None
+        if stable[firsts[0]] == stable[other]:
+            swap = exchange(structure, stable, firsts[0], other, effort)
+        if swap is None:
+            raise RefusedError(_difference(parts, firsts[0], other))
+        exchanges.append(swap)
+    return class_action(structure, parts, firsts, exchanges)
+
+
+def _difference(parts: Parts, first: int, second: int) -> str:
+    """Say what is known of why two components cannot be exchanged."""
+    one, two = (parts.network.components[c] for c in (first, second))
+    components = parts.owner[parts.use]
+    sizes = {
+        "labels": (len(one.labels), len(two.labels)),
+        "internal labels": (len(one.internal), len(two.internal)),
+        "reachable states": (len(parts.reached[first]), len(parts.reached[second])),
+        "transitions from reachable states": (
+            int((components == first).sum()),
+            int((components == second).sum()),
+        ),
+    }
+    pair = f"{one.name!r} and {two.name!r} cannot be exchanged"
+    for what, (here, there) in sizes.items():
+        if here != there:
+            return f"{pair}: {one.name!r} has {here} {what}, {two.name!r} has {there}"
+    return (
+        f"{pair}: no renaming of labels and local states was found that exchanges them "
+        "and leaves the others alone"
+    )

@@ -1,0 +1,243 @@
+"""The symmetry of a network, found.
+
+Most networks have none, and that is to be seen soon: first from the sizes of alphabets,
+then from the components and actions without local states (`outline_of`), each component
+singled out in turn.  What is left is tried pair by pair.
+
+Only automorphisms that exchange two members and leave all others alone are looked for,
+and only products of full symmetric groups come out.
+
+Limits: components beyond `MOST_COMPONENTS` in one group, networks of more than
+`MOST_NODES` reached local states and actions, and refinements beyond `MOST_WORK` are
+given up, and with them symmetry that may be there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.reduction.symmetry.acting import ClassAction, RefusedError, class_action
+from ltlpipe.reduction.symmetry.assembling import Assembly
+from ltlpipe.reduction.symmetry.matching import exchange
+from ltlpipe.reduction.symmetry.refining import (
+    Effort,
+    SpentError,
+    refined,
+    single_out,
+)
+from ltlpipe.reduction.symmetry.structure import (
+    MOST_NODES,
+    Parts,
+    Structure,
+    outline_of,
+    parts_of,
+    structure_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.systems.lts import Network
+
+MOST_WORK = 20_000_000
+"""Tuples looked at by all refinements together: about two seconds."""
+
+MOST_COMPONENTS = 256
+"""In a group of components that are tried with each other."""
+
+
+def find_symmetry(
+    network: Network,
+    *,
+    least: int = 3,
+    stop_in_time: Callable[[], None] | None = None,
+) -> Symmetry | None:
+    """Find the components of a network that can be exchanged.
+
+    Parameters
+    ----------
+    network : Network
+        Not changed.
+    least : int
+        Members that a class must have, at least 2.
+    stop_in_time : callable, optional
+        Called now and then; what it raises is passed on.
+
+    Returns
+    -------
+    Symmetry or None
+        Verified; None if no class was found.
+
+    Raises
+    ------
+    ValueError
+        `least` is below 2.
+    """
+    if least < 2:
+        raise ValueError(f"classes have two members at least, not {least}")
+    if not _some_alike(network, least):
+        return None
+    effort = Effort(MOST_WORK, stop_in_time)
+    parts = parts_of(network)
+    try:
+        groups = _hopeful_groups(outline_of(parts), least, effort)
+        n_nodes = len(network.components) + len(network.actions) + parts.n_states
+        if not groups or n_nodes >= MOST_NODES:
+            return None
+        structure = structure_of(parts)
+        stable = refined(structure, structure.colours[None], effort)
+    except SpentError:
+        return None
+    assert stable is not None  # one colouring is like itself
+    search = _Search(structure, parts, stable[0], least, effort)
+    classes: list[ClassAction] = []
+    try:
+        for group in groups:
+            classes.extend(search.classes(group))
+    except SpentError:
+        pass  # those found before are as good
+    return _assembled(structure, parts, classes)
+
+
+def _assembled(
+    structure: Structure, parts: Parts, classes: list[ClassAction]
+) -> Symmetry | None:
+    """Put classes together, those of few columns and many members first."""
+    assembly = Assembly(structure, parts)
+    for new in sorted(classes, key=lambda c: (len(c.members[0]), -len(c.members))):
+        try:
+            assembly.add(new)
+        except RefusedError:
+            continue
+    return assembly.symmetry() if assembly.classes else None
+
+
+def _some_alike(network: Network, least: int) -> bool:
+    """Whether enough components agree in what is known without looking at states."""
+    alike = Counter(
+        (len(c.labels), len(c.internal), c.accepting is None)
+        for c in network.components
+    )
+    return max(alike.values()) >= least
+
+
+def _hopeful_groups(
+    outline: Structure, least: int, effort: Effort
+) -> list[dict[int, set[int]]]:
+    """Return groups of components that the outline does not tell apart.
+
+    In each group each component has those that it may be exchanged with; the others
+    of its colour are out of the question.
+    """
+    stable = refined(outline, outline.colours[None], effort)
+    assert stable is not None
+    colours = stable[0, : outline.n_components]
+    _, cells, sizes = np.unique(colours, return_inverse=True, return_counts=True)
+    groups = []
+    for cell in np.flatnonzero((sizes >= least) & (sizes <= MOST_COMPONENTS)):
+        components = np.flatnonzero(cells == cell)
+        group = _hopeful(outline, stable[0], components, least, effort)
+        if group:
+            groups.append(group)
+    return groups
+
+
+def _hopeful(
+    outline: Structure,
+    stable: np.ndarray,
+    components: np.ndarray,
+    least: int,
+    effort: Effort,
+) -> dict[int, set[int]]:
+    """Return who may be exchanged with whom in one group.
+
+    Row i of the colourings has component i singled out.  An exchange of i and j takes
+    row i to row j and leaves all components in their places but i, j and those that
+    move along; as all members of a class have equally many in the group, at most
+    len(group) / least each.
+    """
+    rows = np.tile(stable, (len(components), 1))
+    for row, component in zip(rows, components.tolist(), strict=True):
+        single_out(row, component, 0)
+    seen = refined(outline, rows, effort)
+    assert seen is not None
+    seen = seen[:, components]
+    most_moved = 2 * (len(components) // least)
+    possible = np.zeros((len(components), len(components)), dtype=np.bool_)
+    own = seen.diagonal()
+    for i, row in enumerate(seen):
+        differing = (seen != row).sum(axis=1)
+        possible[i] = (own == own[i]) & (row == seen[:, i]) & (differing <= most_moved)
+        possible[i, i] = False
+    while True:
+        kept = possible.sum(axis=1) >= least - 1
+        if (possible <= kept[:, None] & kept).all():
+            break
+        possible &= kept[:, None] & kept
+    return {
+        int(components[i]): set(components[possible[i]].tolist())
+        for i in np.flatnonzero(kept)
+    }
+
+
+class _Search:
+    """Looks for classes among components that may be exchanged."""
+
+    def __init__(
+        self,
+        structure: Structure,
+        parts: Parts,
+        stable: np.ndarray,
+        least: int,
+        effort: Effort,
+    ) -> None:
+        self._structure = structure
+        self._parts = parts
+        self._stable = stable
+        self._least = least
+        self._effort = effort
+
+    def classes(self, group: dict[int, set[int]]) -> Iterator[ClassAction]:
+        """Yield the classes of one group; no component leads two of them."""
+        left = list(group)
+        while len(left) >= self._least:
+            first = left[0]
+            others = [j for j in left[1:] if j in group[first]]
+            taken = {first}
+            for exchanges in self._by_size(first, others):
+                members = [first, *exchanges]
+                try:
+                    action = class_action(
+                        self._structure, self._parts, members, [*exchanges.values()]
+                    )
+                except RefusedError:
+                    continue
+                yield action
+                taken.update(action.columns)
+                break
+            left = [j for j in left if j not in taken]
+
+    def _by_size(self, first: int, others: list[int]) -> list[dict[int, np.ndarray]]:
+        """Return exchanges of one component with others, by how much moves along.
+
+        Those that move the fewest components first; of several that move the same
+        components one is enough.
+        """
+        found: dict[int, dict[tuple[int, ...], tuple[int, np.ndarray]]] = {}
+        components = np.arange(self._structure.n_components)
+        for other in others:
+            if self._stable[first] != self._stable[other]:
+                continue
+            swap = exchange(self._structure, self._stable, first, other, self._effort)
+            if swap is not None:
+                moved = tuple(np.flatnonzero(swap[components] != components).tolist())
+                found.setdefault(len(moved), {}).setdefault(moved, (other, swap))
+        return [
+            dict(exchanges.values())
+            for _, exchanges in sorted(found.items())
+            if len(exchanges) >= self._least - 1
+        ]

@@ -1,0 +1,288 @@
+"""A network as a relational structure: what an automorphism has to keep.
+
+The nodes are the components, then the actions, then the local states that their
+components reach, component by component.  The tuples are ``(component, action)`` for
+alphabets, ``(component, state)``, and ``(action, state, state)`` for transitions.  A
+permutation of the nodes that keeps kinds of nodes and the set of tuples is an
+automorphism of the network.
+
+`outline` is the same without the local states: far smaller, and enough to see that
+most networks have no symmetry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.systems.packing import reachable_states
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.lts import LTS, Network
+
+MOST_NODES = 2_000_000
+"""A tuple of three nodes is compared as one number of 63 bits."""
+
+
+def mixed(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers that look random, different ones for different `numbers`.
+
+    The finaliser of SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable
+    Pseudorandom Number Generators", OOPSLA 2014; it is a bijection.
+
+    Parameters
+    ----------
+    numbers : uint64[...]
+        Not changed.
+    """
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    result: np.ndarray = numbers ^ (numbers >> np.uint64(31))
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Coloured nodes and tuples of them.
+
+    Parameters
+    ----------
+    n_components, n_actions : int
+        Nodes 0..n_components-1 are the components, the next n_actions the actions.
+    colours : uint64[n]
+        Of nodes: different for different kinds of them.
+    tuples : int64[3, m]
+        Each tuple once; the last place of a pair holds n.
+    weights : uint64[m]
+        Of tuples: equal for those that an automorphism can take to each other.
+    """
+
+    n_components: int
+    n_actions: int
+    colours: np.ndarray
+    tuples: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.colours)
+
+    @property
+    def n_tuples(self) -> int:
+        """Number of tuples."""
+        return int(self.tuples.shape[1])
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """int64[3*m]: where nodes stand in the flattened `tuples`, node by node."""
+        return np.argsort(self.tuples.ravel(), kind="stable")
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """int64[n+1]: the places of node k are ``places[ends[k]:ends[k+1]]``."""
+        nodes = np.sort(self.tuples.ravel())
+        return np.searchsorted(nodes, np.arange(self.n_nodes + 1))
+
+    @cached_property
+    def _keys(self) -> np.ndarray:
+        return np.sort(self._as_keys(self.tuples))
+
+    def _as_keys(self, tuples: np.ndarray) -> np.ndarray:
+        base = self.n_nodes + 1
+        keys: np.ndarray = (tuples[0] * base + tuples[1]) * base + tuples[2]
+        return keys
+
+    def is_automorphism(self, permutation: np.ndarray) -> bool:
+        """Whether a permutation of the nodes keeps kinds and tuples.
+
+        Parameters
+        ----------
+        permutation : int64[n]
+            Where each node goes.
+        """
+        if not np.array_equal(self.colours[permutation], self.colours):
+            return False
+        images = np.append(permutation, self.n_nodes)[self.tuples]
+        return np.array_equal(np.sort(self._as_keys(images)), self._keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What structures of a network are made of.
+
+    Parameters
+    ----------
+    network : Network
+        Whose parts.
+    reached : list of int32[k]
+        Of each component: the local states that it reaches, ascending.
+    first_state : int64[n_components+1]
+        Reached states are numbered through, component by component.
+    owner, action : int64[p]
+        The alphabets: each component with each of its labels' actions.
+    use, src, dst : int64[m]
+        Transitions between reached states, each once: which of the p pairs of
+        component and action takes which state to which.
+    """
+
+    network: Network
+    reached: list[np.ndarray]
+    first_state: np.ndarray
+    owner: np.ndarray
+    action: np.ndarray
+    use: np.ndarray
+    src: np.ndarray
+    dst: np.ndarray
+
+    @property
+    def n_states(self) -> int:
+        """Number of reached local states of all components."""
+        return int(self.first_state[-1])
+
+
+def parts_of(network: Network) -> Parts:
+    """Take a network apart."""
+    components = network.components
+    reached = [reachable_states(c) for c in components]
+    first_state = np.cumsum([0, *map(len, reached)])
+    n_labels = [len(c.labels) for c in components]
+    first_use = np.cumsum([0, *n_labels])
+    tables = [
+        _transitions(c, reached[k], first_use[k], first_state[k])
+        for k, c in enumerate(components)
+    ]
+    use, src, dst = _each_once(np.concatenate(tables, axis=1))
+    return Parts(
+        network=network,
+        reached=reached,
+        first_state=first_state,
+        owner=np.repeat(np.arange(len(components)), n_labels),
+        action=_actions_of_labels(network),
+        use=use,
+        src=src,
+        dst=dst,
+    )
+
+
+def _transitions(
+    component: LTS, reached: np.ndarray, first_use: int, first_state: int
+) -> np.ndarray:
+    """Return the transitions from reached states: int64[3, k], use, src, dst."""
+    src = np.searchsorted(reached, component.src)
+    src[src == len(reached)] = 0
+    kept = reached[src] == component.src
+    dst = np.searchsorted(reached, component.dst[kept])
+    return np.stack(
+        [component.label[kept] + first_use, src[kept] + first_state, dst + first_state]
+    ).astype(np.int64)
+
+
+def _each_once(table: np.ndarray) -> tuple[np.ndarray, ...]:
+    use, src, dst = table
+    order = np.lexsort((dst, src, use))
+    table = table[:, order]
+    new = np.ones(table.shape[1], dtype=np.bool_)
+    new[1:] = (table[:, 1:] != table[:, :-1]).any(axis=0)
+    return tuple(table[:, new])
+
+
+def _actions_of_labels(network: Network) -> np.ndarray:
+    """Return the action of each label of each component, one after the other."""
+    index = {
+        (a.name, a.participants[0] if a.internal else -1): k
+        for k, a in enumerate(network.actions)
+    }
+    return np.array(
+        [
+            index[label, k if label in component.internal else -1]
+            for k, component in enumerate(network.components)
+            for label in component.labels
+        ],
+        dtype=np.int64,
+    )
+
+
+def structure_of(parts: Parts) -> Structure:
+    """Return all of a network as a structure."""
+    network = parts.network
+    n_components, n_actions = len(network.components), len(network.actions)
+    first = n_components + n_actions
+    n_nodes = first + parts.n_states
+    alphabets = _pairs(parts.owner, n_components + parts.action, n_nodes)
+    owners = np.repeat(np.arange(n_components), np.diff(parts.first_state))
+    states = np.arange(first, n_nodes)
+    steps = [
+        n_components + parts.action[parts.use],
+        first + parts.src,
+        first + parts.dst,
+    ]
+    tuples = np.concatenate(
+        [alphabets, _pairs(owners, states, n_nodes), np.stack(steps)], axis=1
+    )
+    return Structure(
+        n_components=n_components,
+        n_actions=n_actions,
+        colours=mixed(np.concatenate([_kinds(network), _kinds_of_states(parts)])),
+        tuples=tuples,
+        weights=np.zeros(tuples.shape[1], dtype=np.uint64),
+    )
+
+
+def outline_of(parts: Parts) -> Structure:
+    """Return components and actions alone, pairs weighted by their transitions.
+
+    The colours of components tell apart those of different sizes.
+    """
+    network = parts.network
+    n_components, n_actions = len(network.components), len(network.actions)
+    n_nodes = n_components + n_actions
+    n_uses = len(parts.owner)
+    initial = np.array([c.initial for c in network.components])
+    starts = parts.first_state[:-1] + [
+        int(np.searchsorted(r, s)) for r, s in zip(parts.reached, initial, strict=True)
+    ]
+    at_start = np.isin(parts.src, starts)
+    counts = [
+        np.bincount(parts.use, minlength=n_uses),
+        np.bincount(parts.use[at_start], minlength=n_uses),
+        np.bincount(parts.use[parts.src == parts.dst], minlength=n_uses),
+    ]
+    weights = np.zeros(n_uses, dtype=np.uint64)
+    for count in counts:
+        weights = mixed(weights + count.astype(np.uint64))
+    colours = mixed(_kinds(network))
+    sizes = np.diff(parts.first_state).astype(np.uint64)
+    colours[:n_components] = mixed(colours[:n_components] + sizes)
+    return Structure(
+        n_components=n_components,
+        n_actions=n_actions,
+        colours=colours,
+        tuples=_pairs(parts.owner, n_components + parts.action, n_nodes),
+        weights=weights,
+    )
+
+
+def _pairs(first: np.ndarray, second: np.ndarray, last: int) -> np.ndarray:
+    return np.stack([first, second, np.full(len(first), last)]).astype(np.int64)
+
+
+def _kinds(network: Network) -> np.ndarray:
+    """Return the kinds of components (1, 2) and actions (3, 4): uint64."""
+    components = [1 + (c.accepting is None) for c in network.components]
+    actions = [3 + a.internal for a in network.actions]
+    return np.array([*components, *actions], dtype=np.uint64)
+
+
+def _kinds_of_states(parts: Parts) -> np.ndarray:
+    """Return 5..8 for states, by whether they are initial and accepting: uint64."""
+    kinds = []
+    for component, reached in zip(parts.network.components, parts.reached, strict=True):
+        kind = 5 + (reached == component.initial).astype(np.uint64)
+        if component.accepting is not None:
+            kind += 2 * component.accepting[reached].astype(np.uint64)
+        kinds.append(kind)
+    return np.concatenate(kinds)
