@@ -65,7 +65,11 @@ _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "lasso": (_truth, "true or false"),
 }
 _FLAGS = {"progress": "fair_sets"}  # a flag that is called otherwise in Python
-_TOGETHER_ONLY = ("stack_test", "fair_sets", "symmetric")  # mean nothing without another option
+_TOGETHER_ONLY = (
+    "stack_test",
+    "fair_sets",
+    "symmetric",
+)  # mean nothing without another option
 
 
 def setting_name(name: str) -> str:

@@ -204,4 +204,3 @@ def _one_of(option: str, value: str | None, allowed: object) -> None:
     if value not in names:
         listed = ", ".join(str(n) for n in names if n is not None)
         raise UnsupportedError(f"--{option} {value}: expected one of {listed}")
-

@@ -447,7 +447,8 @@ def symmetry_of(
 
     Classes of two are used only if the user asks for symmetry.
     """
-    from ltlpipe.reduction.symmetry.finding import declared_symmetry, find_symmetry
+    from ltlpipe.reduction.symmetry.declaring import declared_symmetry
+    from ltlpipe.reduction.symmetry.finding import find_symmetry
 
     if options.symmetric:
         classes = [names.split(",") for names in options.symmetric]
