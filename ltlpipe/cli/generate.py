@@ -75,6 +75,26 @@ def leader_election(
     _write(family(n, variant=variant, edges=pairs), out)
 
 
+@generate.command("client-server")
+def client_server(n: _Size, out: _Out = None) -> None:
+    """N interchangeable clients and the server that serves one of them at a time."""
+    from ltlpipe.systems.client_server import client_server as family
+
+    _write(family(n), out)
+
+
+@generate.command()
+def dispatcher(
+    n: Annotated[int, typer.Argument(metavar="N", help="How many requests.")],
+    m: Annotated[int, typer.Argument(metavar="M", help="How many workers.")],
+    out: _Out = None,
+) -> None:
+    """N interchangeable requests, M interchangeable workers, and their dispatcher."""
+    from ltlpipe.systems.dispatcher import dispatcher as family
+
+    _write(family(n, m), out)
+
+
 class SetFormat(str, Enum):
     """Formats for sets of random networks: what has no acceptance is not among them.
 

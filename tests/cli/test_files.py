@@ -9,9 +9,12 @@ import pytest
 
 from ltlpipe import is_interruptible, load
 from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.systems.client_server import client_server
+from ltlpipe.systems.dispatcher import dispatcher
 from ltlpipe.systems.leader_election import leader_election
 from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.systems.promela import to_promela
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring as ring_family
 from tests.cli.running import RING
@@ -200,6 +203,44 @@ def test_generate_leader_election(args, expected, run, tmp_path):
         assert {(src, dst) for src, _, dst in more} <= {(ours.n_states,) * 2}
 
 
+@pytest.mark.parametrize(
+    ("args", "network"),
+    [
+        (["client-server", 3], client_server(3)),
+        (["dispatcher", 3, 2], dispatcher(3, 2)),
+    ],
+    ids=["client-server", "dispatcher"],
+)
+def test_generate_interchangeable_components(args, network, run, tmp_path):
+    """The member asked for, on standard output, in a file, or as a Petri net."""
+    printed = run("generate", *args)
+    saved = run("generate", *args, "-o", tmp_path / "x.hoa.gz")
+    assert run("generate", *args, "-o", tmp_path / "x.ll_net").code == 0
+
+    assert (printed.code, printed.err) == (0, "")
+    assert saved == (0, "", f"wrote {tmp_path}/x.hoa.gz\n")
+    assert gzip.decompress((tmp_path / "x.hoa.gz").read_bytes()).decode() == printed.out
+    read = load(tmp_path / "x.hoa.gz")
+    assert [c.name for c in read.components] == [c.name for c in network.components]
+    assert [
+        (c.n_states, c.initial, sorted(c.transitions())) for c in read.components
+    ] == [(c.n_states, c.initial, sorted(c.transitions())) for c in network.components]
+    assert not read.has_acceptance
+    assert (tmp_path / "x.ll_net").read_text() == to_ll_net(network)
+
+
+def test_generate_for_spin(run, tmp_path):
+    """Labels of a client and the server are rendezvous, those of three are refused."""
+    clients, requests = tmp_path / "c.pml", tmp_path / "d.pml"
+
+    assert run("generate", "client-server", 3, "-o", clients).code == 0
+    assert clients.read_text() == to_promela(client_server(3))
+    outcome = run("generate", "dispatcher", 3, 2, "-o", requests)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "'assign1_1' is shared by 3 components" in outcome.complaint
+    assert not requests.exists()
+
+
 def test_generate_random_nba(run, tmp_path):
     """The same system for the same seed, and it is as large as asked for."""
     flags = ["--states", "2-4", "--local-ratio", 0.5, "--sharing", "2-3"]
@@ -298,6 +339,12 @@ def test_generate_a_set_where_no_folder_can_be(run, tmp_path):
         (["leader-election", "--variant", "3"], "Invalid value for '--variant'"),
         (["leader-election", "--edges", "1-2,2"], "'2' is no edge, expected pairs"),
         (["leader-election", "--edges", "1-2"], "error: no path leads from node 1"),
+        (["client-server", "0"], "error: 0 clients ask for nothing: use n >= 1"),
+        (
+            ["dispatcher", "3", "0"],
+            "error: 3 requests and 0 workers need no dispatcher",
+        ),
+        (["dispatcher", "3"], "Missing argument 'M'"),
         (["philosophers", "many"], "Invalid value for 'N'"),
         (["philosophers", "2", "-o", "x.dot"], "cannot hold accepting states"),
         (["tables", "2"], "No such command 'tables'"),

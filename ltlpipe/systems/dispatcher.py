@@ -1,0 +1,199 @@
+"""A dispatcher between interchangeable requests and interchangeable workers.
+
+A scaling family for symmetry with two classes: `dispatcher` (n, m) has the requests
+1..n, the workers 1..m and then the dispatcher, as in the middle of a middleware.  A
+request is created and submitted; the dispatcher picks one that is queued and assigns
+it to an idle worker, or puts it back.  The worker loads it and executes it; what it
+yields is collected by the dispatcher and finishes a request that is running.  All
+requests ask for the same service, so a result answers any of them: neither does a
+worker know what it works on nor a request who works for it.  Workers may crash; then a
+request that is running fails and is queued again.
+
+A request's eight states, with the steps that leave each:
+
+====== =========== ==========================================================
+state  name        steps
+====== =========== ==========================================================
+0      idle        ``create<r>`` to 1
+1      created     ``submit<r>`` * to 3, ``reject<r>`` * to 2
+2      rejected    ``revise<r>`` to 1, ``drop<r>`` to 0
+3      queued      ``pick<r>`` * to 4
+4      picked      ``assign<r>_<w>`` * to 5, ``requeue<r>`` * to 3
+5      running     ``finish<r>_<w>`` * to 6, ``fail<r>_<w>`` * to 3
+6      answered    ``read<r>`` to 7
+7      read        ``close<r>`` to 0
+====== =========== ==========================================================
+
+A worker's eight states:
+
+====== =========== ==========================================================
+state  name        steps
+====== =========== ==========================================================
+0      idle        ``assign<r>_<w>`` * to 1
+1      assigned    ``load<w>`` to 2
+2      executing   ``execute<w>`` to 3, ``crash<w>`` to 4
+3      done        ``collect<w>`` * to 5
+4      broken      ``fail<r>_<w>`` * to 6
+5      collected   ``finish<r>_<w>`` * to 7
+6      repairing   ``repair<w>`` to 0
+7      cleaning    ``clean<w>`` to 0
+====== =========== ==========================================================
+
+Those with a star are shared with the dispatcher, and those with two indices by a
+request, a worker and the dispatcher; all others are local.  The dispatcher remembers
+one request or one worker at a time:
+
+====== ============ =========================================================
+state  name         steps
+====== ============ =========================================================
+0      ready        ``submit<r>``, ``fail<r>_<w>``, ``pick<r>`` to holding_r,
+                    ``collect<w>`` to delivering_w, ``pause`` to 1
+1      paused       ``reject<r>``, ``resume`` to 0
+1+r    holding_r    ``assign<r>_<w>`` to 0, ``requeue<r>`` to 0
+1+n+w  delivering_w ``finish<r>_<w>`` to 0
+====== ============ =========================================================
+
+Steps without a target stay; ``pause`` and ``resume`` are local.  All r are treated
+alike and all w are: every permutation of requests together with every permutation of
+workers is a symmetry, and takes holding_r and delivering_w along.
+
+Sizes.  As many requests are running as workers are busy (states 1..5, of which
+collected belongs to delivering_w).  Let P(a, b) be the number of ways in which a
+requests, none of them picked, and b workers, none of them collected, can be so:
+
+    P(a, b) = sum over k of C(a, k) * 6^(a-k) * C(b, k) * 4^k * 3^(b-k)
+
+with six states for a request that is not running, four for a busy worker and three for
+one that is not.  While worker w delivers, one request more is running than other
+workers are busy:
+
+    Q(a, b) = sum over k of C(a, k+1) * 6^(a-k-1) * C(b, k) * 4^k * 3^(b-k)
+
+All of these combinations can be reached but one kind: the request that fails last is
+queued, and stays so or picked while no worker is idle, so if all workers are repairing,
+one request is.  Of the other five states per request, with the dispatcher ready or
+paused, that leaves out 2 * 5^n.  So there are
+
+    2 * P(n, m) + n * P(n-1, m) + m * Q(n, m-1) - 2 * 5^n
+
+states: 12,074 for n = 3 and m = 2, 96,670 for n = 4 and m = 2, 441,278 for n = 4 and
+m = 3, and 3,633,974 for n = 5 and m = 3.  None is a deadlock.
+
+No component has accepting states.  ``formulas/dispatcher.ltl`` has 50 properties of
+particular requests and workers.
+
+Source: our own, in the spirit of the model PO (a middleware) with which S. Baarir and
+A. Duret-Lutz measure in "Emptiness Check of Powerset Büchi Automata using Inclusion
+Tests", technical report 2006/003, LIP6, Sec. 7.
+
+Differences from the source: it gives the name and the sizes of its model and no more;
+states, labels and sizes are ours.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.systems.lts import LTS, Network
+
+_READY, _PAUSED = range(2)
+
+
+def dispatcher(n: int, m: int) -> Network:
+    """Build the network of `n` requests, `m` workers and the dispatcher.
+
+    Parameters
+    ----------
+    n : int
+        Number of requests, at least 1.
+    m : int
+        Number of workers, at least 1.
+
+    Returns
+    -------
+    Network
+        The requests in order, the workers in order, then the dispatcher; none has
+        acceptance.
+
+    Raises
+    ------
+    UnsupportedError
+        `n` or `m` is less than 1.
+
+    Examples
+    --------
+    >>> [component.name for component in dispatcher(2, 1).components]
+    ['request1', 'request2', 'worker1', 'dispatcher']
+    """
+    if n < 1 or m < 1:
+        raise UnsupportedError(
+            f"{n} requests and {m} workers need no dispatcher: use n >= 1 and m >= 1"
+        )
+    return Network(
+        [
+            *(_request(r, m) for r in range(1, n + 1)),
+            *(_worker(w, n) for w in range(1, m + 1)),
+            _dispatcher(n, m),
+        ],
+        name=f"dispatcher-{n}-{m}",
+    )
+
+
+def _request(r: int, m: int) -> LTS:
+    transitions = [
+        (0, f"create{r}", 1),
+        (1, f"submit{r}", 3),
+        (1, f"reject{r}", 2),
+        (2, f"revise{r}", 1),
+        (2, f"drop{r}", 0),
+        (3, f"pick{r}", 4),
+        (4, f"requeue{r}", 3),
+        (6, f"read{r}", 7),
+        (7, f"close{r}", 0),
+    ]
+    for w in range(1, m + 1):
+        transitions += [
+            (4, f"assign{r}_{w}", 5),
+            (5, f"finish{r}_{w}", 6),
+            (5, f"fail{r}_{w}", 3),
+        ]
+    return LTS.from_transitions(transitions, name=f"request{r}")
+
+
+def _worker(w: int, n: int) -> LTS:
+    transitions = [
+        (1, f"load{w}", 2),
+        (2, f"execute{w}", 3),
+        (2, f"crash{w}", 4),
+        (3, f"collect{w}", 5),
+        (6, f"repair{w}", 0),
+        (7, f"clean{w}", 0),
+    ]
+    for r in range(1, n + 1):
+        transitions += [
+            (0, f"assign{r}_{w}", 1),
+            (4, f"fail{r}_{w}", 6),
+            (5, f"finish{r}_{w}", 7),
+        ]
+    return LTS.from_transitions(transitions, name=f"worker{w}")
+
+
+def _dispatcher(n: int, m: int) -> LTS:
+    requests, workers = range(1, n + 1), range(1, m + 1)
+    transitions = [(_READY, "pause", _PAUSED), (_PAUSED, "resume", _READY)]
+    for r in requests:
+        transitions += [
+            (_READY, f"submit{r}", _READY),
+            (_PAUSED, f"reject{r}", _PAUSED),
+            (_READY, f"pick{r}", 1 + r),
+            (1 + r, f"requeue{r}", _READY),
+        ]
+    transitions += [(_READY, f"collect{w}", 1 + n + w) for w in workers]
+    for r, w in product(requests, workers):
+        transitions += [
+            (1 + r, f"assign{r}_{w}", _READY),
+            (1 + n + w, f"finish{r}_{w}", _READY),
+            (_READY, f"fail{r}_{w}", _READY),
+        ]
+    return LTS.from_transitions(transitions, name="dispatcher")
