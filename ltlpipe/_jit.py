@@ -185,7 +185,10 @@ def pointer(function: Callable[..., int], signature: Any) -> Any:
     """
     if INTERPRETED:
         return function
-    return _Pointer(numba.cfunc(signature, cache=True)(function), signature)
+    return _Pointer(
+        numba.cfunc(signature, cache=True, _nrt=False, error_model="numpy")(function),
+        signature,
+    )
 
 
 def expand_pointer(function: Callable[..., int]) -> Any:
