@@ -26,6 +26,7 @@ Differences from the source:
 
 - The sets of an SCC are those with the highest numbers, and lie together on a stack of
   active sets: no SCC carries a list of sets to remove (``rem``).
+- Transitions to sets that are known are taken at once, and only the others wait.
 - A set that is left out because a removed one includes it is removed itself.
 - Of several sets on the stack that are comparable with T, the one visited last counts.
 - After aec has found a cycle that need not be there, the exact search keeps what is
@@ -194,7 +195,10 @@ def replace(registers, arrays, n, other):
 
 @inlined
 def enter(registers, arrays, state, n):
-    """Make the set of the top entry active; its `n` successors wait above it."""
+    """Make the set of the top entry active; its unknown successors wait above it.
+
+    `n` is the number of all successors.  Returns FOUND if one closes an accepting cycle.
+    """
     count = registers[Reg.COUNT]
     root = registers[Reg.N_ROOTS]
     top = registers[Reg.TOP]
@@ -212,11 +216,19 @@ def enter(registers, arrays, state, n):
     registers[Reg.DEPTH] += 1
     registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
     arrays.stack[top - 1] = ~state
+    status = Status.RUNNING
     for i in range(n - 1, -1, -1):  # the first successor ends on top
-        arrays.stack[top] = arrays.ids[i]
-        arrays.stack_marks[top] = arrays.out_marks[i]
-        top += 1
+        number = np.int64(arrays.numbers[arrays.ids[i]])
+        if number == 0:
+            arrays.stack[top] = arrays.ids[i]
+            arrays.stack_marks[top] = arrays.out_marks[i]
+            top += 1
+        elif number > 0:
+            status = merge(registers, arrays, number, arrays.out_marks[i])
+            if status == Status.FOUND:
+                break
     registers[Reg.TOP] = top
+    return status
 
 
 @inlined
@@ -236,9 +248,8 @@ def visit(
     ids, hashes = arrays.ids, arrays.hashes
     intern(store, registers, arrays.out_rows, n, ids, hashes, arrays.numbers, 0)
     if answer == _NOTHING:
-        enter(registers, arrays, entry, n)
-    else:
-        replace(registers, arrays, n, other)
+        return enter(registers, arrays, entry, n)
+    replace(registers, arrays, n, other)
     return Status.RUNNING
 
 
@@ -315,8 +326,8 @@ def powerset_step(
             answer,
             other,
         )
+        if status != Status.GROW and answer == _NOTHING and key != 0:
+            enlist(arrays.index, entry, key)
         if status != Status.RUNNING:
             return status
-        if answer == _NOTHING and key != 0:
-            enlist(arrays.index, entry, key)
     return Status.RUNNING

@@ -184,14 +184,15 @@ def write_part(ints, scratch, whole, out_rows, count):
         scratch[Row.CURRENT],
         scratch[Row.WANTED],
     )
-    chain_blocks(ints, scratch[Row.PARTS], scratch[Row.BEFORE])
+    chain_blocks(ints, scratch[Row.PARTS], scratch[Row.BEFORE], scratch[Row.FIRST])
     settle(
         ints,
         row,
         scratch[Row.WANTED],
         scratch[Row.BEFORE],
+        scratch[Row.FIRST],
         scratch[Row.STEP_BLOCKS],
-        scratch[Row.PLAIN],
+        scratch[Row.MIXED],
     )
 
 

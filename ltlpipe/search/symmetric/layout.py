@@ -28,6 +28,7 @@ class Sym(IntEnum):
     SYSTEM_SHIFT = 17  # the property's marks; the system's follow
     STUTTER = 18  # whether a state without successors repeats itself
     SYSTEM_WORDS = 19  # words of a row that are the network's
+    ROLES = 20  # numbers of `read_roles`
 
 
 COLUMN = 6
@@ -57,9 +58,12 @@ class Row(IntEnum):
     USED = 8  # what it has taken
     STEP_COLOURS = 9  # of a successor
     STEP_BLOCKS = 10
-    PLAIN = 11  # whether all members of a block have one colour
+    MIXED = 11  # whether the block of a first member has several colours
     OTHER_COLOURS = 12  # of the second set
     OTHER_BLOCKS = 13
     PARTS = 14  # the blocks of a part of the set
     POOL = 15  # colours, ascending
     GATHERED = 16  # colours, ascending
+    FIRST = 17  # the first member of each one's block
+    ROLES = 18  # of a state that is expanded, as one number for each member
+    STEP_ROLES = 19  # of a successor

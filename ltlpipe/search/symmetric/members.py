@@ -40,50 +40,71 @@ def write_field(ints, cell, row, value):
     row[word] = (row[word] & ~mask) | (np.uint64(value) << shift)
 
 
-@called
-def read_colours(ints, row, colours):
-    """Write the colours of all members; row uint64[...], colours int64[n_members]."""
+@inlined
+def read_columns(ints, row, member):
+    """Return the states of a member's components as one number."""
+    cell = ints[Sym.COLUMN_CELLS] + member * ints[Sym.COLUMNS] * COLUMN
+    columns = np.int64(0)
+    for _ in range(ints[Sym.COLUMNS]):
+        # Columns that the class does not have are fields of no bits.
+        value = read_field(ints, cell, row)
+        columns = columns * ints[cell + 3] + ints[ints[cell + 4] + value]
+        cell += COLUMN
+    return columns
+
+
+@inlined
+def write_columns(ints, row, member, columns):
+    """Give a member's components the states that a number of `read_columns` tells."""
+    cell = ints[Sym.COLUMN_CELLS] + (member + 1) * ints[Sym.COLUMNS] * COLUMN
+    for _ in range(ints[Sym.COLUMNS]):
+        cell -= COLUMN
+        n_states = ints[cell + 3]
+        write_field(ints, cell, row, ints[ints[cell + 5] + columns % n_states])
+        columns //= n_states
+
+
+@inlined
+def read_roles(ints, row, roles):
+    """Write the roles of each member in what moves with members, as one number."""
     n_members = ints[Sym.MEMBERS]
-    n_columns = ints[Sym.COLUMNS]
-    cell = ints[Sym.COLUMN_CELLS]
     for member in range(n_members):
-        colour = np.int64(0)
-        for _ in range(n_columns):
-            if ints[cell + 2] != 0:  # smaller classes have columns without a field
-                value = read_field(ints, cell, row)
-                colour = colour * ints[cell + 3] + ints[ints[cell + 4] + value]
-            cell += COLUMN
-        colours[member] = colour
+        roles[member] = 0
     cell = ints[Sym.MOVED_CELLS]
     for _ in range(ints[Sym.MOVED]):
-        roles = ints[cell + 4] + read_field(ints, cell, row) * n_members
+        at = ints[cell + 4] + read_field(ints, cell, row) * n_members
         n_roles = ints[cell + 3]
         for member in range(n_members):
-            colours[member] = colours[member] * n_roles + ints[roles + member]
+            roles[member] = roles[member] * n_roles + ints[at + member]
         cell += MOVED
 
 
 @called
-def exchange(ints, row, first, second):
-    """Exchange two members of a class in a state."""
-    n_columns = ints[Sym.COLUMNS]
-    cells = ints[Sym.COLUMN_CELLS]
-    a = cells + first * n_columns * COLUMN
-    b = cells + second * n_columns * COLUMN
-    for _ in range(n_columns):
-        if ints[a + 2] != 0:
-            of_a = ints[ints[a + 4] + read_field(ints, a, row)]
-            of_b = ints[ints[b + 4] + read_field(ints, b, row)]
-            write_field(ints, a, row, ints[ints[a + 5] + of_b])
-            write_field(ints, b, row, ints[ints[b + 5] + of_a])
-        a += COLUMN
-        b += COLUMN
+def read_colours(ints, row, colours):
+    """Write the colours of all members; row uint64[...], colours int64[n_members]."""
+    read_roles(ints, row, colours)
+    for member in range(ints[Sym.MEMBERS]):
+        colours[member] += read_columns(ints, row, member) * ints[Sym.ROLES]
+
+
+@inlined
+def swap_roles(ints, row, first, second):
+    """Exchange two members of a class in what moves with members."""
     swap = swap_of(ints, first, second)
     cell = ints[Sym.MOVED_CELLS]
     for _ in range(ints[Sym.MOVED]):
         at = ints[cell + 5] + swap * ints[cell + 6] + read_field(ints, cell, row)
         write_field(ints, cell, row, ints[at])
         cell += MOVED
+
+
+@called
+def exchange(ints, row, first, second):
+    """Exchange two members of a class in a state."""
+    columns = read_columns(ints, row, first)
+    write_columns(ints, row, first, read_columns(ints, row, second))
+    write_columns(ints, row, second, columns)
+    swap_roles(ints, row, first, second)
 
 
 @inlined
@@ -109,14 +130,92 @@ def read_blocks(ints, row, blocks):
 
 
 @inlined
-def write_blocks(ints, row, blocks):
-    """Put the block of each member into a row."""
+def chain_blocks(ints, blocks, before, first):
+    """Write, for each member, the previous one of its block, or -1, and the first one.
+
+    Block numbers are any; all arrays int64[n_members].
+    """
+    for member in range(ints[Sym.MEMBERS]):
+        earlier = member - 1
+        while earlier >= 0 and blocks[earlier] != blocks[member]:
+            earlier -= 1
+        before[member] = earlier
+        first[member] = member if earlier < 0 else first[earlier]
+
+
+@inlined
+def sort_members(ints, row, colours, before):
+    """Put the members of each block in ascending order of their colours.
+
+    Changes `colours` (int64[n_members]) and the row, in which they stand as `colours`
+    says but for roles, which are as they were.
+    """
+    changed = False
+    for member in range(1, ints[Sym.MEMBERS]):
+        at = np.int64(member)
+        earlier = before[at]
+        while earlier >= 0 and colours[earlier] > colours[at]:
+            swap_roles(ints, row, earlier, at)
+            colour = colours[at]
+            colours[at] = colours[earlier]
+            colours[earlier] = colour
+            changed = True
+            at = earlier
+            earlier = before[at]
+    if changed:
+        n_roles = ints[Sym.ROLES]
+        for member in range(ints[Sym.MEMBERS]):
+            write_columns(ints, row, member, colours[member] // n_roles)
+
+
+@inlined
+def settle(ints, row, colours, before, first, blocks, mixed):
+    """Make the blocks of a row as coarse as its set allows, and write them.
+
+    Parameters
+    ----------
+    ints : int64[...]
+        The tables.
+    row : uint64[n_words]
+        Sorted by `sort_members`.
+    colours, before, first : int64[n_members]
+        Of its members, and the chains of their blocks.
+    blocks, mixed : int64[n_members]
+        Written: the numbers of the blocks; whether the block of each first member has
+        several colours.
+    """
+    classes = ints[Sym.CLASSES]
     bits = ints[Sym.BLOCK_BITS]
     each = ints[Sym.BLOCKS_PER_WORD]
     word = ints[Sym.BLOCK_WORD]
+    for member in range(ints[Sym.MEMBERS]):
+        mixed[member] = 0
+        earlier = before[member]
+        if earlier >= 0 and colours[earlier] != colours[member]:
+            mixed[first[member]] = 1
+    n_blocks = np.int64(0)
     packed = np.uint64(0)
     at = np.int64(0)
     for member in range(ints[Sym.MEMBERS]):
+        leader = first[member]
+        if leader != member:
+            blocks[member] = blocks[leader]
+        else:
+            earlier = np.int64(-1)
+            if mixed[member] == 0:
+                earlier = np.int64(member) - 1
+                while earlier >= 0 and (
+                    first[earlier] != earlier
+                    or mixed[earlier] != 0
+                    or colours[earlier] != colours[member]
+                    or ints[classes + earlier] != ints[classes + member]
+                ):
+                    earlier -= 1
+            if earlier >= 0:
+                blocks[member] = blocks[earlier]
+            else:
+                blocks[member] = n_blocks
+                n_blocks += 1
         packed |= np.uint64(blocks[member]) << np.uint64(at * bits)
         at += 1
         if at == each:
@@ -126,85 +225,3 @@ def write_blocks(ints, row, blocks):
             word += 1
     if at > 0:
         row[word] = packed
-
-
-@inlined
-def chain_blocks(ints, blocks, before):
-    """Write, for each member, the previous one of its block, or -1.
-
-    Block numbers are anything from 0 to twice the number of members plus 1; `before`
-    int64[n_members].
-    """
-    for member in range(ints[Sym.MEMBERS]):
-        earlier = member - 1
-        while earlier >= 0 and blocks[earlier] != blocks[member]:
-            earlier -= 1
-        before[member] = earlier
-
-
-@called
-def sort_members(ints, row, colours, before):
-    """Exchange members within their blocks until colours ascend in each."""
-    for member in range(1, ints[Sym.MEMBERS]):
-        at = np.int64(member)
-        earlier = before[at]
-        while earlier >= 0 and colours[earlier] > colours[at]:
-            exchange(ints, row, earlier, at)
-            colour = colours[at]
-            colours[at] = colours[earlier]
-            colours[earlier] = colour
-            at = earlier
-            earlier = before[at]
-
-
-@called
-def settle(ints, row, colours, before, blocks, plain):
-    """Make the blocks of a row as coarse as its set allows, and write them.
-
-    Parameters
-    ----------
-    ints : int64[...]
-        The tables.
-    row : uint64[n_words]
-        Sorted by `sort_members`.
-    colours, before : int64[n_members]
-        Of its members, and the chains of their blocks.
-    blocks, plain : int64[n_members]
-        Written: the numbers of the blocks; whether all members of the block that each
-        was in have one colour.
-    """
-    n_members = ints[Sym.MEMBERS]
-    classes = ints[Sym.CLASSES]
-    for member in range(n_members):
-        plain[member] = 1
-    # A block is plain if all its members have one colour; the last one knows.
-    for member in range(n_members):
-        earlier = before[member]
-        if earlier >= 0:
-            same = colours[earlier] == colours[member]
-            plain[member] = plain[earlier] if same else 0
-    # Hand what the last one knows to the first, against the chain.
-    for member in range(n_members - 1, -1, -1):
-        earlier = before[member]
-        if earlier >= 0:
-            plain[earlier] = min(plain[earlier], plain[member])
-    n_blocks = np.int64(0)
-    for member in range(n_members):
-        earlier = before[member]
-        if earlier >= 0:
-            blocks[member] = blocks[earlier]
-            continue
-        if plain[member] != 0:
-            earlier = member - 1
-            while earlier >= 0 and (
-                plain[earlier] == 0
-                or colours[earlier] != colours[member]
-                or ints[classes + earlier] != ints[classes + member]
-            ):
-                earlier -= 1
-        if earlier >= 0:
-            blocks[member] = blocks[earlier]
-        else:
-            blocks[member] = n_blocks
-            n_blocks += 1
-    write_blocks(ints, row, blocks)

@@ -31,6 +31,8 @@ from ltlpipe.search.symmetric.members import (
     chain_blocks,
     read_blocks,
     read_colours,
+    read_columns,
+    read_roles,
     settle,
     sort_members,
     swap_of,
@@ -83,9 +85,42 @@ def is_repeated(ints, action, wanted, before):
     return False
 
 
+@inlined
+def differs(ints, words, row, state, at):
+    """Whether two states differ in the bits of the mask at ``words[at:]``."""
+    for w in range(ints[Sym.SYSTEM_WORDS]):
+        if (row[w] ^ state[w]) & words[at + w] != 0:
+            return True
+    return False
+
+
+@inlined
+def read_step(ints, words, scratch, row, state):
+    """Write the colours of a successor of a state, from what the step has changed.
+
+    Reads WANTED and ROLES, which are the state's, writes STEP_COLOURS.
+    """
+    colours, roles = scratch[Row.STEP_COLOURS], scratch[Row.ROLES]
+    wanted, step_roles = scratch[Row.WANTED], scratch[Row.STEP_ROLES]
+    n_roles, n_words = ints[Sym.ROLES], ints[Sym.SYSTEM_WORDS]
+    moved = differs(ints, words, row, state, n_words)
+    if moved:
+        read_roles(ints, row, step_roles)
+    at = 2 * n_words
+    for member in range(ints[Sym.MEMBERS]):
+        colour = wanted[member]
+        if moved:
+            colour += step_roles[member] - roles[member]
+        if differs(ints, words, row, state, at):
+            colour = colour % n_roles + read_columns(ints, row, member) * n_roles
+        colours[member] = colour
+        at += n_words
+
+
 @called
 def write_steps(
     ints,
+    words,
     scratch,
     phase,
     step_rows,
@@ -99,15 +134,18 @@ def write_steps(
 ):
     """Append the sets that the steps of one state lead to in a phase.
 
-    Reads FINER, BEFORE and WANTED of `scratch`.  Returns the new count, or -1 if there
-    is no room for them.
+    The state is the last of `step_rows`, the steps are the first.  Reads FINER, BEFORE,
+    FIRST, WANTED and ROLES of `scratch`.  Returns the new count, or -1 if there is no
+    room for them.
     """
     first_edge, edges = ints[phase + 1], ints[phase + 2]
     letter_shift = ints[Sym.LETTER_SHIFT]
     told = (np.int64(1) << letter_shift) - 1
     system_shift = np.uint32(ints[Sym.SYSTEM_SHIFT])
-    colours = scratch[Row.STEP_COLOURS]
-    before = scratch[Row.BEFORE]
+    state = step_rows[step_rows.shape[0] - 1]
+    colours, wanted = scratch[Row.STEP_COLOURS], scratch[Row.WANTED]
+    before, first_of = scratch[Row.BEFORE], scratch[Row.FIRST]
+    blocks, mixed = scratch[Row.STEP_BLOCKS], scratch[Row.MIXED]
     n_words = out_rows.shape[1]
     for step in range(n_steps):
         letter = np.int64(step_letters[step]) << letter_shift
@@ -115,22 +153,22 @@ def write_steps(
         first, last = ints[first_edge + letter], ints[first_edge + letter + 1]
         if first == last:
             continue
-        if is_repeated(ints, step_actions[step], scratch[Row.WANTED], before):
+        if is_repeated(ints, step_actions[step], wanted, before):
             continue
         if count + (last - first) > out_rows.shape[0]:
             return np.int64(-1)
         row = step_rows[step]
-        read_colours(ints, row, colours)
+        read_step(ints, words, scratch, row, state)
         sort_members(ints, row, colours, before)
-        settle(ints, row, colours, before, scratch[Row.STEP_BLOCKS], scratch[Row.PLAIN])
+        settle(ints, row, colours, before, first_of, blocks, mixed)
         own_marks = np.uint32(0)
         if letter_shift == 0:
             own_marks = step_marks[step] << system_shift
         for edge in range(first, last):
             for w in range(n_words):
                 out_rows[count, w] = row[w]
-            state = ints[edges + 2 * edge]
-            write_field(ints, ints[Sym.PROPERTY], out_rows[count], state)
+            watching = ints[edges + 2 * edge]
+            write_field(ints, ints[Sym.PROPERTY], out_rows[count], watching)
             out_marks[count] = np.uint32(ints[edges + 2 * edge + 1]) | own_marks
             count += 1
     return count
@@ -166,7 +204,7 @@ def symbolic_successors(
     for number in range(ints[phases], ints[phases + 1]):
         phase = ints[Sym.PHASE_CELLS] + PHASE * number
         is_finer = cut(ints, phase, blocks, finer)
-        chain_blocks(ints, finer, before)
+        chain_blocks(ints, finer, before, scratch[Row.FIRST])
         if is_finer:
             begin_arranging(ints, scratch)
         started = False
@@ -214,8 +252,10 @@ def symbolic_successors(
                     step_actions,
                     step_marks,
                 )
+            read_roles(ints, state, scratch[Row.ROLES])
             count = write_steps(
                 ints,
+                words,
                 scratch,
                 phase,
                 step_rows,

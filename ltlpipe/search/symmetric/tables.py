@@ -111,7 +111,9 @@ def symbolic_product(
     header[Sym.N_ACTIONS] = symmetry.action_swaps.shape[1]
     header[Sym.ACTION_SWAPS] = ints.append(symmetry.action_swaps)
     colours = _append_columns(ints, symmetry, packed)
-    colours *= _append_moved(ints, symmetry, packed)
+    n_roles = _append_moved(ints, symmetry, packed)
+    header[Sym.ROLES] = n_roles
+    colours *= n_roles
     if colours > _MAX_COLOURS:
         raise UnsupportedError(
             f"interchangeable components have {colours} colours, the limit is "
@@ -130,7 +132,7 @@ def symbolic_product(
         key=symbolic_key,
         tables=Tables(
             ints=ints.joined(),
-            words=_never_moved(symmetry, packed, n_system),
+            words=_masks(symmetry, packed, n_system),
             system_ints=packed.ints,
             system_words=packed.words,
             scratch=np.zeros((len(Row), n_members), dtype=np.int64),
@@ -155,14 +157,22 @@ def _write_blocks(row: np.ndarray, blocks: np.ndarray, word: int, bits: int) -> 
         row[word + place] |= np.uint64(block << (at * bits))
 
 
-def _never_moved(symmetry: Symmetry, packed: PackedNetwork, n_words: int) -> np.ndarray:
-    """Return the bits of a row, uint64[n_words], that no permutation changes."""
-    words = np.zeros(n_words, dtype=np.uint64)
-    changing = {c for member in symmetry.members for c in member} | set(symmetry.moved)
-    kept = [f for c, f in enumerate(packed.fields) if c not in changing]
-    for field in (*kept, packed.extra):
-        words[field.word] |= np.uint64(field.mask << field.shift)
-    return words
+def _masks(symmetry: Symmetry, packed: PackedNetwork, n_words: int) -> np.ndarray:
+    """Return uint64[(2 + n_members) * n_words], bits of rows.
+
+    First those that no permutation changes, then those of what moves with members, then
+    those of each member.
+    """
+    masks = np.zeros((2 + symmetry.n_members, n_words), dtype=np.uint64)
+    kinds = dict.fromkeys(range(len(packed.fields)), 0)
+    kinds |= dict.fromkeys(symmetry.moved, 1)
+    for member, components in enumerate(symmetry.members):
+        kinds |= dict.fromkeys(components, 2 + member)
+    for component, field in enumerate(packed.fields):
+        masks[kinds[component], field.word] |= np.uint64(field.mask << field.shift)
+    extra = packed.extra
+    masks[0, extra.word] |= np.uint64(extra.mask << extra.shift)
+    return masks.ravel()
 
 
 def _append_columns(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ltlpipe._jit import njit
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.symmetric.layout import Row
+from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_colours, settle
 
 if TYPE_CHECKING:
@@ -72,11 +72,13 @@ def set_of_one(tables, row):
     """Make a row of a state that of the set that holds just this state."""
     scratch = tables.scratch
     colours, before = scratch[Row.COLOURS], scratch[Row.BEFORE]
+    first = scratch[Row.FIRST]
     read_colours(tables.ints, row, colours)
-    before[:] = -1
-    settle(
-        tables.ints, row, colours, before, scratch[Row.STEP_BLOCKS], scratch[Row.PLAIN]
-    )
+    for member in range(tables.ints[Sym.MEMBERS]):
+        before[member] = -1
+        first[member] = member
+    blocks, mixed = scratch[Row.STEP_BLOCKS], scratch[Row.MIXED]
+    settle(tables.ints, row, colours, before, first, blocks, mixed)
 
 
 class Underlying:
