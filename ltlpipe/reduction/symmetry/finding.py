@@ -100,19 +100,26 @@ def find_symmetry(
             classes.extend(search.classes(group))
     except SpentError:
         pass  # those found before are as good
-    return _assembled(structure, parts, classes)
+    return _assembled(structure, parts, classes, least)
 
 
 def _assembled(
-    structure: Structure, parts: Parts, classes: list[ClassAction]
+    structure: Structure, parts: Parts, classes: list[ClassAction], least: int
 ) -> Symmetry | None:
-    """Put classes together, those of few columns and many members first."""
+    """Put classes together, those of few columns and many members first.
+
+    Where all permutations of a class are too many, those that leave its last member
+    alone may not be.
+    """
     assembly = Assembly(structure, parts)
     for new in sorted(classes, key=lambda c: (len(c.members[0]), -len(c.members))):
-        try:
-            assembly.add(new)
-        except RefusedError:
-            continue
+        while len(new.members) >= least:
+            try:
+                assembly.add(new)
+            except RefusedError:
+                new = new.shorter()
+            else:
+                break
     return assembly.symmetry() if assembly.classes else None
 
 
