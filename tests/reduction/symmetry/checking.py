@@ -6,7 +6,7 @@ taken from the components' triples.
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 from ltlpipe.reduction.symmetry.group import NO_SWAP, UNREACHABLE
 
@@ -178,9 +178,9 @@ def assert_group(symmetry, swaps):
     tables = {p: {x: apply(s, x) for x in everything} for p, s in swaps.items()}
     for (i, j), table in tables.items():
         assert all(table[table[x]] == x for x in everything)
-        for (k, l), other in tables.items():
+        for (k, m), other in tables.items():
             exchanged = {i: j, j: i}
-            pair = tuple(sorted((exchanged.get(k, k), exchanged.get(l, l))))
+            pair = tuple(sorted((exchanged.get(k, k), exchanged.get(m, m))))
             assert all(table[other[table[x]]] == tables[pair][x] for x in everything)
 
 
@@ -263,8 +263,3 @@ def found_names(symmetry):
         components = symmetry.network.components
         classes[k].add(frozenset(components[c].name for c in member))
     return classes
-
-
-def all_orders(n):
-    """Ordered pairs of different numbers below n."""
-    return list(permutations(range(n), 2))

@@ -50,7 +50,7 @@ def queue(n):
     for state in states:
         for i in range(n):
             if (*state, i) in number:
-                steps.append((number[state], f"ask{i}", number[*state, i]))
+                steps.append((number[state], f"ask{i}", number[(*state, i)]))
         if state:
             steps.append((number[state], f"get{state[0]}", number[state[1:]]))
     return Network(
