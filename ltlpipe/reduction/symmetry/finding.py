@@ -7,9 +7,10 @@ singled out in turn.  What is left is tried pair by pair.
 Only automorphisms that exchange two members and leave all others alone are looked for,
 and only products of full symmetric groups come out.
 
-Limits: components beyond `MOST_COMPONENTS` in one group, networks of more than
-`MOST_NODES` reached local states and actions, and refinements beyond `MOST_WORK` are
-given up, and with them symmetry that may be there.
+Limits: groups of more than `MOST_COMPONENTS` components, members with more than
+`MOST_COLUMNS` components that look alike, networks of more than `MOST_NODES` reached
+local states and actions, and refinements beyond `MOST_WORK` are given up, and with them
+symmetry that may be there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ltlpipe.reduction.symmetry.refining import (
     Effort,
     SpentError,
     refined,
+    rounds,
     single_out,
 )
 from ltlpipe.reduction.symmetry.structure import (
@@ -48,6 +50,9 @@ MOST_WORK = 20_000_000
 
 MOST_COMPONENTS = 256
 """In a group of components that are tried with each other."""
+
+MOST_COLUMNS = 8
+"""Of one member, among the components of one colour."""
 
 
 def find_symmetry(
@@ -165,16 +170,31 @@ def _hopeful(
     Row i of the colourings has component i singled out.  An exchange of i and j takes
     row i to row j and leaves all components in their places but i, j and those that
     move along; as all members of a class have equally many in the group, at most
-    len(group) / least each.
+    len(group) / least each.  Rows that are not stable yet can already tell.
     """
     rows = np.tile(stable, (len(components), 1))
     for row, component in zip(rows, components.tolist(), strict=True):
         single_out(row, component, 0)
-    seen = refined(outline, rows, effort)
-    assert seen is not None
-    seen = seen[:, components]
-    most_moved = 2 * (len(components) // least)
-    possible = np.zeros((len(components), len(components)), dtype=np.bool_)
+    kept, possible = np.zeros(0, dtype=np.bool_), np.zeros((0, 0), dtype=np.bool_)
+    for colours, _ in rounds(outline, rows, effort):
+        kept, possible = _possible(colours[:, components], least)
+        if not kept.any():
+            break
+    return {
+        int(components[i]): set(components[possible[i]].tolist())
+        for i in np.flatnonzero(kept)
+    }
+
+
+def _possible(seen: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return who may be a member, and whom each may be exchanged with.
+
+    bool[k], bool[k, k]; row i of `seen`, uint64[k, k], has the colours with i
+    singled out.
+    """
+    n = len(seen)
+    most_moved = 2 * min(n // least, MOST_COLUMNS)
+    possible = np.zeros((n, n), dtype=np.bool_)
     own = seen.diagonal()
     for i, row in enumerate(seen):
         differing = (seen != row).sum(axis=1)
@@ -183,12 +203,8 @@ def _hopeful(
     while True:
         kept = possible.sum(axis=1) >= least - 1
         if (possible <= kept[:, None] & kept).all():
-            break
+            return kept, possible
         possible &= kept[:, None] & kept
-    return {
-        int(components[i]): set(components[possible[i]].tolist())
-        for i in np.flatnonzero(kept)
-    }
 
 
 class _Search:

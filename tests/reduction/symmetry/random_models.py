@@ -66,11 +66,12 @@ def component(name, steps, accepting):
 
 @st.composite
 def servers(draw, n):
-    arities = [0, *draw(st.lists(st.integers(0, 2), max_size=3))]
+    arities = [0, *draw(st.lists(st.sampled_from([1, 2, 0]), max_size=3))]
     modes = st.integers(0, len(arities) - 1)
+    reaching = [(draw(st.integers(0, k - 1)), k) for k in range(1, len(arities))]
+    others = draw(st.lists(st.tuples(modes, modes), max_size=3))
     steps = []
-    for _ in range(draw(st.integers(0, 5))):
-        src, dst = draw(modes), draw(modes)
+    for src, dst in [*reaching, *others]:
         known = VARIABLES[: arities[src]]
         subject = draw(st.sampled_from(VARIABLES[: arities[src] + 1]))
         kind = draw(st.sampled_from(["ask", "get", "tick"]))

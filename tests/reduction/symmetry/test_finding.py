@@ -66,6 +66,23 @@ def test_each_two_have_a_label(n):
     assert symmetry.moved == ()
 
 
+@pytest.mark.parametrize("n", [3, 4])
+def test_each_two_have_labels_that_could_all_be_reversed(n):
+    """States 1 and 2 of all, with the directions of all labels, can be exchanged."""
+    parts = []
+    for i in range(n):
+        steps = []
+        for j in range(n):
+            if i != j:
+                out, back = f"talk_{i}_{j}", f"talk_{j}_{i}"
+                steps += [(0, out, 1), (1, back, 0), (0, back, 2), (2, out, 0)]
+        # whoever is odd has the states, and the labels, the other way round
+        order = [0, 2, 1] if i % 2 else [0, 1, 2]
+        parts.append(lts(f"P{i}", [(order[s], x, order[d]) for s, x, d in steps]))
+
+    assert found(Network(parts)) == [single(*(f"P{i}" for i in range(n)))]
+
+
 def test_two_classes():
     network = models.requests_and_workers(4, 3)
 
