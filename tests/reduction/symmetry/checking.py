@@ -11,7 +11,7 @@ from itertools import combinations, product
 from ltlpipe.reduction.symmetry.group import NO_SWAP, UNREACHABLE
 
 #: Composed states that a check looks at.
-MOST_STATES = 1500
+MOST_STATES = 500
 
 
 def reached(component):
