@@ -194,12 +194,10 @@ def _possible(seen: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
     """
     n = len(seen)
     most_moved = 2 * min(n // least, MOST_COLUMNS)
-    possible = np.zeros((n, n), dtype=np.bool_)
+    differing = (seen[:, None, :] != seen).sum(axis=2)
     own = seen.diagonal()
-    for i, row in enumerate(seen):
-        differing = (seen != row).sum(axis=1)
-        possible[i] = (own == own[i]) & (row == seen[:, i]) & (differing <= most_moved)
-        possible[i, i] = False
+    possible = (own[:, None] == own) & (seen == seen.T) & (differing <= most_moved)
+    np.fill_diagonal(possible, val=False)
     while True:
         kept = possible.sum(axis=1) >= least - 1
         if (possible <= kept[:, None] & kept).all():
