@@ -10,7 +10,9 @@ and only products of full symmetric groups come out.
 Limits: groups of more than `MOST_COMPONENTS` components, members with more than
 `MOST_COLUMNS` components that look alike, networks of more than `MOST_NODES` reached
 local states and actions, and refinements beyond `MOST_WORK` are given up, and with them
-symmetry that may be there.
+symmetry that may be there.  So is a class where two members can be exchanged in several
+ways, as a server's states have symmetry of their own, and the ways that were chosen do
+not fit together.
 """
 
 from __future__ import annotations
