@@ -52,6 +52,10 @@ class ClassAction:
         """The components of all members."""
         return [c for member in self.members for c in member]
 
+    def shorter(self) -> ClassAction:
+        """Return the class without its last member, which stays where it is."""
+        return ClassAction(self.members[:-1], self.neighbours[:-1])
+
     def swaps(self) -> dict[tuple[int, int], np.ndarray]:
         """Return the swap of each two members i < j: where it takes nodes."""
         swaps = {}

@@ -150,7 +150,7 @@ class _Tables:
             class_of=self._class_of,
             canonical=self._canonical(),
             swap_of=swap_of,
-            action_swaps=np.array(actions, dtype=np.int32).reshape(-1, n_actions),
+            action_swaps=np.array(actions, dtype=np.int32),
             moved=self._moved,
             state_swaps={c: self._state_swaps(c) for c in self._moved},
             roles=self.roles(),

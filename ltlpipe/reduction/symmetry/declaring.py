@@ -50,7 +50,7 @@ def declared_symmetry(
     Returns
     -------
     Symmetry
-        Its classes have the named components' members, in the order of the names.
+        Members in the order of the names; classes by their lowest component.
 
     Raises
     ------

@@ -7,9 +7,12 @@ singled out in turn.  What is left is tried pair by pair.
 Only automorphisms that exchange two members and leave all others alone are looked for,
 and only products of full symmetric groups come out.
 
-Limits: components beyond `MOST_COMPONENTS` in one group, networks of more than
-`MOST_NODES` reached local states and actions, and refinements beyond `MOST_WORK` are
-given up, and with them symmetry that may be there.
+Limits: groups of more than `MOST_COMPONENTS` components, members with more than
+`MOST_COLUMNS` components that look alike, networks of more than `MOST_NODES` reached
+local states and actions, and refinements beyond `MOST_WORK` are given up, and with them
+symmetry that may be there.  So is a class where two members can be exchanged in several
+ways, as a server's states have symmetry of their own, and the ways that were chosen do
+not fit together.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from ltlpipe.reduction.symmetry.refining import (
     Effort,
     SpentError,
     refined,
+    rounds,
     single_out,
 )
 from ltlpipe.reduction.symmetry.structure import (
@@ -48,6 +52,9 @@ MOST_WORK = 20_000_000
 
 MOST_COMPONENTS = 256
 """In a group of components that are tried with each other."""
+
+MOST_COLUMNS = 8
+"""Of one member, among the components of one colour."""
 
 
 def find_symmetry(
@@ -100,19 +107,26 @@ def find_symmetry(
             classes.extend(search.classes(group))
     except SpentError:
         pass  # those found before are as good
-    return _assembled(structure, parts, classes)
+    return _assembled(structure, parts, classes, least)
 
 
 def _assembled(
-    structure: Structure, parts: Parts, classes: list[ClassAction]
+    structure: Structure, parts: Parts, classes: list[ClassAction], least: int
 ) -> Symmetry | None:
-    """Put classes together, those of few columns and many members first."""
+    """Put classes together, those of few columns and many members first.
+
+    Where all permutations of a class are too many, those that leave its last member
+    alone may not be.
+    """
     assembly = Assembly(structure, parts)
     for new in sorted(classes, key=lambda c: (len(c.members[0]), -len(c.members))):
-        try:
-            assembly.add(new)
-        except RefusedError:
-            continue
+        while len(new.members) >= least:
+            try:
+                assembly.add(new)
+            except RefusedError:
+                new = new.shorter()
+            else:
+                break
     return assembly.symmetry() if assembly.classes else None
 
 
@@ -158,30 +172,39 @@ def _hopeful(
     Row i of the colourings has component i singled out.  An exchange of i and j takes
     row i to row j and leaves all components in their places but i, j and those that
     move along; as all members of a class have equally many in the group, at most
-    len(group) / least each.
+    len(group) / least each.  Rows that are not stable yet can already tell.
     """
     rows = np.tile(stable, (len(components), 1))
     for row, component in zip(rows, components.tolist(), strict=True):
         single_out(row, component, 0)
-    seen = refined(outline, rows, effort)
-    assert seen is not None
-    seen = seen[:, components]
-    most_moved = 2 * (len(components) // least)
-    possible = np.zeros((len(components), len(components)), dtype=np.bool_)
-    own = seen.diagonal()
-    for i, row in enumerate(seen):
-        differing = (seen != row).sum(axis=1)
-        possible[i] = (own == own[i]) & (row == seen[:, i]) & (differing <= most_moved)
-        possible[i, i] = False
-    while True:
-        kept = possible.sum(axis=1) >= least - 1
-        if (possible <= kept[:, None] & kept).all():
+    kept, possible = np.zeros(0, dtype=np.bool_), np.zeros((0, 0), dtype=np.bool_)
+    for colours, _ in rounds(outline, rows, effort):
+        kept, possible = _possible(colours[:, components], least)
+        if not kept.any():
             break
-        possible &= kept[:, None] & kept
     return {
         int(components[i]): set(components[possible[i]].tolist())
         for i in np.flatnonzero(kept)
     }
+
+
+def _possible(seen: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return who may be a member, and whom each may be exchanged with.
+
+    bool[k], bool[k, k]; row i of `seen`, uint64[k, k], has the colours with i
+    singled out.
+    """
+    n = len(seen)
+    most_moved = 2 * min(n // least, MOST_COLUMNS)
+    differing = (seen[:, None, :] != seen).sum(axis=2)
+    own = seen.diagonal()
+    possible = (own[:, None] == own) & (seen == seen.T) & (differing <= most_moved)
+    np.fill_diagonal(possible, val=False)
+    while True:
+        kept = possible.sum(axis=1) >= least - 1
+        if (possible <= kept[:, None] & kept).all():
+            return kept, possible
+        possible &= kept[:, None] & kept
 
 
 class _Search:

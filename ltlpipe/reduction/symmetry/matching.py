@@ -27,6 +27,8 @@ from ltlpipe.reduction.symmetry.refining import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.reduction.symmetry.structure import Structure
 
 
@@ -59,10 +61,11 @@ def exchange(
         for rank, node in enumerate(nodes):
             single_out(row, node, rank)
     components = np.arange(structure.n_components)
+    alike = stable[components] == stable[first]
     alone = begin.copy()
     single_out_each(alone, np.setdiff1d(components, [first, second]))
     rows = refined(structure, alone, effort, alike=True)
-    found = None if rows is None else _completed(structure, rows, effort)
+    found = None if rows is None else _completed(structure, rows, alike, effort)
     if found is not None:
         return found
     rows = refined(structure, begin, effort, alike=True)
@@ -70,29 +73,50 @@ def exchange(
         return None
     single_out_each(rows, components[rows[0, components] == rows[1, components]])
     rows = refined(structure, rows, effort, alike=True)
-    return None if rows is None else _completed(structure, rows, effort)
+    return None if rows is None else _completed(structure, rows, alike, effort)
 
 
 def _completed(
-    structure: Structure, rows: np.ndarray, effort: Effort
+    structure: Structure, rows: np.ndarray, alike: np.ndarray, effort: Effort
 ) -> np.ndarray | None:
-    """Match the nodes of two stable colourings with equal colours: int64[n] or None."""
-    match = _in_order(rows)
-    if structure.is_automorphism(match):
-        return match
-    rows = rows.copy()
-    single_out_each(rows, _can_stay(rows[0], match))
-    while True:
-        refined_rows = refined(structure, rows, effort, alike=True)
-        if refined_rows is None:
-            return None
-        match = _in_order(refined_rows)
+    """Match the nodes of two stable colourings with equal colours: int64[n] or None.
+
+    `alike`, bool[n_components], are the components that look like the exchanged ones.
+    """
+    for decided in _decided(structure, rows, alike, effort):
+        match = _in_order(decided)
         if structure.is_automorphism(match):
             return match
-        decided = _one_decided(structure, refined_rows, match, effort)
-        if decided is None:
-            return None
-        rows = decided
+    return None
+
+
+def _decided(
+    structure: Structure, rows: np.ndarray, alike: np.ndarray, effort: Effort
+) -> Iterator[np.ndarray]:
+    """Yield stable colourings in which more and more is decided.
+
+    First that states stay, component by component, where they can, those of components
+    that look like the exchanged ones before others; then node by node.
+    """
+    yield rows
+    components = np.arange(structure.n_components)
+    staying = components[rows[0, components] == rows[1, components]]
+    for component in sorted(staying.tolist(), key=lambda c: not alike[c]):
+        nodes = np.flatnonzero(structure.owners == component) + structure.first_state
+        nodes = np.intersect1d(nodes, _can_stay(rows))
+        if len(nodes):
+            trial = rows.copy()
+            single_out_each(trial, nodes)
+            done = refined(structure, trial, effort, alike=True)
+            if done is not None:
+                rows = done
+                yield rows
+    while True:
+        done = _one_decided(structure, rows, effort)
+        if done is None:
+            return
+        rows = done
+        yield rows
 
 
 def _in_order(rows: np.ndarray) -> np.ndarray:
@@ -103,21 +127,23 @@ def _in_order(rows: np.ndarray) -> np.ndarray:
     return match
 
 
-def _can_stay(colours: np.ndarray, match: np.ndarray) -> np.ndarray:
-    """Return the nodes whose cell has the same nodes in both colourings."""
-    _, cells = np.unique(colours, return_inverse=True)
+def _can_stay(rows: np.ndarray) -> np.ndarray:
+    """Return the nodes that share a colour, and with the same ones in both rows."""
+    _, cells, sizes = np.unique(rows[0], return_inverse=True, return_counts=True)
+    match = _in_order(rows)
     moved = np.bincount(cells, weights=match != np.arange(len(match))) > 0
-    return np.flatnonzero(~moved[cells])
+    return np.flatnonzero((sizes > 1)[cells] & ~moved[cells])
 
 
 def _one_decided(
-    structure: Structure, rows: np.ndarray, match: np.ndarray, effort: Effort
+    structure: Structure, rows: np.ndarray, effort: Effort
 ) -> np.ndarray | None:
     """Single out one node, its image, and its image's image, which is the node again.
 
-    Of the smallest cell of several nodes that must not all stay; None if no
-    image leaves the colourings alike.
+    Of the smallest cell of several nodes; None if there is none, or no image leaves the
+    colourings alike.
     """
+    match = _in_order(rows)
     _, cells, sizes = np.unique(rows[0], return_inverse=True, return_counts=True)
     open_nodes = np.flatnonzero(sizes[cells] > 1)
     if not len(open_nodes):

@@ -23,7 +23,7 @@ import numpy as np
 from ltlpipe.reduction.symmetry.structure import Structure, mixed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # Odd numbers, so that multiplying loses nothing; one for each place of a tuple.
 _SEEN = np.array(
@@ -94,14 +94,35 @@ def refined(
     uint64[k, n] or None
         None if they are not alike.
     """
+    for now, ordered in rounds(structure, colours, effort):
+        if alike and (ordered[1:] != ordered[0]).any():
+            return None
+        colours = now
+    return colours
+
+
+def rounds(
+    structure: Structure, colours: np.ndarray, effort: Effort
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield colourings as they are refined, the stable ones last.
+
+    Parameters
+    ----------
+    structure, colours, effort : Structure, uint64[k, n], Effort
+        As `refined` takes them.
+
+    Yields
+    ------
+    uint64[k, n], uint64[k, n]
+        The colourings, and the same with each row ascending.
+    """
     before = -1
     while True:
         ordered = np.sort(colours, axis=1)
-        if alike and (ordered[1:] != ordered[0]).any():
-            return None
+        yield colours, ordered
         now = int((ordered[:, 1:] != ordered[:, :-1]).sum())
         if now == before:
-            return colours
+            return
         before = now
         effort.spend(len(colours) * (structure.n_tuples + structure.n_nodes))
         colours = _round(structure, colours)

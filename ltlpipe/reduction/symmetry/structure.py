@@ -58,6 +58,8 @@ class Structure:
         Each tuple once; the last place of a pair holds n.
     weights : uint64[m]
         Of tuples: equal for those that an automorphism can take to each other.
+    owners : int64[k]
+        The components of the last k nodes, which are local states.
     """
 
     n_components: int
@@ -65,6 +67,12 @@ class Structure:
     colours: np.ndarray
     tuples: np.ndarray
     weights: np.ndarray
+    owners: np.ndarray
+
+    @property
+    def first_state(self) -> int:
+        """The first node that is a local state."""
+        return self.n_components + self.n_actions
 
     @property
     def n_nodes(self) -> int:
@@ -142,6 +150,13 @@ class Parts:
     def n_states(self) -> int:
         """Number of reached local states of all components."""
         return int(self.first_state[-1])
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """int64[n_components]: the initial states."""
+        pairs = zip(self.network.components, self.reached, strict=True)
+        places = [int(np.searchsorted(reached, c.initial)) for c, reached in pairs]
+        return self.first_state[:-1] + np.array(places, dtype=np.int64)
 
 
 def parts_of(network: Network) -> Parts:
@@ -229,6 +244,7 @@ def structure_of(parts: Parts) -> Structure:
         colours=mixed(np.concatenate([_kinds(network), _kinds_of_states(parts)])),
         tuples=tuples,
         weights=np.zeros(tuples.shape[1], dtype=np.uint64),
+        owners=owners,
     )
 
 
@@ -241,11 +257,7 @@ def outline_of(parts: Parts) -> Structure:
     n_components, n_actions = len(network.components), len(network.actions)
     n_nodes = n_components + n_actions
     n_uses = len(parts.owner)
-    initial = np.array([c.initial for c in network.components])
-    starts = parts.first_state[:-1] + [
-        int(np.searchsorted(r, s)) for r, s in zip(parts.reached, initial, strict=True)
-    ]
-    at_start = np.isin(parts.src, starts)
+    at_start = np.isin(parts.src, parts.starts)
     counts = [
         np.bincount(parts.use, minlength=n_uses),
         np.bincount(parts.use[at_start], minlength=n_uses),
@@ -263,6 +275,7 @@ def outline_of(parts: Parts) -> Structure:
         colours=colours,
         tuples=_pairs(parts.owner, n_components + parts.action, n_nodes),
         weights=weights,
+        owners=np.zeros(0, dtype=np.int64),
     )
 
 
@@ -278,11 +291,30 @@ def _kinds(network: Network) -> np.ndarray:
 
 
 def _kinds_of_states(parts: Parts) -> np.ndarray:
-    """Return 5..8 for states, by whether they are initial and accepting: uint64."""
-    kinds = []
-    for component, reached in zip(parts.network.components, parts.reached, strict=True):
-        kind = 5 + (reached == component.initial).astype(np.uint64)
+    """Return numbers from 5 for states, by whether they accept and how deep they lie.
+
+    uint64[n_states].  Refining would find the depths too, but in as many rounds.
+    """
+    kinds = 5 + 2 * _depths(parts)
+    pairs = zip(parts.network.components, parts.reached, strict=True)
+    for (component, reached), first in zip(pairs, parts.first_state, strict=False):
         if component.accepting is not None:
-            kind += 2 * component.accepting[reached].astype(np.uint64)
-        kinds.append(kind)
-    return np.concatenate(kinds)
+            kinds[first : first + len(reached)] += component.accepting[reached]
+    return kinds.astype(np.uint64)
+
+
+def _depths(parts: Parts) -> np.ndarray:
+    """Return how many transitions each state is away from its initial one: int64."""
+    order = np.argsort(parts.src, kind="stable")
+    targets = parts.dst[order].tolist()
+    bounds = np.searchsorted(parts.src[order], np.arange(parts.n_states + 1)).tolist()
+    depths = [-1] * parts.n_states
+    layer = parts.starts.tolist()
+    depth = 0
+    while layer:
+        for state in layer:
+            depths[state] = depth
+        depth += 1
+        near = {t for s in layer for t in targets[bounds[s] : bounds[s + 1]]}
+        layer = [state for state in near if depths[state] < 0]
+    return np.array(depths, dtype=np.int64)
