@@ -34,7 +34,8 @@ DECOUPLED = (DECOUPLED_SCC, DECOUPLED_NDFS)
 """Emptiness checks that search decoupled states: `ltlpipe.verdict.decoupled`."""
 
 
-POWERSET = ("tec", "nsiec", "iec", "aec")
+AEC_CLOSED = "aec-closed"
+POWERSET = ("tec", "nsiec", "iec", "aec", AEC_CLOSED)
 """Emptiness checks of automata over sets: `ltlpipe.verdict.symmetry`."""
 
 

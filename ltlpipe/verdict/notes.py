@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import tree
+from ltlpipe.search.catalogue import AEC_CLOSED
 from ltlpipe.verdict.options import AMPLE, COMPONENTS, DECOUPLING, SYMMETRY, Options
 
 if TYPE_CHECKING:
@@ -107,11 +108,12 @@ def choose_symmetric(plan: Plan) -> Plan:
     if plan.emptiness is not None:
         return plan
     why = (
-        "aec, because sets of states include each other: it stops at what a set on its "
-        "stack includes, and goes on as iec where that can deceive it (Baarir & "
-        "Duret-Lutz 2006, Secs. 3 and 4)"
+        "aec-closed, because sets of states include each other: it stops at what a set "
+        "on its stack includes, lets sets be as large as the property lets them, and "
+        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
+        "and 4; docs/symmetry.md)"
     )
-    return replace(plan, emptiness="aec", reasons=(why, *plan.reasons))
+    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
 
 
 def note_symmetry(plan: Plan, symmetry: Symmetry) -> Plan:

@@ -31,6 +31,7 @@ EMPTINESS_NAMES = [
     "iec",
     "nsiec",
     "aec",
+    "aec-closed",
 ]
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
 ALPHABET = "alphabet"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.search.catalogue import AEC_CLOSED
 from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.powerset.searching import PowersetSearch
@@ -64,7 +65,9 @@ class SymmetricRun:
             symmetry.network, letters, extra_values=table.n_states, seed=options.seed
         )
         stutter = options.stutters
-        automaton = symbolic_product(symmetry, packed, table, letters, stutter=stutter)
+        automaton = symbolic_product(
+            symmetry, packed, table, letters, stutter=stutter, closes=name == AEC_CLOSED
+        )
         self.search = PowersetSearch(automaton, name)
         self.underlying = Underlying(
             symmetry.network, packed, table, letters, stutter=stutter

@@ -97,6 +97,11 @@ class PowersetAutomaton:
         The initial sets, n >= 1.
     n_marks : int
         A run is accepted iff it sees each of so many marks infinitely often.
+    widened : callable
+        Says whether some successor was made larger than it is: then property 5 may not
+        hold, and a run that is accepted need not be there.
+    narrow : callable
+        Makes successors what they are from then on.
     """
 
     successors: Callable[..., int]
@@ -106,6 +111,8 @@ class PowersetAutomaton:
     tables: Tables
     initial: np.ndarray
     n_marks: int
+    widened: Callable[[], bool] = lambda: False
+    narrow: Callable[[], None] = lambda: None
 
     @property
     def n_words(self) -> int:

@@ -15,6 +15,9 @@ aec    exact if it T is left out                T included in D: T is replaced b
        holds
 ====== =========== ============================ ====================================
 
+``aec-closed`` is aec of an automaton whose successors may be larger than they are
+(`PowersetAutomaton.widened`), which deceives in the same way.
+
 A set is *removed* when its SCC is complete: no run from it is accepted.  Once aec has
 replaced a set, a cycle that it finds need not be there; what it has removed has been
 removed for good, though, and the search that goes on exactly from there knows it.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Limits
     from ltlpipe.search.powerset.automaton import PowersetAutomaton
 
-KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC}
+KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
 """The checks by name."""
 
 _GROWTH = 1.5
@@ -129,16 +129,22 @@ class PowersetSearch:
                 budget,
             )
         )
-        is_approximate = self.registers[Reg.KIND] == AEC
-        if status == Status.FOUND and is_approximate and self.registers[Reg.REPLACED]:
+        if status == Status.FOUND and self._is_deceived():
             self._begin_exact()
             return Status.RUNNING
         return status
+
+    def _is_deceived(self) -> bool:
+        """Whether an accepting cycle need not be there."""
+        if self.registers[Reg.KIND] != AEC:
+            return False
+        return bool(self.registers[Reg.REPLACED]) or self.automaton.widened()
 
     def _begin_exact(self) -> None:
         """Begin iec anew; what is removed stays so."""
         self.approximate_states = int(self.registers[Reg.VISITED])
         self.registers[Reg.KIND] = IEC
+        self.automaton.narrow()
         numbers, index = self.arrays.numbers, self.arrays.index
         numbers[numbers > 0] = 0
         index.heads[:] = 0

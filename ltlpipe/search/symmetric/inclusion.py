@@ -80,6 +80,15 @@ def same_elsewhere(ints, words, first, second):
     return True
 
 
+@inlined
+def same_from(row, other, first):
+    """Whether two rows agree from word `first` on."""
+    for w in range(first, row.shape[0]):
+        if row[w] != other[w]:
+            return False
+    return True
+
+
 @called
 def gather(ints, colours, blocks, block, gathered):
     """Write the colours of the members of a block in ascending order; return how many.
@@ -136,6 +145,9 @@ def symbolic_includes(
     """Return whether a set includes another one, as 0 or 1."""
     if not same_elsewhere(ints, words, row, other):
         return 0
+    if same_from(row, other, ints[Sym.BLOCK_WORD]):
+        # Orbits of the same group are equal or disjoint.
+        return 1 if same_from(row, other, 0) else 0
     n_members = ints[Sym.MEMBERS]
     colours, blocks = scratch[Row.COLOURS], scratch[Row.BLOCKS]
     other_colours, other_blocks = scratch[Row.OTHER_COLOURS], scratch[Row.OTHER_BLOCKS]

@@ -23,12 +23,14 @@ class Sym(IntEnum):
     PROPERTY = 12  # place of the field (word, shift, mask) of the property's state
     PHASES = 13  # place of the first phase of each of its states, and of the end
     PHASE_CELLS = 14  # place of PHASE entries for each
-    N_LETTERS = 15
+    CLOSURES = 15  # place of the blocks that each of its states tells apart itself
     LETTER_SHIFT = 16  # the system's marks that letters tell
     SYSTEM_SHIFT = 17  # the property's marks; the system's follow
     STUTTER = 18  # whether a state without successors repeats itself
     SYSTEM_WORDS = 19  # words of a row that are the network's
     ROLES = 20  # numbers of `read_roles`
+    CLOSES = 21  # whether successors are closed under those blocks
+    CLOSED_MORE = 22  # whether a set has become larger by that
 
 
 COLUMN = 6
@@ -67,3 +69,6 @@ class Row(IntEnum):
     FIRST = 17  # the first member of each one's block
     ROLES = 18  # of a state that is expanded, as one number for each member
     STEP_ROLES = 19  # of a successor
+    CLOSED = 20  # the blocks of a successor that is closed
+    CLOSED_BEFORE = 21
+    CLOSED_FIRST = 22

@@ -64,7 +64,7 @@ def phases_of(
             for part in parts:
                 if part not in known:
                     known[part] = _alike(symmetry, np.isin(letters, list(part)))
-            blocks = _common([known[part] for part in parts])
+            blocks = common_blocks([known[part] for part in parts])
             by_blocks[blocks].append(edge)
         phases.append([Phase(*item) for item in by_blocks.items()])
     return phases
@@ -111,7 +111,7 @@ def _alike(symmetry: Symmetry, allowed: np.ndarray) -> tuple[int, ...]:
     return tuple(blocks)
 
 
-def _common(partitions: list[tuple[int, ...]]) -> tuple[int, ...]:
+def common_blocks(partitions: list[tuple[int, ...]]) -> tuple[int, ...]:
     """Return the coarsest partition that is as fine as each of some."""
     if len(partitions) == 1:
         return partitions[0]

@@ -8,12 +8,18 @@ way to hand out the colours to the finer blocks one state is expanded, its succe
 stand for sets whose blocks are the finer ones, and these are made as coarse as they
 may be.
 
+If the tables say so, the blocks of a successor are not the finer ones, but those beside
+them made one whose members its state of the property does not tell apart.  The set is
+then larger than what can be reached: a property that holds of it holds, and what is
+found to be violated need not be.  It forgets differences that no longer matter at once,
+though, which the exact product keeps until a block has one colour.
+
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Def. 12.
 
 Differences from the source: a transition of the property stands for all actions that it
 allows, not for one valuation; of steps that permutations of equally coloured members
-take to each other one is followed.
+take to each other one is followed; closed successors are not in the source.
 """
 
 from __future__ import annotations
@@ -118,6 +124,29 @@ def read_step(ints, words, scratch, row, state):
 
 
 @called
+def close(ints, scratch, watching):
+    """Write the chains of blocks under which successors are closed (CLOSED_BEFORE).
+
+    They are the coarsest ones that are at least as coarse as FINER and as what the
+    state `watching` of the property tells apart itself.
+    """
+    n_members = ints[Sym.MEMBERS]
+    finer, closed = scratch[Row.FINER], scratch[Row.CLOSED]
+    own = ints[Sym.CLOSURES] + watching * n_members
+    for member in range(n_members):
+        closed[member] = finer[member]
+    for member in range(n_members):
+        alike = ints[own + member]  # the first member that is alike
+        old, new = closed[member], closed[alike]
+        if old != new:
+            ints[Sym.CLOSED_MORE] = 1
+            for third in range(n_members):
+                if closed[third] == old:
+                    closed[third] = new
+    chain_blocks(ints, closed, scratch[Row.CLOSED_BEFORE], scratch[Row.CLOSED_FIRST])
+
+
+@called
 def write_steps(
     ints,
     words,
@@ -144,31 +173,43 @@ def write_steps(
     system_shift = np.uint32(ints[Sym.SYSTEM_SHIFT])
     state = step_rows[step_rows.shape[0] - 1]
     colours, wanted = scratch[Row.STEP_COLOURS], scratch[Row.WANTED]
-    before, first_of = scratch[Row.BEFORE], scratch[Row.FIRST]
+    own_before = scratch[Row.BEFORE]  # for the state that is expanded
+    before, first_of = own_before, scratch[Row.FIRST]
+    if ints[Sym.CLOSES] != 0:
+        before, first_of = scratch[Row.CLOSED_BEFORE], scratch[Row.CLOSED_FIRST]
     blocks, mixed = scratch[Row.STEP_BLOCKS], scratch[Row.MIXED]
     n_words = out_rows.shape[1]
+    closes = ints[Sym.CLOSES] != 0
+    closed_for = np.int64(-1)  # the state of the property for which blocks are closed
     for step in range(n_steps):
         letter = np.int64(step_letters[step]) << letter_shift
         letter += np.int64(step_marks[step]) & told
         first, last = ints[first_edge + letter], ints[first_edge + letter + 1]
         if first == last:
             continue
-        if is_repeated(ints, step_actions[step], wanted, before):
+        if is_repeated(ints, step_actions[step], wanted, own_before):
             continue
         if count + (last - first) > out_rows.shape[0]:
             return np.int64(-1)
-        row = step_rows[step]
-        read_step(ints, words, scratch, row, state)
-        sort_members(ints, row, colours, before)
-        settle(ints, row, colours, before, first_of, blocks, mixed)
         own_marks = np.uint32(0)
         if letter_shift == 0:
             own_marks = step_marks[step] << system_shift
         for edge in range(first, last):
-            for w in range(n_words):
-                out_rows[count, w] = row[w]
+            row = out_rows[count]
             watching = ints[edges + 2 * edge]
-            write_field(ints, ints[Sym.PROPERTY], out_rows[count], watching)
+            if edge > first and not closes:
+                for w in range(n_words):
+                    row[w] = out_rows[count - 1, w]
+            else:
+                for w in range(n_words):
+                    row[w] = step_rows[step, w]
+                read_step(ints, words, scratch, row, state)
+                if closes and watching != closed_for:
+                    close(ints, scratch, watching)
+                    closed_for = watching
+                sort_members(ints, row, colours, before)
+                settle(ints, row, colours, before, first_of, blocks, mixed)
+            write_field(ints, ints[Sym.PROPERTY], row, watching)
             out_marks[count] = np.uint32(ints[edges + 2 * edge + 1]) | own_marks
             count += 1
     return count

@@ -6,6 +6,7 @@ the plain product and, for n members, n times the bits of n - 1, rounded up to w
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from ltlpipe.search.symmetric.inclusion import (
     symbolic_key,
 )
 from ltlpipe.search.symmetric.layout import COLUMN, MOVED, PHASE, Row, Sym
-from ltlpipe.search.symmetric.phases import phases_of
+from ltlpipe.search.symmetric.phases import common_blocks, phases_of
 from ltlpipe.search.symmetric.product import symbolic_successors
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def symbolic_product(
     letters: np.ndarray,
     *,
     stutter: bool = False,
+    closes: bool = False,
 ) -> PowersetAutomaton:
     """Return the symbolic product of a symmetric network and a property.
 
@@ -75,6 +77,9 @@ def symbolic_product(
         The letter of each action.
     stutter : bool
         Whether a state without successors repeats itself for ever.
+    closes : bool
+        Whether successors are closed under what the property tells no difference of:
+        `ltlpipe.search.symmetric.product`.
 
     Raises
     ------
@@ -103,6 +108,7 @@ def symbolic_product(
     header[Sym.BLOCKS_PER_WORD] = each
     header[Sym.SYSTEM_WORDS] = n_system
     header[Sym.STUTTER] = stutter
+    header[Sym.CLOSES] = closes
     header[Sym.LETTER_SHIFT] = automaton.system_marks
     header[Sym.SYSTEM_SHIFT] = automaton.n_marks if own_marks else 0
     header[Sym.PROPERTY] = ints.append(_cell(packed.extra))
@@ -125,13 +131,14 @@ def symbolic_product(
     initial[0, :n_system] = packed.initial
     initial[0, packed.extra.word] |= np.uint64(automaton.initial << packed.extra.shift)
     _write_blocks(initial[0], symmetry.class_of, n_system, bits)
+    table = ints.joined()
     return PowersetAutomaton(
         successors=symbolic_successors,
         includes=symbolic_includes,
         decompose=symbolic_decompose,
         key=symbolic_key,
         tables=Tables(
-            ints=ints.joined(),
+            ints=table,
             words=_masks(symmetry, packed, n_system),
             system_ints=packed.ints,
             system_words=packed.words,
@@ -143,7 +150,14 @@ def symbolic_product(
         ),
         initial=initial,
         n_marks=n_marks,
+        widened=lambda: bool(table[Sym.CLOSED_MORE]),
+        narrow=partial(_narrow, table),
     )
+
+
+def _narrow(table: np.ndarray) -> None:
+    """Let successors be what they are from now on."""
+    table[Sym.CLOSES] = table[Sym.CLOSED_MORE] = 0
 
 
 def _cell(field: Field) -> np.ndarray:
@@ -246,5 +260,10 @@ def _append_phases(
             ints.append(offsets),
             ints.append(edges),
         )
+    closures = [common_blocks([phase.blocks for phase in own]) for own in phases]
+    everyone = np.searchsorted(symmetry.class_of, symmetry.class_of)  # first of class
+    ints.header[Sym.CLOSURES] = ints.append(
+        np.array([own or everyone.tolist() for own in closures], dtype=np.int64)
+    )
     ints.header[Sym.PHASES] = ints.append(first)
     ints.header[Sym.PHASE_CELLS] = ints.append(cells)
