@@ -131,6 +131,8 @@ called: Any = _part
 For parts that do so much that copying their arguments does not count.
 """
 
+_cfunc: Any = partial(numba.cfunc, cache=True, error_model="numpy", _nrt=False)
+
 EXPAND_SIGNATURE = types.int64(
     types.int64[::1],  # ints
     types.uint64[::1],  # words
@@ -185,10 +187,7 @@ def pointer(function: Callable[..., int], signature: Any) -> Any:
     """
     if INTERPRETED:
         return function
-    return _Pointer(
-        numba.cfunc(signature, cache=True, _nrt=False, error_model="numpy")(function),
-        signature,
-    )
+    return _Pointer(_cfunc(signature)(function), signature)
 
 
 def expand_pointer(function: Callable[..., int]) -> Any:

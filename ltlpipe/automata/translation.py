@@ -124,7 +124,7 @@ def _translated(formula: Any, wishes: Sequence[str]) -> Any:
 
     if "Generic" in wishes:
         formula = spot.unabbreviate(formula, _MISTRANSLATED)
-    return _by_spot(lambda: spot.translate(formula, *wishes, xargs=_SAFE))
+    return by_spot(lambda: spot.translate(formula, *wishes, xargs=_SAFE))
 
 
 def from_formula(
@@ -195,8 +195,8 @@ def from_automaton(
         recurrence = spot.translate(
             _recurrence(names), "GeneralizedBuchi", dict=automaton.get_dict()
         )
-        automaton = _by_spot(lambda: spot.product(automaton, recurrence))
-    restricted = _by_spot(lambda: _restrict(automaton, letters, wishes))
+        automaton = by_spot(lambda: spot.product(automaton, recurrence))
+    restricted = by_spot(lambda: _restrict(automaton, letters, wishes))
     return _table(restricted, letters, acceptance, system_marks)
 
 
@@ -235,7 +235,7 @@ def from_automaton_over_states(
     if acceptance is None:
         return _table(automaton, letters, "tela")
     wishes = _wishes(acceptance, deterministic)
-    made = _by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
+    made = by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
     return _table(made, letters, acceptance)
 
 
@@ -272,7 +272,7 @@ def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[s
     ]
 
 
-def _by_spot(work: Any) -> Any:
+def by_spot(work: Any) -> Any:
     """Run `work`, with what Spot raises turned into an error of ours."""
     try:
         return work()

@@ -47,6 +47,10 @@ def check(
         str | None,
         typer.Option(metavar="A,B", help="The visible actions of --automaton."),
     ] = None,
+    constraint: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Only runs that this HOA automaton accepts."),
+    ] = None,
     empty: Annotated[
         bool,
         typer.Option("--empty", help="Ask whether the network has no accepting run."),
@@ -118,6 +122,10 @@ def check(
     if visible is not None and automaton is None:
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
+    if constraint is not None:
+        from ltlpipe.automata.hoa import read_automaton
+
+        chosen["constraint"] = read_automaton(constraint)
     loaded = load(system)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)

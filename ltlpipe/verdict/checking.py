@@ -5,9 +5,11 @@ The way between the two is `ltlpipe.verdict.task`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._errors import UnsupportedError
+from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
 from ltlpipe.reduction.components.groups import CAP_STATES
@@ -21,7 +23,7 @@ from ltlpipe.verdict.task import Task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.search.driver import Progress
+    from ltlpipe.search.driver import Interrupt, Progress
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.model_task import ModelTask
     from ltlpipe.verdict.question import ProductSize
@@ -56,6 +58,7 @@ def check(
     fairness: str | None = None,
     fair_sets: Sequence[str] = (),
     symmetric: Sequence[str] = (),
+    constraint: Any = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -129,6 +132,9 @@ def check(
     symmetric : sequence of str
         Classes of components that can be interchanged, each with commas between the
         names; by default they are found.
+    constraint : spot.twa_graph, optional
+        Only runs that it accepts count; it is moved to the property's side, so that
+        what it says of single components does not take the system its symmetry.
     progress : callable, optional
         Called with the states and the depth of the search, ten times a second
         or more.
@@ -176,12 +182,48 @@ def check(
         fair_sets=tuple(fair_sets),
         symmetric=tuple(symmetric),
     )
-    task = task_of(system, Property(formula, violations), chosen)
     if memory is None:
         memory = default_memory_mib()
     limits = Limits.within(timeout, memory, max_states)
+    asked = Property(formula, violations)
     with interruptible() as interrupt:
-        return task.run(limits, interrupt, progress)
+        if constraint is None:
+            return task_of(system, asked, chosen).run(limits, interrupt, progress)
+        verdict = _constrained(
+            system, asked, constraint, chosen, limits, interrupt, progress
+        )
+    if formula is None:
+        return verdict
+    return replace(verdict, formula=formula.text, formula_id=formula.identifier)
+
+
+def _constrained(
+    system: System,
+    asked: Property,
+    constraint: Any,
+    options: Options,
+    limits: Limits,
+    interrupt: Interrupt,
+    progress: Progress | None,
+) -> Verdict:
+    """Answer a question about the runs that a constraint allows."""
+    from ltlpipe.automata.constraining import constrained
+
+    if options.translator is not None:
+        raise UnsupportedError(
+            "--constraint takes what Spot translates: no --translator"
+        )
+    try:
+        violations = constrained(
+            asked.formula or asked.violations,
+            constraint,
+            deadline=limits.deadline,
+            stopped=lambda: interrupt.pressed,
+        )
+    except StoppedError as stopped:
+        return task_of(system, asked, options).stopped(stopped.reason)
+    task = task_of(system, Property(violations=violations), options)
+    return task.run(limits, interrupt, progress)
 
 
 def task_of(system: System, asked: Property, options: Options) -> Task | ModelTask:

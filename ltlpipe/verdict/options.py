@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import CAP_STATES
-from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET, SEARCHES
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET
 
 AUTO = "auto"
 

@@ -162,6 +162,10 @@ class Question(ABC):
             coverage=search.coverage(),
         )
 
+    def stopped(self, reason: str) -> Verdict:
+        """Return the verdict of a question that was given up before it was begun."""
+        return self._verdict(UNKNOWN, reason)
+
     def _verdict(
         self, verdict: str, reason: str | None = None, lasso: Lasso | None = None
     ) -> Verdict:

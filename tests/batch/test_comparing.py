@@ -430,11 +430,9 @@ def test_warnings_come_once():
     [
         ({"emptiness": "nonsense"}, UnsupportedError, "nonsense: expected all, auto"),
         ({"emptiness": "se05,"}, UnsupportedError, "out of .*se05, .*couvreur99"),
-        ({"emptiness": "aec"}, UnsupportedError, "aec: expected all, auto"),
         ({"acceptance": "ba,all"}, UnsupportedError, "expected one of auto, ba"),
         ({"acceptance": "nonsense"}, UnsupportedError, "expected one of auto, ba"),
         ({"acceptance": ""}, UnsupportedError, "expected one of auto, ba"),
-        ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
         ({"semantics": "letters"}, UnsupportedError, "expected one of action"),
         ({"colour": "red"}, TypeError, "'colour'"),
     ],

@@ -195,9 +195,8 @@ def test_options_reach_every_task():
     ("options", "error", "message"),
     [
         ({"emptiness": "nonsense"}, UnsupportedError, "expected one of auto"),
-        ({"emptiness": "aec"}, UnsupportedError, "not in this version"),
         ({"acceptance": "tela+"}, UnsupportedError, "expected one of auto"),
-        ({"reduce": "symmetry"}, UnsupportedError, "not in this version"),
+        ({"reduce": "symmetries"}, UnsupportedError, "expected one of alphabet"),
         ({"semantics": "letters"}, UnsupportedError, "expected one of action"),
         ({"emptiness": "gv04", "bitstate": 1.0}, UnsupportedError, "for se05"),
         ({"colour": "red"}, TypeError, "'colour'"),

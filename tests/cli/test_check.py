@@ -27,8 +27,9 @@ KEYS = [
 ]  # of the contract, in its order
 
 UNREADY = [
-    (["--emptiness", "aec"], "--emptiness aec is not in this version"),
-    (["--reduce", "ample,symmetry"], "--reduce symmetry is not in this version"),
+    (["--emptiness", "aec"], "symmetry cannot be used: no two components"),
+    (["--reduce", "ample,symmetry"], "symmetry cannot be used: ample sets are chosen"),
+    (["--symmetric", "a,b", "--reduce", "none"], "--symmetric goes with symmetry"),
     (["--semantics", "state"], "use action"),
 ]
 

@@ -428,10 +428,7 @@ def test_where_no_algorithm_suits(run, ring):
         ),
         (["-f", "a", "--emptiness", "x"], ", ".join(SEARCHES)),
         (["-f", "a", "--acceptance", "ba,x"], "--acceptance x: expected one of auto"),
-        (
-            ["-f", "a", "--reduce", "symmetry"],
-            "--reduce symmetry is not in this version",
-        ),
+        (["-f", "a", "--reduce", "symmetries"], "expected one of alphabet"),
         (["-f", "a", "--deadlock", "x"], "expected one of ignore, stutter"),
         (["-f", "a", "--table1", "--json"], "--table1 and --json both want"),
     ],

@@ -153,8 +153,8 @@ def test_what_the_simple_searches_take(name, formula, kind):
     ("options", "message"),
     [
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
-        ({"emptiness": "aec"}, "not in this version; use cvwy92, hpy96"),
-        ({"reduce": "symmetry"}, "use alphabet, components, ample, decoupled or none"),
+        ({"emptiness": "aec"}, "symmetry cannot be used: no two components"),
+        ({"reduce": "symmetry,ample"}, "ample sets are chosen for states"),
         ({"reduce": "ample", "emptiness": "gv04"}, "gv04 takes all steps"),
         ({"ample_inner": "both"}, "expected one of full, stored"),
         ({"reduce": "magic"}, "expected one of alphabet"),

@@ -73,7 +73,7 @@ class Arrays(NamedTuple):
 
     numbers: np.ndarray  # int32[n], 0 unknown, > 0 active, or REMOVED
     active: np.ndarray  # int32[n], the sets of SCCs that are not complete
-    index: Index
+    chains: Index
     stack: np.ndarray  # int32[k], a waiting set s, or ~s for a frame
     stack_marks: np.ndarray  # uint32[k], marks of the transition to it
     roots: np.ndarray  # int32[r], number of the root
@@ -154,7 +154,7 @@ def look_up(includes, tables, rows, registers, arrays, entry, key):
     Returns what there is, and the set on the stack if there is one.
     """
     kind = registers[Reg.KIND]
-    index = arrays.index
+    index = arrays.chains
     answer = _NOTHING
     other = np.int64(-1)
     following = np.int64(index.heads[chain_of(index, key)])
@@ -200,7 +200,7 @@ def replace(registers, arrays, n, other):
 def enter(registers, arrays, state, n):
     """Make the set of the top entry active; its unknown successors wait above it.
 
-    `n` is the number of all successors.  Returns FOUND if one closes an accepting cycle.
+    `n` is the number of all.  Returns FOUND if one closes an accepting cycle.
     """
     count = registers[Reg.COUNT]
     root = registers[Reg.N_ROOTS]
@@ -330,7 +330,7 @@ def powerset_step(
             other,
         )
         if status != Status.GROW and answer == _NOTHING and key != 0:
-            enlist(arrays.index, entry, key)
+            enlist(arrays.chains, entry, key)
         if status != Status.RUNNING:
             return status
     return Status.RUNNING

@@ -8,8 +8,8 @@ gives: each of its states has a predecessor there (property 5), and no more is n
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Sec. 5.
 
-Differences from the source: there the states of the sets are searched, restricted to the
-sets; here only the sets are, and what runs through them is then read off backwards.
+Differences from the source: there the states of the sets are searched, restricted to
+the sets; here only the sets are, and what runs through them is then read backwards.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def spread(
         1 if the goal is reached, 0 if not yet, -1 if it cannot be, -2 if the results of
         an operation need more room.
     """
-    index = arrays.index
+    index = arrays.chains
     ends = front.ends
     for _ in range(budget):
         if ends[0] == ends[1]:

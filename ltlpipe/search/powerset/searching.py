@@ -83,7 +83,7 @@ class PowersetSearch:
         self.arrays = Arrays(
             numbers=np.zeros(room, dtype=np.int32),
             active=np.zeros(room, dtype=np.int32),
-            index=Index(
+            chains=Index(
                 keys=np.zeros(room, dtype=np.int64),
                 following=np.zeros(room, dtype=np.int32),
                 heads=np.zeros(room, dtype=np.int32),
@@ -145,7 +145,7 @@ class PowersetSearch:
         self.approximate_states = int(self.registers[Reg.VISITED])
         self.registers[Reg.KIND] = IEC
         self.automaton.narrow()
-        numbers, index = self.arrays.numbers, self.arrays.index
+        numbers, index = self.arrays.numbers, self.arrays.chains
         numbers[numbers > 0] = 0
         index.heads[:] = 0
         enlist_all(index, numbers, self.n_stored, REMOVED)
@@ -153,7 +153,7 @@ class PowersetSearch:
 
     def index_active(self) -> None:
         """Leave just the active sets in the chains; for runs, after FOUND."""
-        arrays, index = self.arrays, self.arrays.index
+        arrays, index = self.arrays, self.arrays.chains
         if self.registers[Reg.KIND] == TEC:
             for state in arrays.active[: self.registers[Reg.COUNT]].tolist():
                 index.keys[state] = self.key(self.store.rows[state])
@@ -222,7 +222,7 @@ class PowersetSearch:
             each = 8 * rows.shape[1] + 24
             self._afford((length - rows.shape[0]) * each, limit_bytes)
             rows.resize((length, rows.shape[1]), refcheck=False)
-            index = arrays.index
+            index = arrays.chains
             for array in (arrays.numbers, arrays.active, index.keys, index.following):
                 array.resize(length, refcheck=False)
             index.heads.resize(length, refcheck=False)
@@ -283,10 +283,10 @@ class PowersetSearch:
         assert (np.diff(roots) > 0).all()
         assert n_roots == 0 or (roots[0] == 1 and roots[-1] <= count)
         listed = []
-        for first in arrays.index.heads.tolist():
+        for first in arrays.chains.heads.tolist():
             while first:
                 listed.append(first - 1)
-                first = int(arrays.index.following[first - 1])
+                first = int(arrays.chains.following[first - 1])
         assert len(set(listed)) == len(listed)
         if registers[Reg.KIND] != TEC:
             assert set(active.tolist()) <= set(listed)

@@ -1,8 +1,8 @@
 """All ways to arrange the colours of a set's blocks over finer blocks.
 
 A set whose blocks are cut falls into as many sets as there are ways to hand out the
-colours of each block to its pieces (the refinement of Sec. 6.3 of the source).  They are
-gone through one after another, without a list.
+colours of each block to its pieces (the refinement of Sec. 6.3 of the source).  They
+are gone through one after another, without a list.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Sec. 6.3.

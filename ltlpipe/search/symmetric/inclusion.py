@@ -1,8 +1,8 @@
 """Inclusion and decomposition of the sets of a symbolic product, on colours and blocks.
 
 A set is included in another one iff each of its blocks with more than one colour lies
-within a block of the other one, and the colours of its representative are, in each block
-of the other one, as many of each as the other's.  (If a block with two colours lies
+within a block of the other one, and its representative has, in each block of the other
+one, as many members of each colour as the other's.  (If a block with two colours lies
 across two blocks of the other one, an exchange across changes what these hold.)
 
 Sources: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
@@ -83,7 +83,7 @@ def same_elsewhere(ints, words, first, second):
 @inlined
 def same_from(row, other, first):
     """Whether two rows agree from word `first` on."""
-    for w in range(first, row.shape[0]):
+    for w in range(first, row.shape[0]):  # noqa: SIM110 (a kernel has no `all`)
         if row[w] != other[w]:
             return False
     return True

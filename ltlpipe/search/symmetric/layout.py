@@ -38,12 +38,12 @@ COLUMN = 6
 states and back."""
 
 MOVED = 7
-"""Word, shift, mask; number of roles; places of roles (by value and member) and of swaps
-(by swap and value); number of values."""
+"""Word, shift, mask; number of roles; places of roles (by value and member) and of
+swaps (by swap and value); number of values."""
 
 PHASE = 3
-"""Places of the block of each member, of the first edge for each letter and of the edges
-(state, marks)."""
+"""Places of the block of each member, of the first edge for each letter and of the
+edges (state, marks)."""
 
 
 class Row(IntEnum):

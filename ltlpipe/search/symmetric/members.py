@@ -1,9 +1,9 @@
 """Members in a row: their colours, exchanges of two, and the blocks they are in.
 
-A row stands for a set of product states: words of the packed network (a *representative*
-state, with the property's state in the field `extra`), and behind them the number of the
-block of each member.  The set is what permutations of members within their blocks make
-of the representative.
+A row stands for a set of product states: words of the packed network (a
+*representative* state, with the property's state in the field `extra`), and behind them
+the number of the block of each member.  The set is what permutations of members within
+their blocks make of the representative.
 
 The *colour* of a member is all that the group sees of it: the local states of its
 components and its roles in those of others.  What a set holds is hence how many members
@@ -120,7 +120,7 @@ def read_blocks(ints, row, blocks):
     each = ints[Sym.BLOCKS_PER_WORD]
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     word = ints[Sym.BLOCK_WORD]
-    at = np.int64(0)
+    at = 0
     for member in range(ints[Sym.MEMBERS]):
         blocks[member] = np.int64((row[word] >> np.uint64(at * bits)) & mask)
         at += 1
@@ -195,7 +195,7 @@ def settle(ints, row, colours, before, first, blocks, mixed):
             mixed[first[member]] = 1
     n_blocks = np.int64(0)
     packed = np.uint64(0)
-    at = np.int64(0)
+    at = 0
     for member in range(ints[Sym.MEMBERS]):
         leader = first[member]
         if leader != member:

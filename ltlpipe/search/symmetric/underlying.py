@@ -3,16 +3,16 @@
 An accepting run of sets is read backwards: each state of a set has a predecessor in the
 set before it (property 5 of `ltlpipe.search.powerset.automaton`), by a step of the
 network that the property follows with the marks of the run.  Turn after turn round the
-cycle of sets the walk goes on until it comes to a state a second time at the same place;
-from there it is walked back to the initial state.  Nothing has to be searched.
+cycle of sets the walk goes on until it comes to a state a second time at the same
+place; from there it is walked back to the initial state.  Nothing has to be searched.
 
 The steps are taken from the components, not from the packed network.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Sec. 5.
 
-Differences from the source: there the underlying product is searched forwards, inside of
-the sets of the SCCs on the stack.
+Differences from the source: there the underlying product is searched forwards, inside
+of the sets of the SCCs on the stack.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Underlying:
         )
 
     def steps_to(self, local: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the actions that lead to a state of the network, each with its source."""
+        """Yield the actions that lead to a state of the network, with its sources."""
         for number, action in enumerate(self.network.actions):
             choices = [
                 self._sources[c][action.name].get(local[c], ())

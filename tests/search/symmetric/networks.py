@@ -39,18 +39,14 @@ def random_symmetric(rng, *, n_clients=3, most_states=3, accepting=False):
     goals = None
     if accepting:
         goals = [s for s in range(n_states) if rng.random() < 0.5] or [0]
-    components = [
-        _client(steps, i, workers, goals, f"client{i}") for i in clients
-    ]
+    components = [_client(steps, i, workers, goals, f"client{i}") for i in clients]
     n_worker_states = rng.randint(1, 2)
     moves = [
         (rng.randrange(n_worker_states), rng.randrange(n_worker_states))
         for _ in range(rng.randint(1, 3))
     ]
     for w in workers:
-        table = [
-            (src, f"m{i}_{w}", dst) for src, dst in moves for i in clients
-        ]
+        table = [(src, f"m{i}_{w}", dst) for src, dst in moves for i in clients]
         components.append(LTS.from_transitions(table, name=f"worker{w}"))
     components.append(_server(rng, shared, together, clients))
     return Network(components, name="symmetric")
