@@ -131,7 +131,8 @@ called: Any = _part
 For parts that do so much that copying their arguments does not count.
 """
 
-_cfunc: Any = partial(numba.cfunc, cache=True, error_model="numpy", _nrt=False)
+_untyped: Any = numba
+_cfunc: Any = partial(_untyped.cfunc, cache=True, error_model="numpy", _nrt=False)
 
 EXPAND_SIGNATURE = types.int64(
     types.int64[::1],  # ints
