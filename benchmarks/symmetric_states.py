@@ -1,0 +1,210 @@
+"""How many states of the explicit product the sets of a symbolic search stand for.
+
+A search that finds a product empty has visited sets that together hold all reachable
+states of the product, and none besides (properties 3 to 5 of
+`ltlpipe.search.powerset.automaton`).  The sets overlap, so their sizes cannot be added.
+Instead all of them are cut until they have the same blocks, the common refinement of
+all; then two pieces are equal or disjoint (the refinement of Baarir & Duret-Lutz 2006,
+Sec. 6.3), and a piece of blocks with so many members of each colour has the product of
+the blocks' multinomial coefficients as its size.  The number is exact, and so that of a
+search state by state wherever that can be done; `tests/test_benchmarks.py` compares
+them.
+
+Cost: time and memory linear in the pieces, of which a set whose blocks are coarse has
+as many as there are ways to hand out its colours.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import factorial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.search.driver import Interrupt, Limits
+from ltlpipe.search.powerset.checks import REMOVED
+from ltlpipe.search.registers import Status
+from ltlpipe.search.symmetric.layout import Sym
+from ltlpipe.verdict.checking import task_of
+from ltlpipe.verdict.options import Options
+from ltlpipe.verdict.property import Property, known_actions
+from ltlpipe.verdict.symmetry import SymmetricRun
+from ltlpipe.verdict.task import Task
+
+if TYPE_CHECKING:
+    from ltlpipe import Network
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.search.powerset.searching import PowersetSearch
+
+Cell = tuple[int, ...]  # members, ascending
+
+
+class Sets(NamedTuple):
+    """Sets of product states, one in each row.
+
+    Parameters
+    ----------
+    elsewhere : uint64[k, n_words]
+        What permutations never move, the property's state among it.
+    colours : int64[k, n_members]
+        Of a state of each set.
+    blocks : int64[k, n_members]
+        The block of each member.
+    """
+
+    elsewhere: np.ndarray
+    colours: np.ndarray
+    blocks: np.ndarray
+
+
+def explicit_states(
+    network: Network, formula: Formula, emptiness: str = "auto"
+) -> tuple[int, int] | None:
+    """Search a symbolic product; return the explicit states, and the sets visited.
+
+    None if the product is not empty: then a search state by state stops as well, and
+    need not see as many.
+
+    Raises
+    ------
+    ValueError
+        The plan makes no use of symmetry.
+    """
+    options = Options(emptiness=emptiness, lasso=False)
+    asked = Property(formula)
+    task = task_of(network, asked, options)
+    assert isinstance(task, Task)
+    actions = known_actions(network, asked, options)
+    limits, interrupt = Limits.within(None), Interrupt()
+    of_sets = task.prepared.symmetric(actions, limits, interrupt)
+    if of_sets is None:
+        raise ValueError(f"no use is made of symmetry: {network.name}")
+    name = task.prepared.plan.emptiness
+    assert name is not None  # since `settle`
+    run = SymmetricRun(of_sets, name, options)
+    if run.drive(limits, interrupt, None).status != Status.EMPTY:
+        return None
+    visited = int(run.statistics()["states"])
+    packed = run.underlying.packed
+    rows, keep = _removed(run.search)
+    elsewhere = rows[:, : len(keep)] & keep
+    colours = _colours(of_sets.symmetry, packed.unpack(rows))
+    return count_union(Sets(elsewhere, colours, _blocks(run.search, rows))), visited
+
+
+def _removed(search: PowersetSearch) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows from which nothing is accepted, and the bits never moved."""
+    ints, words = search.automaton.tables.ints, search.automaton.tables.words
+    removed = search.arrays.numbers[: search.n_stored] == REMOVED
+    return search.store.rows[: search.n_stored][removed], words[: ints[Sym.BLOCK_WORD]]
+
+
+def _blocks(search: PowersetSearch, rows: np.ndarray) -> np.ndarray:
+    ints = search.automaton.tables.ints
+    bits, each = int(ints[Sym.BLOCK_BITS]), int(ints[Sym.BLOCKS_PER_WORD])
+    blocks = np.empty((len(rows), int(ints[Sym.MEMBERS])), dtype=np.int64)
+    for member in range(blocks.shape[1]):
+        word, at = divmod(member, each)
+        packed = rows[:, int(ints[Sym.BLOCK_WORD]) + word] >> np.uint64(at * bits)
+        blocks[:, member] = packed & np.uint64((1 << bits) - 1)
+    return blocks
+
+
+def _colours(symmetry: Symmetry, states: np.ndarray) -> np.ndarray:
+    """Return what the group sees of members in states int32[k, n_components]."""
+    columns = []
+    for member, components in enumerate(symmetry.members):
+        seen = [symmetry.canonical[c][states[:, c]] for c in components]
+        seen += [symmetry.roles[c][states[:, c], member] for c in symmetry.moved]
+        colour = np.zeros(len(states), dtype=np.int64)
+        for part in seen:
+            colour = colour << 16 | part
+        columns.append(colour)
+    table = np.stack(columns, axis=1)
+    _, numbers = np.unique(table, return_inverse=True)
+    return numbers.reshape(table.shape)
+
+
+def count_union(sets: Sets) -> int:
+    """Return how many states sets have together."""
+    patterns, which = np.unique(sets.blocks, axis=0, return_inverse=True)
+    which = which.ravel()
+    cells = cells_of(patterns)
+    pieces = []
+    for number, pattern in enumerate(patterns):
+        own = np.flatnonzero(which == number)
+        source, colours = cut(sets.colours[own], pattern, cells)
+        table = np.concatenate(
+            [sets.elsewhere[own][source].view(np.int64), colours], axis=1
+        )
+        pieces.append(np.unique(table, axis=0))
+    table = np.unique(np.concatenate(pieces), axis=0)
+    colours = table[:, sets.elsewhere.shape[1] :]
+    return int(sizes(colours, cells).sum())
+
+
+def cells_of(patterns: np.ndarray) -> list[Cell]:
+    """Return the blocks of the common refinement of partitions int64[k, n_members]."""
+    cells: dict[tuple[int, ...], list[int]] = {}
+    for member, seen in enumerate(patterns.T.tolist()):
+        cells.setdefault(tuple(seen), []).append(member)
+    return [tuple(cell) for cell in cells.values()]
+
+
+def cut(
+    colours: np.ndarray, pattern: np.ndarray, cells: list[Cell]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hand out the colours of sets of one partition to finer blocks in all ways.
+
+    Returns, for each piece, the number of the set that it is of, and its colours,
+    ascending in each cell.
+    """
+    colours = colours.copy()
+    source = np.arange(len(colours))
+    for block in np.unique(pattern):
+        left = np.flatnonzero(pattern == block).tolist()
+        for cell in cells:
+            if not set(cell) < set(left):
+                continue
+            source, colours = _hand_out(source, colours, left, cell)
+            left = [member for member in left if member not in cell]
+    for cell in cells:
+        colours[:, cell] = np.sort(colours[:, cell], axis=1)
+    return source, colours
+
+
+def _hand_out(
+    source: np.ndarray, colours: np.ndarray, block: list[int], cell: Cell
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give a cell of a block every choice of the block's colours, once each."""
+    pool = np.sort(colours[:, block], axis=1)
+    rest = [member for member in block if member not in cell]
+    sources, tables = [], []
+    for chosen in combinations(range(len(block)), len(cell)):
+        others = [k for k in range(len(block)) if k not in chosen]
+        new = np.ones(len(pool), dtype=np.bool_)
+        for k in chosen:  # of equal colours the first ones
+            if k and k - 1 not in chosen:
+                new &= pool[:, k] != pool[:, k - 1]
+        table = colours[new]
+        table[:, cell] = pool[new][:, chosen]
+        table[:, rest] = pool[new][:, others]
+        sources.append(source[new])
+        tables.append(table)
+    return np.concatenate(sources), np.concatenate(tables)
+
+
+def sizes(colours: np.ndarray, cells: list[Cell]) -> np.ndarray:
+    """Return the sizes of pieces, int64[k]: products of multinomial coefficients."""
+    found = np.ones(len(colours), dtype=np.int64)
+    for cell in cells:
+        run = np.ones(len(colours), dtype=np.int64)  # equal colours so far
+        repeated = np.ones(len(colours), dtype=np.int64)
+        for k in range(1, len(cell)):
+            same = colours[:, cell[k]] == colours[:, cell[k - 1]]
+            run = np.where(same, run + 1, 1)
+            repeated *= run
+        found *= factorial(len(cell)) // repeated
+    return found
