@@ -46,8 +46,8 @@ class Sets(NamedTuple):
 
     Parameters
     ----------
-    elsewhere : uint64[k, n_words]
-        What permutations never move, the property's state among it.
+    elsewhere : int64[k, m]
+        What permutations never move: local states, and the property's state.
     colours : int64[k, n_members]
         Of a state of each set.
     blocks : int64[k, n_members]
@@ -87,18 +87,21 @@ def explicit_states(
     if run.drive(limits, interrupt, None).status != Status.EMPTY:
         return None
     visited = int(run.statistics()["states"])
-    packed = run.underlying.packed
-    rows, keep = _removed(run.search)
-    elsewhere = rows[:, : len(keep)] & keep
-    colours = _colours(of_sets.symmetry, packed.unpack(rows))
-    return count_union(Sets(elsewhere, colours, _blocks(run.search, rows))), visited
+    return count_union(_sets(run, of_sets.symmetry)), visited
 
 
-def _removed(search: PowersetSearch) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows from which nothing is accepted, and the bits never moved."""
-    ints, words = search.automaton.tables.ints, search.automaton.tables.words
+def _sets(run: SymmetricRun, symmetry: Symmetry) -> Sets:
+    """Return the sets from which nothing is accepted."""
+    search, packed = run.search, run.underlying.packed
     removed = search.arrays.numbers[: search.n_stored] == REMOVED
-    return search.store.rows[: search.n_stored][removed], words[: ints[Sym.BLOCK_WORD]]
+    rows = search.store.rows[: search.n_stored][removed]
+    states = packed.unpack(rows)
+    moving = {c for member in symmetry.members for c in member} | set(symmetry.moved)
+    kept = [c for c in range(states.shape[1]) if c not in moving]
+    extra = packed.extra
+    watching = (rows[:, extra.word] >> np.uint64(extra.shift)) & np.uint64(extra.mask)
+    elsewhere = np.column_stack([watching.astype(np.int64), states[:, kept]])
+    return Sets(elsewhere, _colours(symmetry, states), _blocks(search, rows))
 
 
 def _blocks(search: PowersetSearch, rows: np.ndarray) -> np.ndarray:
@@ -136,9 +139,7 @@ def count_union(sets: Sets) -> int:
     for number, pattern in enumerate(patterns):
         own = np.flatnonzero(which == number)
         source, colours = cut(sets.colours[own], pattern, cells)
-        table = np.concatenate(
-            [sets.elsewhere[own][source].view(np.int64), colours], axis=1
-        )
+        table = np.concatenate([sets.elsewhere[own][source], colours], axis=1)
         pieces.append(np.unique(table, axis=0))
     table = np.unique(np.concatenate(pieces), axis=0)
     colours = table[:, sets.elsewhere.shape[1] :]
