@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.powerset.searching import PowersetSearch
 
 Cell = tuple[int, ...]  # members, ascending
+_MOST = 1 << 62
 
 
 class Sets(NamedTuple):
@@ -132,18 +133,38 @@ def _colours(symmetry: Symmetry, states: np.ndarray) -> np.ndarray:
 
 def count_union(sets: Sets) -> int:
     """Return how many states sets have together."""
-    patterns, which = np.unique(sets.blocks, axis=0, return_inverse=True)
-    which = which.ravel()
+    first, which = distinct(sets.blocks)
+    patterns = sets.blocks[first]
     cells = cells_of(patterns)
     pieces = []
     for number, pattern in enumerate(patterns):
         own = np.flatnonzero(which == number)
         source, colours = cut(sets.colours[own], pattern, cells)
-        table = np.concatenate([sets.elsewhere[own][source], colours], axis=1)
-        pieces.append(np.unique(table, axis=0))
-    table = np.unique(np.concatenate(pieces), axis=0)
-    colours = table[:, sets.elsewhere.shape[1] :]
+        pieces.append(np.concatenate([sets.elsewhere[own][source], colours], axis=1))
+    table = np.concatenate(pieces)
+    first, _ = distinct(table)
+    colours = table[first, sets.elsewhere.shape[1] :]
     return int(sizes(colours, cells).sum())
+
+
+def distinct(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of each kind of equal rows, and the kind of each row.
+
+    The entries, which are not negative, are made one number, column by column; when
+    that becomes too large, kinds take its place.  NumPy compares rows as bytes, which
+    takes ten times as long.
+    """
+    key = np.zeros(len(table), dtype=np.int64)
+    largest = 0
+    for column in table.T:
+        radix = int(column.max()) + 1
+        if (largest + 1) * radix > _MOST:
+            key = np.unique(key, return_inverse=True)[1]
+            largest = len(key)
+        key = key * radix + column
+        largest = (largest + 1) * radix - 1
+    _, first, kinds = np.unique(key, return_index=True, return_inverse=True)
+    return first, kinds
 
 
 def cells_of(patterns: np.ndarray) -> list[Cell]:
