@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.powerset.searching import PowersetSearch
 
 Cell = tuple[int, ...]  # members, ascending
+EXACT = ("tec", "nsiec", "iec", "aec")
 _MOST = 1 << 62
 
 
@@ -61,7 +62,7 @@ class Sets(NamedTuple):
 
 
 def explicit_states(
-    network: Network, formula: Formula, emptiness: str = "auto"
+    network: Network, formula: Formula, emptiness: str = "aec"
 ) -> tuple[int, int] | None:
     """Search a symbolic product; return the explicit states, and the sets visited.
 
@@ -71,7 +72,7 @@ def explicit_states(
     Raises
     ------
     ValueError
-        The plan makes no use of symmetry.
+        The plan makes no use of symmetry, or of sets with states that are not reached.
     """
     options = Options(emptiness=emptiness, lasso=False)
     asked = Property(formula)
@@ -80,8 +81,8 @@ def explicit_states(
     actions = known_actions(network, asked, options)
     limits, interrupt = Limits.within(None), Interrupt()
     of_sets = task.prepared.symmetric(actions, limits, interrupt)
-    if of_sets is None:
-        raise ValueError(f"no use is made of symmetry: {network.name}")
+    if of_sets is None or emptiness not in EXACT:
+        raise ValueError(f"no exact use is made of symmetry: {network.name}")
     name = task.prepared.plan.emptiness
     assert name is not None  # since `settle`
     run = SymmetricRun(of_sets, name, options)
