@@ -9,10 +9,10 @@ Inclusion Tests", technical report 2006/003, LIP6, Sec. 7.  Two parts:
     (SP+TEC), and the symbolic product, searched by `tec`, `nsiec`, `iec` and `aec`
     (SSP+), and with larger sets by `aec-closed` (ours), all with the same automata.
     Means over the formulas that hold (the product is empty) and over those that are
-    violated, to ``table1_symmetry.csv``; the paper's form of the table is printed.  Each
-    run takes the steps of a state in another order (``seed``), the same for all ways:
-    when a violation is found is a matter of luck, and one order favours this way or
-    that.  What is counted is the mean over the runs, and so are the seconds until a
+    violated, to ``table1_symmetry.csv``; the paper's form of the table is printed.
+    Each run takes the steps of a state in another order (``seed``), the same for all
+    ways: when a violation is found is a matter of luck, and one order favours this way
+    or that.  What is counted is the mean over the runs, and so are the seconds until a
     violation; seconds of complete searches are medians.
 ``twelve``
     twelve clients, and the formulas of the file that name two of them: what the plan
