@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ltlpipe import check
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.systems.client_server import client_server
 
 ROOT = Path(__file__).parents[1]
 
@@ -150,6 +152,46 @@ def test_acceptances_side_by_side(tmp_path):
     assert all(float(row["ratio"]) > 0 and row["aim"] for row in aims)
     for name in ("tgba", "pairs", "tfla"):
         assert (tmp_path / f"acceptance_{name}.svg").exists()
+
+
+def test_symmetry_side_by_side(tmp_path):
+    """All ways answer all formulas alike, and nothing is measured a second time."""
+    arguments = ["--quick", "--part", "table"]
+    path = tmp_path / "table1_symmetry.csv"
+    rows = rows_of("benchmarks.table1_symmetry", arguments, path)
+    ways = {"SP+TEC", "SSP+TEC", "SSP+NSIEC", "SSP+IEC", "SSP+AEC", "SSP+closed"}
+    lines = {(r["model"], r["size"], r["product"], r["method"]) for r in rows}
+    sizes = {("client-server", "3"), ("dispatcher", "3,2")}
+    products = {"empty", "not empty"}
+    assert lines == {(*s, p, way) for s in sizes for p in products for way in ways}
+    assert len(rows) == len(lines)
+    assert {r["formulas"] for r in rows} == {"25"}
+    states = {(r["model"], r["method"]): r for r in rows if r["product"] == "empty"}
+    for model, _ in sizes:  # inclusion saves states where everything is visited
+        of = {way: float(states[model, way]["states"]) for way in ways}
+        assert of["SSP+IEC"] <= of["SSP+NSIEC"] <= of["SSP+TEC"] < of["SP+TEC"]
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:14]), encoding="utf-8")
+
+    arguments = ["--part", "table", "--resume", "--runs", "1"]
+    arguments += ["--clients", "3", "--dispatchers"]
+    again = rows_of("benchmarks.table1_symmetry", arguments, path)
+
+    assert again == rows[:12]
+
+
+def test_states_that_sets_stand_for(tmp_path):
+    """Clients of which two are named, as many as a search state by state visits."""
+    table = tmp_path / "symmetry_twelve.csv"
+    arguments = ["--quick", "--part", "twelve"]
+    rows = rows_of("benchmarks.table1_symmetry", arguments, table)
+    network = client_server(4)
+    holding = [row for row in rows if row["verdict"] == "holds"]
+    assert len(rows) == 9
+    assert len(holding) == 4
+    for row in holding:
+        found = check(network, row["formula"], emptiness="couvreur99", reduce="none")
+        assert int(row["explicit_states"]) == found.stats.states > int(row["states"])
 
 
 def test_an_interrupted_comparison_goes_on(tmp_path):

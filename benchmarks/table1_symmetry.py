@@ -1,0 +1,366 @@
+"""Table 1 of Baarir & Duret-Lutz 2006, on our systems of interchangeable components.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Sec. 7.  Two parts:
+
+``table``
+    clients and their server, and the dispatcher, in growing sizes, each with its 50
+    formulas: the plain product, searched by `couvreur99` without any reduction
+    (SP+TEC), and the symbolic product, searched by `tec`, `nsiec`, `iec` and `aec`
+    (SSP+), and with larger sets by `aec-closed` (ours), all with the same automata.
+    Means over the formulas that hold (the product is empty) and over those that are
+    violated, to ``table1_symmetry.csv``; the paper's form of the table is printed.
+    Each run takes the steps of a state in another order (``seed``), the same for all
+    ways: when a violation is found is a matter of luck, and one order favours this way
+    or that.  What is counted is the mean over the runs, and so are the seconds until a
+    violation; seconds of complete searches are medians.
+``twelve``
+    twelve clients, and the formulas of the file that name two of them: what the plan
+    chooses by itself.  Of those that hold, how many states the sets of an exact product
+    stand for (`benchmarks.symmetric_states`): exactly so many a search state by state
+    would have to visit.  To ``symmetry_twelve.csv``.
+
+What is measured of a question: `search_seconds` is the search alone.  `seconds` is all
+of `check` but the lasso: translation, finding the symmetry, tables, search.  Every
+check gets a network of its own, so that nothing is known of it; as in `solve`, the
+process that translates lives on from question to question.  What `aec` and
+`aec-closed` visit before they go on as `iec` is counted in their figures; `fallbacks`
+says for how many formulas they did in some run.
+
+The ways of one question must agree, else the script fails at its end.  Questions
+that some way does not answer in time are left out of all means and counted in
+`not_answered`.  The sizes that are done are in the table: ``--resume`` goes on behind
+them.
+
+    python -m benchmarks.table1_symmetry
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import statistics
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks import record, symmetric_states
+from benchmarks.tasks import medians, significant
+from ltlpipe import check
+from ltlpipe.automata.kept import kept_copy
+from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.systems.client_server import client_server
+from ltlpipe.systems.dispatcher import dispatcher
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ltlpipe import Network
+    from ltlpipe.logic.formulas import Formula
+
+FORMULAS = Path(__file__).parents[1] / "formulas"
+PLAIN = "SP+TEC"
+WAYS: dict[str, dict[str, str]] = {
+    PLAIN: {"emptiness": "couvreur99", "reduce": "none"},
+    "SSP+TEC": {"emptiness": "tec"},
+    "SSP+NSIEC": {"emptiness": "nsiec"},
+    "SSP+IEC": {"emptiness": "iec"},
+    "SSP+AEC": {"emptiness": "aec"},
+    "SSP+closed": {"emptiness": "aec-closed"},
+}
+CLIENTS = [3, 4, 5, 6]
+DISPATCHERS = ["3,2", "3,3", "4,2", "4,3"]
+MOST = 12  # clients
+SLOW = 1.0  # seconds of a question that is measured once
+MEANS = ["states", "transitions", "search_seconds", "seconds", "memory_mib"]
+AIM_FROM = 5  # clients, from which on the symbolic product shall be faster
+PARTS = ("table", "twelve")
+
+Row = dict[str, Any]
+
+
+class Size(NamedTuple):
+    """A system of a family, with its formulas."""
+
+    model: str
+    size: str
+    make: Callable[[], Network]  # anew: answers about one object might share knowledge
+    formulas: list[Formula]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the rows of the table name."""
+        return self.model, self.size
+
+
+def client_server_of(n: int) -> Size:
+    """Return n clients with the formulas about them."""
+    formulas = read_formulas(FORMULAS / "client-server.ltl")
+    return Size("client-server", str(n), partial(client_server, n), formulas)
+
+
+def dispatcher_of(n: int, m: int) -> Size:
+    """Return n requests and m workers with the formulas about them."""
+    formulas = read_formulas(FORMULAS / "dispatcher.ltl")
+    return Size("dispatcher", f"{n},{m}", partial(dispatcher, n, m), formulas)
+
+
+def measured(
+    size: Size,
+    formula: Formula,
+    options: dict[str, str],
+    timeout: float,
+    seed: int | None = None,
+) -> Row:
+    """Answer a question once."""
+    found = check(
+        size.make(),
+        formula,
+        acceptance="tgba",
+        lasso=False,
+        timeout=timeout,
+        seed=seed,
+        **options,  # type: ignore[arg-type]
+    )
+    stats = found.stats
+    return {
+        "verdict": found.verdict,
+        "emptiness": found.plan.emptiness,
+        "reductions": " ".join(found.plan.reductions),
+        "states": stats.states,
+        "transitions": stats.transitions,
+        "search_seconds": stats.search_seconds,
+        "seconds": stats.seconds,
+        "memory_mib": stats.memory_mib,
+        "fell_back": "approximate_states" in stats.details,
+    }
+
+
+def compare(size: Size, formula: Formula, timeout: float, runs: int) -> dict[str, Row]:
+    """Measure all ways in turn, so that a slow minute hits all."""
+    taken: dict[str, list[Row]] = {way: [] for way in WAYS}
+    for seed in range(runs):
+        for way, rows in taken.items():
+            if not rows or not is_slow(rows[0]):
+                rows.append(measured(size, formula, WAYS[way], timeout, seed))
+    return {way: typical(rows) for way, rows in taken.items()}
+
+
+def is_slow(row: Row) -> bool:
+    """Whether a question is not measured again: it is seen in whole, or too much."""
+    return row["verdict"] != VIOLATED and row["seconds"] >= SLOW
+
+
+def typical(rows: list[Row]) -> Row:
+    """Return several measurements of one question as one."""
+    verdicts = {row["verdict"] for row in rows}
+    if UNKNOWN in verdicts or len(verdicts) > 1:
+        return dict(rows[-1]) | {"verdict": UNKNOWN if UNKNOWN in verdicts else None}
+    row = medians(rows)
+    for column in MEANS:
+        if not column.endswith("seconds") or row["verdict"] == VIOLATED:
+            row[column] = statistics.mean(each[column] for each in rows)
+    return row | {"fell_back": any(each["fell_back"] for each in rows)}
+
+
+def table_of(
+    size: Size, timeout: float, runs: int, disagreeing: list[str]
+) -> Iterator[Row]:
+    """Yield the rows of one size: per kind of product and way."""
+    answered: dict[str, list[dict[str, Row]]] = {"empty": [], "not empty": []}
+    not_answered = 0
+    for formula in size.formulas:
+        rows = compare(size, formula, timeout, runs)
+        said = {row["verdict"] for row in rows.values()} - {UNKNOWN}
+        if len(said) > 1 or None in said:  # or one way has two answers
+            disagreeing.append(f"{size.model} {size.size}: {formula.text}")
+        elif any(row["verdict"] == UNKNOWN for row in rows.values()):
+            not_answered += 1
+        else:
+            answered["empty" if said == {HOLDS} else "not empty"].append(rows)
+    for product, questions in answered.items():
+        for way in WAYS:
+            row: Row = {"model": size.model, "size": size.size, "product": product}
+            row |= {"method": way, "formulas": len(questions)}
+            row["not_answered"] = not_answered
+            yield row | means([rows[way] for rows in questions]) | {"timeout": timeout}
+
+
+def means(rows: list[Row]) -> Row:
+    """Return the means over formulas; None where there are none."""
+    found: Row = {
+        column: significant(statistics.mean(row[column] for row in rows))
+        if rows
+        else None
+        for column in MEANS
+    }
+    found["fallbacks"] = sum(row["fell_back"] for row in rows)
+    found["runs"] = max((row["runs"] for row in rows), default=0)
+    return found
+
+
+def measure_table(
+    sizes: list[Size], chosen: argparse.Namespace, disagreeing: list[str]
+) -> list[Row]:
+    """Measure the sizes that the table does not have; return the whole table."""
+    path = chosen.out / "table1_symmetry.csv"
+    if not chosen.resume:
+        path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found = record.resume(path)
+    table: list[Row] = [*whole_sizes(found)]
+    if len(table) < len(found):
+        rewrite(path, table)
+    done = {(row["model"], row["size"]) for row in table}
+    for size in sizes:
+        if size.key not in done:
+            print(f"{size.model} {size.size} ...", flush=True)
+            rows = table_of(size, chosen.timeout, chosen.runs, disagreeing)
+            for row in list(rows):  # all of a size, or none
+                record.append(path, row)
+                table.append(row)
+    print(f"wrote {path}")
+    return table
+
+
+def whole_sizes(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the rows of sizes that are complete."""
+    of_size: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        of_size.setdefault((row["model"], row["size"]), []).append(row)
+    for own in of_size.values():
+        if len(own) == 2 * len(WAYS):
+            yield from own
+
+
+def rewrite(path: Path, table: list[Row]) -> None:
+    """Write rows that have been measured before, with their own dates."""
+    path.unlink()
+    if table:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, list(table[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(table)
+
+
+def printed(table: list[Row]) -> str:
+    """Return the paper's form of the table, as Markdown."""
+    by_line: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in table:
+        key = row["product"], row["model"], row["size"]
+        by_line.setdefault(key, {})[row["method"]] = row
+    lines = []
+    for product in ("empty", "not empty"):
+        heads = " | ".join(f"{way}: st., tr., s" for way in WAYS)
+        lines += ["", f"| {product} | n | {heads} | as iec: AEC, closed |"]
+        lines.append("|---" * (len(WAYS) + 3) + "|")
+        for (of, model, size), rows in by_line.items():
+            if of == product:
+                cells = " | ".join(_cell(rows[way]) for way in WAYS)
+                n = rows[PLAIN]["formulas"]
+                aec, closed = (rows[f"SSP+{k}"]["fallbacks"] for k in ("AEC", "closed"))
+                lines.append(f"| {model} {size} | {n} | {cells} | {aec}, {closed} |")
+    return "\n".join(lines)
+
+
+def _cell(row: Row) -> str:
+    if not int(row["formulas"]):
+        return "-"
+    states, transitions = (float(row[k]) for k in ("states", "transitions"))
+    return f"{states:,.0f}, {transitions:,.0f}, {float(row['search_seconds']):.4f}"
+
+
+def aims(table: list[Row]) -> Iterator[str]:
+    """Yield what the project asks of these numbers, and whether it is so."""
+    by_line: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in table:
+        if int(row["formulas"]):
+            key = row["model"], row["size"], row["product"]
+            by_line.setdefault(key, {})[row["method"]] = row
+    for (model, size, product), rows in by_line.items():
+        tec, nsiec, iec = (
+            float(rows[f"SSP+{name}"]["states"]) for name in ("TEC", "NSIEC", "IEC")
+        )
+        what = f"{model} {size}, {product}"
+        yield f"{what}: IEC <= NSIEC <= TEC: {'yes' if iec <= nsiec <= tec else 'NO'}"
+        if model == "client-server" and int(size) >= AIM_FROM and product == "empty":
+            plain = float(rows[PLAIN]["search_seconds"])
+            for way in WAYS:
+                if way != PLAIN:
+                    ratio = plain / float(rows[way]["search_seconds"])
+                    yield f"{what}: {way} is {ratio:.3g} times as fast as {PLAIN}"
+
+
+def about_two(formulas: Iterable[Formula]) -> Iterator[Formula]:
+    """Yield the formulas that name two clients."""
+    for formula in formulas:
+        if len({n for p in formula.propositions for n in re.findall(r"\d+$", p)}) == 2:
+            yield formula
+
+
+def twelve(n: int, timeout: float, runs: int) -> Iterator[Row]:
+    """Yield a row for each formula about two of n clients."""
+    size = client_server_of(n)
+    for formula in about_two(size.formulas):
+        rows = [measured(size, formula, {}, timeout)]
+        while len(rows) < runs and rows[0]["seconds"] < SLOW:
+            rows.append(measured(size, formula, {}, timeout))
+        row = {"model": size.model, "size": size.size, "formula": formula.text}
+        row |= medians(rows)
+        if row["verdict"] == HOLDS:
+            counted = symmetric_states.explicit_states(size.make(), formula)
+            assert counted is not None, "two answers to one question"
+            row["explicit_states"] = counted[0]
+            row["ratio"] = significant(counted[0] / row["states"])
+        else:
+            row["explicit_states"] = row["ratio"] = None
+        print(
+            f"{row['formula']:70} {row['verdict']:9} {row['emptiness']:6}"
+            f" {row['states'] or 0:>9,} sets {row['seconds']:8.3f} s"
+            f" {row['explicit_states'] or 0:>20,} states, {row['ratio']} times",
+            flush=True,
+        )
+        yield row
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS)
+    parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
+    parser.add_argument("--dispatchers", nargs="*", default=DISPATCHERS, help="n,m ...")
+    parser.add_argument("--most", type=int, default=MOST, help="clients of `twelve`")
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds per check")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--resume", action="store_true", help="go on with `table`")
+    parser.add_argument("--quick", action="store_true", help="smallest systems only")
+    parser.add_argument("--out", type=Path, default=record.RESULTS)
+    chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.clients, chosen.dispatchers = [3], ["3,2"]
+        chosen.most, chosen.runs = 4, 1
+    return chosen
+
+
+def main() -> None:
+    chosen = parsed()
+    disagreeing: list[str] = []
+    sizes = [client_server_of(n) for n in chosen.clients]
+    sizes += [dispatcher_of(*map(int, nm.split(","))) for nm in chosen.dispatchers]
+    with kept_copy():
+        small = client_server_of(3)
+        for options in WAYS.values():  # compiles
+            measured(small, small.formulas[0], options, chosen.timeout)
+        if "table" in chosen.part:
+            table = measure_table(sizes, chosen, disagreeing)
+            print(printed(table), *aims(table), sep="\n")
+        if "twelve" in chosen.part:
+            rows = list(twelve(chosen.most, chosen.timeout, chosen.runs))
+            record.write(chosen.out / "symmetry_twelve.csv", rows)
+    if disagreeing:
+        raise SystemExit("\n".join(["the ways do not agree:", *disagreeing]))
+
+
+if __name__ == "__main__":
+    main()
