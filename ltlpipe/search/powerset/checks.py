@@ -120,7 +120,6 @@ def has_room(store, registers, arrays):
         and registers[Reg.N_ROOTS] < arrays.roots.shape[0]
         and needed <= store.rows.shape[0]
         and 4 * needed <= 3 * store.slots.shape[0]
-        and registers[Reg.VISITED] < arrays.index.heads.shape[0]
     )
 
 

@@ -43,6 +43,9 @@ class At(IntEnum):
     # Then follow the sets of marks, and for each state the number of its family.
 
 
+_HEADER = len(At)
+
+
 def row_of(states: Iterable[int], n_words: int) -> np.ndarray:
     """Return the row, uint64[n_words], of a set of states."""
     row = np.zeros(n_words, dtype=np.uint64)
@@ -180,7 +183,7 @@ def explicit_successors(
                 out_rows[count, w] = word
                 met |= word
             if met != np.uint64(0):
-                out_marks[count] = np.uint32(ints[len(At) + number])
+                out_marks[count] = np.uint32(ints[_HEADER + number])
                 count += 1
     return count
 
@@ -265,7 +268,7 @@ def explicit_key(
     out_marks,
 ):
     """Return the number of the family that all states of a set share."""
-    families = len(At) + ints[At.MARK_SETS]
+    families = _HEADER + ints[At.MARK_SETS]
     for place in range(row.shape[0]):
         if row[place] != np.uint64(0):
             state = place * _WORD_BITS + trailing_zeros(row[place])
