@@ -12,7 +12,11 @@ import pytest
 
 from tests.search.powerset.properties import assert_powerset
 from tests.search.symmetric.expanding import Expansion, question, underlying
-from tests.search.symmetric.networks import random_formula, random_symmetric
+from tests.search.symmetric.networks import (
+    personal_formula,
+    random_formula,
+    random_symmetric,
+)
 
 
 def check(seed, counts):
@@ -23,8 +27,12 @@ def check(seed, counts):
         n_clients=rng.choice([3, 3, 4, 4, 5]),
         most_states=rng.choice([3, 4]),
         accepting=rng.random() < 0.3,
+        lively=rng.random() < 0.5,
     )
-    text = random_formula(rng, network, size=rng.randint(2, 9))
+    if rng.random() < 0.5:
+        text = personal_formula(rng, network)
+    else:
+        text = random_formula(rng, network, size=rng.randint(2, 9))
     asked = question(network, text, stutter=rng.random() < 0.4)
     if asked is None:
         counts["no symmetry"] += 1
