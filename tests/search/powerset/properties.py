@@ -139,7 +139,8 @@ def assert_powerset(
     ----------
     automaton : PowersetAutomaton
         Whose sets are looked at: the initial ones, what they reach and what
-        decompositions give; of more than `most_sets` the first are followed and compared.
+        decompositions give; of more than `most_sets` the first are followed and
+        compared.
     expand : callable
         Gives the states, an iterable, of the set that a row uint64[n_words] stands for.
     underlying : Underlying

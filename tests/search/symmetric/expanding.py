@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cache
 from itertools import product
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
@@ -21,7 +19,8 @@ from ltlpipe.search.symmetric.tables import symbolic_product
 from ltlpipe.systems.packing import pack
 from tests.search.powerset.properties import Underlying
 
-STUTTER = -1
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Question(NamedTuple):
