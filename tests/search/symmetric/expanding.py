@@ -40,16 +40,21 @@ class Question(NamedTuple):
         )
 
 
-def question(network, text, *, stutter=False, acceptance="tgba"):
-    """The search for a violation of a formula; None without any symmetry."""
+def question(network, text, *, stutter=False, told=0, seed=None):
+    """The search for a violation of a formula; None without any symmetry.
+
+    The property's letters tell `told` marks of the network; its steps are shuffled by
+    `seed`.
+    """
     symmetry = find_symmetry(network, least=2)
     if symmetry is None:
         return None
     formula = parse(text)
     actions = [p for p in formula.propositions if p in network.action_index]
-    table = from_formula(formula, acceptance, actions)
+    acceptance = "ba" if told else "tgba"
+    table = from_formula(formula, acceptance, actions, system_marks=told)
     letters = letters_of(network, actions)
-    packed = pack(network, letters, extra_values=table.n_states)
+    packed = pack(network, letters, extra_values=table.n_states, seed=seed)
     return Question(network, symmetry, packed, table, letters, stutter)
 
 
@@ -157,17 +162,21 @@ def underlying(asked):
             c.accepting is None or bool(c.accepting[s])
             for c, s in zip(network.components, local, strict=True)
         )
-        return int(accepts) << table.n_marks
+        return int(accepts)
 
     @cache
     def steps(state):
         local, watching = state
         found = set()
         for letter, after in moves(local):
-            at = watching * table.n_letters + letter
+            own = marks_of(local)
+            told = own if table.system_marks else 0
+            at = watching * table.n_letters + (letter << table.system_marks | told)
             first, last = table.first_edge[at : at + 2].tolist()
             for edge in range(first, last):
-                marks = int(table.edge_marks[edge]) | marks_of(local)
+                marks = int(table.edge_marks[edge])
+                if not table.system_marks:
+                    marks |= own << table.n_marks
                 found.add((marks, (after, int(table.edge_dst[edge]))))
         return found
 
@@ -175,5 +184,5 @@ def underlying(asked):
     return Underlying(
         initial=frozenset({(initial, table.initial)}),
         steps=steps,
-        n_marks=table.n_marks + int(network.has_acceptance),
+        n_marks=table.n_marks + int(network.has_acceptance and not table.system_marks),
     )

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from ltlpipe import LTS, Network
 from tests.search.powerset.properties import assert_powerset
 from tests.search.symmetric.expanding import Expansion, question, underlying
 from tests.search.symmetric.networks import (
@@ -33,7 +34,13 @@ def check(seed, counts):
         text = personal_formula(rng, network)
     else:
         text = random_formula(rng, network, size=rng.randint(2, 9))
-    asked = question(network, text, stutter=rng.random() < 0.4)
+    asked = question(
+        network,
+        text,
+        stutter=rng.random() < 0.4,
+        told=int(network.has_acceptance and rng.random() < 0.4),
+        seed=rng.choice([None, seed]),
+    )
     if asked is None:
         counts["no symmetry"] += 1
         return
@@ -46,6 +53,7 @@ def check(seed, counts):
     counts["pieces"] += seen.pieces > 0
     counts["several classes"] += asked.symmetry.n_classes > 1
     counts["moved"] += bool(asked.symmetry.moved)
+    counts["told"] += asked.table.system_marks > 0
 
 
 def test_random_ones():
@@ -59,6 +67,41 @@ def test_random_ones():
     assert counts["pieces"] > 10
     assert counts["several classes"] > 5
     assert counts["moved"] > 5
+    assert counts["told"] > 1
+
+
+def critical_section(n):
+    """A network of n clients, one of which may be in its critical section."""
+    clients = [
+        LTS.from_transitions(
+            [(0, f"try{i}", 1), (1, f"in{i}", 2), (2, f"out{i}", 0)],
+            name=f"client{i}",
+        )
+        for i in range(n)
+    ]
+    tries = [(0, f"try{i}", i + 1) for i in range(n)]
+    ins = [(i + 1, f"in{i}", i + 1) for i in range(n)]
+    outs = [(i + 1, f"out{i}", 0) for i in range(n)]
+    lock = LTS.from_transitions([*tries, *ins, *outs], name="lock")
+    return Network([*clients, lock])
+
+
+@pytest.mark.parametrize("n", [12, 13, 17, 40, 70])
+def test_blocks_of_several_words(n):
+    """16 members fit into one word of blocks, 17 take two and 70 eight."""
+    last = n - 1
+    text = f"G(in{last} -> F in0) & !F(in1 & XF in{last // 2})"
+    asked = question(critical_section(n), text)
+    expand = Expansion(asked)
+    automaton = asked.automaton()
+
+    seen = assert_powerset(automaton, expand, underlying(asked), most_sets=30)
+
+    words = {12: 1, 13: 1, 17: 2, 40: 4, 70: 8}[n]
+    assert automaton.n_words == expand.n_system + words
+    assert seen.inclusions > 0
+    for states, row in seen.sets.items():
+        expand.assert_coarsest(row, states)
 
 
 @pytest.mark.slow
