@@ -74,7 +74,7 @@ class Seen(NamedTuple):
     pieces: int  # sets that decompositions gave
 
 
-class _Checker:
+class Checker:
     """The sets that come up, each written out once."""
 
     def __init__(self, automaton, expand, underlying):
@@ -148,7 +148,7 @@ def assert_powerset(
     most_sets : int
         Bound on the work, not on what is checked of the sets that are looked at.
     """
-    checker = _Checker(automaton, expand, underlying)
+    checker = Checker(automaton, expand, underlying)
     assert automaton.n_marks == underlying.n_marks, "property 2: marks"
     initial = [checker.states(row) for row in automaton.initial]
     assert frozenset().union(*initial) == underlying.initial, "property 3: initial"

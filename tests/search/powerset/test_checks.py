@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.powerset import searching
 from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
 from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
@@ -49,6 +50,14 @@ def run_in_steps(automaton, name):
             return status == Status.FOUND, search
 
 
+def run_in_little_room(automaton, name):
+    """The same, with arrays that have to grow all the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "FIRST_ENTRIES", 4)
+        patch.setattr(searching, "_FIRST_RESULTS", 2)
+        return run(automaton, name)
+
+
 def counted(search):
     """What a search has counted, and which sets it knows in what order."""
     rows = search.store.rows[: search.n_stored]
@@ -76,22 +85,39 @@ def assert_real(sets, search):
     assert seen == (1 << sets.plain.n_marks) - 1
 
 
+def reachable(sets):
+    """All sets that the initial ones reach."""
+    found = set(sets.initial)
+    waiting = list(found)
+    while waiting:
+        new = {after for _, after in sets.successors(waiting.pop())} - found
+        found |= new
+        waiting += new
+    return found
+
+
 def check(seed, counts, **shape):
     """All checks of one random automaton."""
     sets = random_sets(random.Random(seed), **shape)
     automaton = explicit(sets)
     expected = sets.plain.has_accepting_run()
+    n_reachable = len(reachable(sets))
     for name in KINDS:
         reference = Reference(sets, name)
         told = reference.finds()
         assert told == expected or (name == "aec" and told and reference.replaced)
         found, search = run(automaton, name)
         assert found == expected, (seed, name)
-        in_steps, other = run_in_steps(automaton, name)
-        assert in_steps == found, (seed, name)
-        assert counted(other) == counted(search), (seed, name)
+        for again in (run_in_steps, run_in_little_room):
+            other_found, other = again(automaton, name)
+            assert other_found == found, (seed, name)
+            assert counted(other) == counted(search), (seed, name)
         if found:
             assert_real(sets, search)
+        visited = int(search.registers[Reg.VISITED])
+        if not found and name in ("tec", "nsiec"):
+            assert visited <= n_reachable
+            assert visited == n_reachable or name == "nsiec"
         counts[name, found] += 1
         counts[name, "left out"] += search.registers[Reg.DOMINATED] > 0
         counts[name, "replaced"] += search.registers[Reg.REPLACED] > 0

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
@@ -19,9 +21,6 @@ from ltlpipe.search.symmetric.tables import symbolic_product
 from ltlpipe.systems.packing import pack
 from tests.search.powerset.properties import Underlying
 
-if TYPE_CHECKING:
-    import numpy as np
-
 
 class Question(NamedTuple):
     """A network with its symmetry, and a property of it."""
@@ -30,7 +29,7 @@ class Question(NamedTuple):
     symmetry: object
     packed: object
     table: object
-    letters: np.ndarray
+    letters: object
     stutter: bool
 
     def automaton(self):
@@ -102,6 +101,19 @@ class Expansion:
         watching = int(row[extra.word]) >> extra.shift & extra.mask
         local = packed.unpack(row[None, : self.n_system])[0]
         return tuple(local.tolist()), watching
+
+    def row_of(self, state):
+        """The words of a representative, those of the blocks 0."""
+        packed = self.asked.packed
+        row = np.zeros(self.asked.automaton().n_words, dtype=np.uint64)
+        local, watching = state
+        for field, known, own in zip(
+            packed.fields, packed.local_states, local, strict=True
+        ):
+            value = known.tolist().index(own)
+            row[field.word] |= np.uint64(value << field.shift)
+        row[packed.extra.word] |= np.uint64(watching << packed.extra.shift)
+        return row
 
     def __call__(self, row):
         """All states that permutations within the blocks make of the representative."""
