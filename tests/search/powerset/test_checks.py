@@ -141,6 +141,11 @@ def test_agree_with_the_underlying_automaton():
     assert counts["aec", "began again"] > 5
 
 
+def test_growing_keeps_the_order_of_sets():
+    """Of several sets that are comparable the one visited last counts, as ever."""
+    check(2683, Counter(), most_states=16, most_marks=3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(6))
 def test_agree_on_many(part):

@@ -95,7 +95,7 @@ def test_blocks_of_several_words(n):
     expand = Expansion(asked)
     automaton = asked.automaton()
 
-    seen = assert_powerset(automaton, expand, underlying(asked), most_sets=30)
+    seen = assert_powerset(automaton, expand, underlying(asked), most_sets=200 // n)
 
     words = {12: 1, 13: 1, 17: 2, 40: 4, 70: 8}[n]
     assert automaton.n_words == expand.n_system + words
