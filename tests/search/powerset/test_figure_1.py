@@ -4,7 +4,7 @@ Fig. 1 itself is not available: this is a reconstruction.  The prose says that t
 two acceptance conditions, f and g, that S0, S1, S3 and S4 are states of B, that S4 is
 included in S1, that no run through S1 is accepting (before Prop. 2), and that S0 S3 S0
 S3... is the only accepting run of B (after Def. 3).  What the states of A are, S2, and
-where S1 and S4 lead to, is made up here.
+where S1 and S4 are reached from and lead to, is made up here.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ A = Plain(
         *((0, 0, s) for s in (1, 2, 3)),
         *((s, 0, 4) for s in (1, 2, 3)),
         (4, F, 4),
-        (0, F, 5),
-        (5, 0, 2),
-        (5, 0, 3),
-        (5, G, 0),
+        (0, F, 2),
+        (0, F, 3),
+        (0, G, 5),
+        (5, F, 0),
     ),
     initial=frozenset({0}),
     n_marks=2,
@@ -38,11 +38,11 @@ A = Plain(
 S0, S1, S2, S3, S4 = map(frozenset, ({0}, {1, 2, 3}, {4}, {5}, {2, 3}))
 B = {
     (S0, 0, S1),
-    (S0, F, S3),
+    (S0, F, S4),
+    (S0, G, S3),
     (S1, 0, S2),
     (S2, F, S2),
-    (S3, 0, S4),
-    (S3, G, S0),
+    (S3, F, S0),
     (S4, 0, S2),
 }
 GROUPS = [S0, S1, S2, S3]
@@ -90,7 +90,7 @@ def test_its_only_accepting_run():
         assert not Reference(Sets(A, [start], GROUPS), "tec").finds()
     assert Reference(sets, "tec").finds()
     # Who leaves S0 and S3 never comes back, and between them there is one cycle.
-    assert {t for t in B if {t[0], t[2]} <= {S0, S3}} == {(S0, F, S3), (S3, G, S0)}
+    assert {t for t in B if {t[0], t[2]} <= {S0, S3}} == {(S0, G, S3), (S3, F, S0)}
     assert not any(dst in (S0, S3) for src, _, dst in B if src not in (S0, S3))
 
 
@@ -103,7 +103,7 @@ def test_all_checks_find_it(automaton, name):
 
     assert run.prefix.tolist() == [0]
     assert cycle == [S0, S3, S0]
-    assert run.cycle_marks.tolist() == [F, G]
+    assert run.cycle_marks.tolist() == [G, F]
     assert not search.registers[Reg.REPLACED]
 
 
