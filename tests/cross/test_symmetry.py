@@ -78,9 +78,9 @@ def test_some():
     for name in POWERSET:
         assert min(counts[name, "holds"], counts[name, "violated"]) > 10
     assert counts["nsiec", "sets_left_out"] > 0
-    assert counts["iec", "sets_replaced"] > 5
-    assert counts["iec", "parts"] > 5
-    assert counts["aec", "sets_replaced"] > 2
+    assert counts["iec", "sets_replaced"] > 2
+    assert counts["iec", "parts"] > 2
+    assert counts["aec", "sets_replaced"] > 0
     assert counts["aec", "approximate_states"] > 0
 
 
@@ -92,6 +92,6 @@ def test_many(part):
     for seed in range(10_000 + 200 * part, 10_200 + 200 * part):
         assert_agree(seed, counts)
 
-    assert counts["nsiec", "sets_left_out"] > 2
-    assert counts["iec", "sets_replaced"] > 20
+    assert counts["nsiec", "sets_left_out"] > 0
+    assert counts["iec", "sets_replaced"] > 10
     assert counts["aec", "approximate_states"] > 2

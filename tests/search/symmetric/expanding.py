@@ -102,10 +102,34 @@ class Expansion:
         local = packed.unpack(row[None, : self.n_system])[0]
         return tuple(local.tolist()), watching
 
-    def row_of(self, state):
-        """The words of a representative, those of the blocks 0."""
-        packed = self.asked.packed
-        row = np.zeros(self.asked.automaton().n_words, dtype=np.uint64)
+    def colours(self, state):
+        """What the group sees of each member, in the order of colours."""
+        symmetry, local = self.asked.symmetry, state[0]
+        return [
+            (
+                *(int(symmetry.canonical[c][local[c]]) for c in components),
+                *(int(symmetry.roles[c][local[c], m]) for c in symmetry.moved),
+            )
+            for m, components in enumerate(symmetry.members)
+        ]
+
+    def row_of(self, state, labels):
+        """The canonical row of the permutations of a state among equal labels."""
+        asked = self.asked
+        automaton, packed = asked.automaton(), asked.packed
+        members = range(asked.symmetry.n_members)
+        states = self.permuted(state, labels)
+        blocks = list(members)
+        for j in members:
+            alike = [i for i in range(j) if self.keeps(states, i, j)]
+            blocks[j] = blocks[alike[0]] if alike else 1 + max(blocks[:j], default=-1)
+        for _ in members:
+            for j in members:
+                for i in range(j):
+                    colours = self.colours(state)
+                    if blocks[i] == blocks[j] and colours[i] > colours[j]:
+                        state = self.swapped(state, i, j)
+        row = np.zeros(automaton.n_words, dtype=np.uint64)
         local, watching = state
         for field, known, own in zip(
             packed.fields, packed.local_states, local, strict=True
@@ -113,14 +137,26 @@ class Expansion:
             value = known.tolist().index(own)
             row[field.word] |= np.uint64(value << field.shift)
         row[packed.extra.word] |= np.uint64(watching << packed.extra.shift)
+        each = 64 // self.bits
+        for m, block in enumerate(blocks):
+            at = np.uint64(block << (m % each * self.bits))
+            row[self.n_system + m // each] |= at
         return row
+
+    def keeps(self, states, first, second):
+        """Whether a swap takes a set to itself."""
+        return self.asked.symmetry.swap_of[first, second] >= 0 and all(
+            self.swapped(state, first, second) in states for state in states
+        )
 
     def __call__(self, row):
         """All states that permutations within the blocks make of the representative."""
-        blocks = self.blocks(row)
+        return self.permuted(self.representative(row), self.blocks(row))
+
+    def permuted(self, start, blocks):
+        """All states that permutations within blocks make of one."""
         members = range(len(blocks))
         pairs = [(i, j) for j in members for i in range(j) if blocks[i] == blocks[j]]
-        start = self.representative(row)
         found, waiting = {start}, [start]
         while waiting:
             state = waiting.pop()
@@ -134,12 +170,9 @@ class Expansion:
     def assert_coarsest(self, row, states):
         """Two members are in one block iff their swap takes the set to itself."""
         blocks = self.blocks(row)
-        symmetry = self.asked.symmetry
         for j in range(len(blocks)):
             for i in range(j):
-                keeps = symmetry.swap_of[i, j] >= 0 and all(
-                    self.swapped(state, i, j) in states for state in states
-                )
+                keeps = self.keeps(states, i, j)
                 assert keeps == (blocks[i] == blocks[j]), (i, j)
 
 

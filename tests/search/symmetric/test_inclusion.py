@@ -9,32 +9,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from ltlpipe import LTS, Network
-from ltlpipe._jit import njit
-from ltlpipe.search.symmetric.layout import Row
-from ltlpipe.search.symmetric.members import (
-    chain_blocks,
-    read_colours,
-    settle,
-    sort_members,
-)
 from tests.search.powerset.properties import Checker
 from tests.search.symmetric.expanding import Expansion, question, underlying
 from tests.search.symmetric.networks import random_symmetric
-
-
-@njit
-def make_set(tables, row, blocks):
-    """Make a row of a state that of the set of its permutations within `blocks`."""
-    ints, scratch = tables.ints, tables.scratch
-    colours, before = scratch[Row.COLOURS], scratch[Row.BEFORE]
-    read_colours(ints, row, colours)
-    chain_blocks(ints, blocks, before)
-    sort_members(ints, row, colours, before)
-    settle(ints, row, colours, before, scratch[Row.STEP_BLOCKS], scratch[Row.PLAIN])
 
 
 def free_network(rng):
@@ -64,9 +44,7 @@ def draw_sets(rng, asked, expand, n):
     for _ in range(n):
         finest = rng.randint(1, 3)
         labels = [(c, rng.randrange(finest)) for c in asked.symmetry.class_of.tolist()]
-        blocks = [sorted(set(labels)).index(label) for label in labels]
-        row = expand.row_of(state)
-        make_set(automaton.tables, row, np.array(blocks))
+        row = expand.row_of(state, labels)
         rows.append(row)
         state = rng.choice(sorted(expand(row)))
     return automaton, rows
