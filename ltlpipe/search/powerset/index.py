@@ -94,7 +94,7 @@ def rehash(index, numbers, active, count, n_stored):
         if key != 0 and numbers[state] <= 0:
             enlist(index, state, key)
     for place in range(count):
-        state = np.int64(active[place])
-        key = index.keys[state]
+        visited = np.int64(active[place])
+        key = index.keys[visited]
         if key != 0:
-            enlist(index, state, key)
+            enlist(index, visited, key)
