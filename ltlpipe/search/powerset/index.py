@@ -74,9 +74,27 @@ def enlist_all(index, numbers, n_stored, lowest):
 
 
 @njit
-def rehash(index, n_stored):
-    """Build the chains anew, of all sets in them; the heads are all 0."""
+def rehash(index, numbers, active, count, n_stored):
+    """Build the chains anew, of all sets in them; the heads are all 0.
+
+    Parameters
+    ----------
+    index : Index
+        Changed in place.
+    numbers : int32[n]
+        Positive for active sets.
+    active : int32[n]
+        The `count` active sets in the order in which they were visited, which their
+        order in the chains depends on.
+    n_stored : int
+        How many sets there are.
+    """
     for state in range(n_stored):
         key = index.keys[state]
-        if key != 0:
+        if key != 0 and numbers[state] <= 0:
             enlist(index, state, key)
+    for place in range(count):
+        visited = np.int64(active[place])
+        key = index.keys[visited]
+        if key != 0:
+            enlist(index, visited, key)

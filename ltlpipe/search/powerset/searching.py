@@ -227,7 +227,8 @@ class PowersetSearch:
                 array.resize(length, refcheck=False)
             index.heads.resize(length, refcheck=False)
             index.heads[:] = 0
-            rehash(index, self.n_stored)
+            count = int(self.registers[Reg.COUNT])
+            rehash(index, arrays.numbers, arrays.active, count, self.n_stored)
         if needed > MAX_LOAD * slots.shape[0]:
             length = max(int(needed / MAX_LOAD) + 1, int(_GROWTH * slots.shape[0]))
             self._afford(4 * (length - slots.shape[0]), limit_bytes)

@@ -16,12 +16,13 @@ def client_labels(rng, n_shared, n_local):
     ]
 
 
-def random_symmetric(rng, *, n_clients=3, most_states=3, accepting=False):
+def random_symmetric(rng, *, n_clients=3, most_states=3, accepting=False, lively=False):
     """A network of clients that can be interchanged, and a server.
 
     The server may remember one client, and is asked by labels of single clients and by
     one of all; a further class of two or three workers may meet clients one by one.
-    Everything but the clients' number is drawn from `rng` (random.Random).
+    Everything but the clients' number is drawn from `rng` (random.Random).  Clients of
+    lively networks go round all their states, and the server lets them more often.
     """
     n_shared, n_local = rng.randint(1, 2), rng.randint(0, 2)
     templates = client_labels(rng, n_shared, n_local)
@@ -36,6 +37,11 @@ def random_symmetric(rng, *, n_clients=3, most_states=3, accepting=False):
     for template in [*templates, *together, *meets]:
         for _ in range(rng.randint(1, 3)):
             steps.append((rng.randrange(n_states), template, rng.randrange(n_states)))
+    if lively:
+        steps += [
+            (state, rng.choice(templates), (state + 1) % n_states)
+            for state in range(n_states)
+        ]
     goals = None
     if accepting:
         goals = [s for s in range(n_states) if rng.random() < 0.5] or [0]
@@ -48,7 +54,7 @@ def random_symmetric(rng, *, n_clients=3, most_states=3, accepting=False):
     for w in workers:
         table = [(src, f"m{i}_{w}", dst) for src, dst in moves for i in clients]
         components.append(LTS.from_transitions(table, name=f"worker{w}"))
-    components.append(_server(rng, shared, together, clients))
+    components.append(_server(rng, shared, together, clients, lively=lively))
     return Network(components, name="symmetric")
 
 
@@ -64,7 +70,7 @@ def _client(steps, i, workers, goals, name):
     return LTS.from_transitions(table, accepting=goals, name=name)
 
 
-def _server(rng, shared, together, clients):
+def _server(rng, shared, together, clients, *, lively):
     """A server whose states are plain, or one per client (or one per two of them)."""
     n_plain = rng.randint(1, 2)
     remembers = rng.choice([0, 1, 1, 1, 2])
@@ -78,6 +84,9 @@ def _server(rng, shared, together, clients):
     for template in shared:
         for _ in range(rng.randint(1, 3)):
             table |= _rule(rng, template, n_plain, remembers, clients)
+        if lively and rng.random() < 0.7:
+            stays = [("plain", k) for k in range(n_plain)]
+            table |= {(p, f"{template}{i}", p) for p in stays for i in clients}
     for label in together:
         for _ in range(rng.randint(1, 2)):
             src, dst = (("plain", rng.randrange(n_plain)) for _ in range(2))
@@ -132,3 +141,29 @@ def _formula(rng, names, size):
     left = rng.randint(1, size - 1)
     first, second = _formula(rng, names, left), _formula(rng, names, size - left)
     return f"({first}) {kind} ({second})"
+
+
+def personal_formula(rng, network, *, most=3):
+    """A formula about what one or two clients do, one thing after another.
+
+    Its automaton tells clients apart in some of its states only, so blocks are cut and
+    grow together again: this is where sets come to include each other.
+    """
+    names = [a.name for a in network.actions]
+    own = [name for name in names if name.endswith(("0", "1"))] or names
+    x, y, z = (f'"{rng.choice(own)}"' for _ in range(3))
+    some = " | ".join(f'"{name}"' for name in rng.sample(names, min(len(names), most)))
+    return rng.choice(
+        [
+            f"G({x} -> X(!{x} W {y}))",
+            f"G({x} -> F {y})",
+            f"!F({x} & XF({y} & XF {z}))",
+            f"G({x} -> X({some} R !{y}))",
+            f"(GF {x} & GF {y}) -> GF {z}",
+            f"!F({x} & X(!({some}) U ({y} & XG !{z})))",
+            f"G({x} -> X G({y} -> X(!{z} U {x})))",
+            f"!({x} & F({y} & XG({some} | F {z})))",
+            f"FG !{x} | FG !{y} | F({z} & XG !{z})",
+            f"(!{x} U {y}) | G(!{y} | X {z})",
+        ]
+    )

@@ -1,0 +1,195 @@
+"""The four checks against a reference in Python and the underlying automaton."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.powerset import searching
+from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
+from ltlpipe.search.powerset.runs import SetRuns
+from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
+from ltlpipe.search.registers import Reg, Status
+from tests.search.powerset.reference import Reference, random_sets
+from tests.search.powerset.test_explicit import explicit
+
+COUNTED = (
+    Reg.VISITED,
+    Reg.TRANSITIONS,
+    Reg.DOMINATED,
+    Reg.REPLACED,
+    Reg.PARTS,
+    Reg.MAX_DEPTH,
+    Reg.STORED,
+)
+
+
+def run(automaton, name):
+    """Drive a search to its end; return whether it has found a cycle, and itself."""
+    search = PowersetSearch(automaton, name)
+    outcome = drive(search, Limits())
+    assert outcome.reason is None
+    assert outcome.status in (Status.FOUND, Status.EMPTY)
+    search.assert_consistent()
+    return outcome.status == Status.FOUND, search
+
+
+def run_in_steps(automaton, name):
+    """The same, entry by entry, the invariants checked after each."""
+    search = PowersetSearch(automaton, name)
+    while True:
+        status = search.step(1)
+        search.assert_consistent()
+        if status == Status.GROW:
+            search.grow(float("inf"))
+        elif status != Status.RUNNING:
+            return status == Status.FOUND, search
+
+
+def run_in_little_room(automaton, name):
+    """The same, with arrays that have to grow all the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "FIRST_ENTRIES", 4)
+        patch.setattr(searching, "_FIRST_RESULTS", 2)
+        return run(automaton, name)
+
+
+def counted(search):
+    """What a search has counted, and which sets it knows in what order."""
+    rows = search.store.rows[: search.n_stored]
+    return search.registers[list(COUNTED)].tolist(), rows.tolist()
+
+
+def assert_real(sets, search):
+    """The run of sets that was found is one, and accepting."""
+    found = SetRuns(search).accepting()
+    rows = search.store.rows
+    prefix = [states_of(row) for row in rows[found.prefix]]
+    cycle = [states_of(row) for row in rows[found.cycle]]
+
+    assert prefix[0] in sets.initial
+    assert prefix[-1] == cycle[0] == cycle[-1]
+    assert len(cycle) > 1
+    for states, told in (
+        (prefix, found.prefix_marks.tolist()),
+        (cycle, found.cycle_marks.tolist()),
+    ):
+        for before, marks, after in zip(states[:-1], told, states[1:], strict=True):
+            reached = sets.successors(before)
+            assert any(m == marks and after <= s for m, s in reached)
+    seen = int(np.bitwise_or.reduce(found.cycle_marks))
+    assert seen == (1 << sets.plain.n_marks) - 1
+
+
+def reachable(sets):
+    """All sets that the initial ones reach."""
+    found = set(sets.initial)
+    waiting = list(found)
+    while waiting:
+        new = {after for _, after in sets.successors(waiting.pop())} - found
+        found |= new
+        waiting += new
+    return found
+
+
+def check(seed, counts, **shape):
+    """All checks of one random automaton."""
+    sets = random_sets(random.Random(seed), **shape)
+    automaton = explicit(sets)
+    expected = sets.plain.has_accepting_run()
+    n_reachable = len(reachable(sets))
+    for name in KINDS:
+        reference = Reference(sets, name)
+        told = reference.finds()
+        assert told == expected or (name == "aec" and told and reference.replaced)
+        found, search = run(automaton, name)
+        assert found == expected, (seed, name)
+        for again in (run_in_steps, run_in_little_room):
+            other_found, other = again(automaton, name)
+            assert other_found == found, (seed, name)
+            assert counted(other) == counted(search), (seed, name)
+        if found:
+            assert_real(sets, search)
+        visited = int(search.registers[Reg.VISITED])
+        if not found and name in ("tec", "nsiec"):
+            assert visited <= n_reachable
+            assert visited == n_reachable or name == "nsiec"
+        counts[name, found] += 1
+        counts[name, "left out"] += search.registers[Reg.DOMINATED] > 0
+        counts[name, "replaced"] += search.registers[Reg.REPLACED] > 0
+        counts[name, "parts"] += search.registers[Reg.PARTS] > 0
+        counts[name, "began again"] += search.approximate_states is not None
+
+
+def test_agree_with_the_underlying_automaton():
+    """300 random automata: all that the checks tell apart happens among them."""
+    counts = Counter()
+    for seed in range(300):
+        check(seed, counts)
+
+    for name in KINDS:
+        assert min(counts[name, True], counts[name, False]) > 50
+    for name in ("nsiec", "iec", "aec"):
+        assert counts[name, "left out"] > 10
+    assert counts["iec", "replaced"] > 15
+    assert counts["iec", "parts"] > 10
+    assert counts["aec", "replaced"] > 15
+    assert counts["aec", "began again"] > 5
+
+
+def test_growing_keeps_the_order_of_sets():
+    """Of several sets that are comparable the one visited last counts, as ever."""
+    check(2683, Counter(), most_states=16, most_marks=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(6))
+def test_agree_on_many(part):
+    """6,000 more, half of them larger."""
+    for k in range(1000):
+        shape = {"most_states": 16, "most_marks": 3} if part % 2 else {}
+        check(10_000 + 1000 * part + k, Counter(), **shape)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_arrays_grow_in_the_middle_of_a_search(name):
+    """A path of 2,000 sets with a cycle at its end outgrows every array."""
+    n = 2000
+    path = [(s, 0, s + 1) for s in range(n - 1)]
+    groups = [{s} for s in range(n)]
+    empty = explicit_powerset(n, path, [{0}], groups, n_marks=1)
+    closed = explicit_powerset(n, [*path, (n - 1, 1, n - 2)], [{0}], groups, n_marks=1)
+
+    found, search = run(empty, name)
+    assert not found
+    assert search.registers[Reg.VISITED] == search.registers[Reg.MAX_DEPTH] == n
+    found, search = run(closed, name)
+    assert found
+    sets = SetRuns(search).accepting()
+    assert len(sets.prefix) + len(sets.cycle) == n + 2
+
+
+@pytest.mark.parametrize("n", [10, 700, 1000, 3000])
+def test_aec_begins_again_exactly(n):
+    """A path of n sets whose last one the first one includes, with nothing behind it.
+
+    aec takes the first one for the last and closes a cycle that is not there; iec then
+    visits as many sets again, so more are visited than there are.
+    """
+    automaton = explicit_powerset(
+        n + 1,
+        [(s, 0, s + 1) for s in range(n)],
+        [{0, n}],
+        [{0, n}, *({s} for s in range(1, n))],
+        n_marks=0,
+    )
+
+    found, search = run(automaton, "aec")
+
+    assert not found
+    assert search.approximate_states == n
+    assert search.registers[Reg.VISITED] == 2 * n + 1
