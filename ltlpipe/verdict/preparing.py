@@ -450,16 +450,16 @@ def symmetry_of(
     from ltlpipe.reduction.symmetry.declaring import declared_symmetry
     from ltlpipe.reduction.symmetry.finding import find_symmetry
 
+    stop = partial(stop_in_time, limits, interrupt)
     if options.symmetric:
         classes = [names.split(",") for names in options.symmetric]
         return declared_symmetry(
-            network, [[name.strip() for name in names] for names in classes]
+            network,
+            [[name.strip() for name in names] for names in classes],
+            stop_in_time=stop,
         )
-    return find_symmetry(
-        network,
-        least=2 if options.wants_symmetry else 3,
-        stop_in_time=partial(stop_in_time, limits, interrupt),
-    )
+    least = 2 if options.wants_symmetry else 3
+    return find_symmetry(network, least=least, stop_in_time=stop)
 
 
 def _size(network: Network) -> int:

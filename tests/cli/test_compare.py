@@ -416,7 +416,6 @@ def test_where_no_algorithm_suits(run, ring):
         (["-f", "G("], "error: formula: syntax error"),
         (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read"),
         (["-f", "a", "--emptiness", "nonsense"], "nonsense: expected all, auto, or"),
-        (["-f", "a", "--emptiness", "aec"], "--emptiness aec: expected all, auto"),
         (["-f", "a", "--plot", "p.svg"], "--plot needs several kinds"),
         (
             ["-f", "a", "--acceptance", "all", "--plot", "p.txt"],
