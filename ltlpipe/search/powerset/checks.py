@@ -29,8 +29,8 @@ Differences from the source:
 
 - The sets of an SCC are those with the highest numbers, and lie together on a stack of
   active sets: no SCC carries a list of sets to remove (``rem``).
-- A set is looked for among active ones before removed ones (line 15 after line 17): both
-  are sound, and a known set needs no comparison.
+- A known set is not compared with others (line 15 comes after line 17): both orders are
+  sound.
 - Transitions to sets that are known are taken at once, and only the others wait.
 - A set that is left out because a removed one includes it is removed itself.
 - Of several sets on the stack that are comparable with T, the one visited last counts.
@@ -42,9 +42,9 @@ are their places on the stack of active sets, plus 1; roots are active and ascen
 is in a chain of the index has been visited.
 
 Cost: 4 bytes per set for its number, 4 for the stack of active sets, 12 and a head for
-the index (which tec does not use), 8 bytes per entry of the stack; 12 bytes per root; one operation
-`key` per transition to a set that is not known, and one comparison for each visited set
-with the same key.
+the index (which tec does not use), 8 bytes per entry of the stack; 12 bytes per root;
+one operation `key` per transition to a set that is not known, and one comparison for
+each visited set with the same key.
 """
 
 from __future__ import annotations
