@@ -147,22 +147,30 @@ EXPAND_SIGNATURE = types.int64(
 """The one signature of successor functions; see `ltlpipe.systems.packing`."""
 
 
-OPERATION_SIGNATURE = types.int64(
-    types.int64[::1],  # ints
-    types.uint64[::1],  # words
-    types.int64[::1],  # system_ints
-    types.uint64[::1],  # system_words
-    types.int64[:, ::1],  # scratch
-    types.uint64[:, ::1],  # step_rows
-    types.int32[::1],  # step_letters
-    types.int32[::1],  # step_actions
-    types.uint32[::1],  # step_marks
-    types.uint64[::1],  # row
-    types.uint64[::1],  # other
-    types.uint64[:, ::1],  # out_rows
-    types.uint32[::1],  # out_marks
-)
-"""The one signature of operations on sets; see `ltlpipe.search.powerset.automaton`."""
+def operation_signature(tables: type) -> Any:
+    """Return the one signature of operations on sets, whose first argument is `tables`.
+
+    A named tuple of arrays; see `ltlpipe.search.powerset.automaton`.
+    """
+    numbers, rows = types.int32[::1], types.uint64[:, ::1]
+    kinds = (
+        types.int64[::1],  # ints
+        types.uint64[::1],  # words
+        types.int64[::1],  # system_ints
+        types.uint64[::1],  # system_words
+        types.int64[:, ::1],  # scratch
+        rows,  # step_rows
+        numbers,  # step_letters
+        numbers,  # step_actions
+        types.uint32[::1],  # step_marks
+    )
+    return types.int64(
+        types.NamedTuple(kinds, tables),
+        types.uint64[::1],  # row
+        types.uint64[::1],  # other
+        rows,  # out_rows
+        types.uint32[::1],  # out_marks
+    )
 
 
 class _Pointer(types.WrapperAddressProtocol):

@@ -7,10 +7,13 @@ not empty (1); the marks are the same (2); the initial sets make up the initial 
 same marks (4); and each state of a successor can be reached in one step from some state
 of the set, with the same marks (5).  Then both accept a run, or neither.
 
-All operations have one signature, ``OPERATION_SIGNATURE``, and are called through
-pointers, so that the searches are compiled once.  The first nine arguments are the
-arrays of `Tables`; then follow
+All operations have one signature and are called through pointers, so that the searches
+are compiled once::
 
+    operation(tables, row, other, out_rows, out_marks) -> number
+
+tables : Tables
+    The automaton's own.
 row, other : uint64[n_words]
     One set or two.
 out_rows, out_marks : uint64[k, n_words], uint32[k]
@@ -75,7 +78,7 @@ def no_tables() -> Tables:
 
 
 class Operations(NamedTuple):
-    """Four functions of ``OPERATION_SIGNATURE``, as kernels take them."""
+    """Four functions of one signature, as kernels take them."""
 
     successors: Any
     includes: Any
@@ -121,11 +124,12 @@ class PowersetAutomaton:
 
     def operations(self) -> Operations:
         """Return the operations as kernels take them."""
-        from ltlpipe._jit import OPERATION_SIGNATURE, pointer
+        from ltlpipe._jit import operation_signature, pointer
 
+        signature = operation_signature(Tables)
         return Operations(
             *(
-                pointer(function, OPERATION_SIGNATURE)
+                pointer(function, signature)
                 for function in (
                     self.successors,
                     self.includes,

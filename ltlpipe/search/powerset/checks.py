@@ -132,21 +132,7 @@ def has_room(store, registers, arrays):
 @inlined
 def operate(operation, tables, arrays, row, other):
     """Call an operation on one set or two; see `ltlpipe.search.powerset.automaton`."""
-    return operation(
-        tables.ints,
-        tables.words,
-        tables.system_ints,
-        tables.system_words,
-        tables.scratch,
-        tables.step_rows,
-        tables.step_letters,
-        tables.step_actions,
-        tables.step_marks,
-        row,
-        other,
-        arrays.out_rows,
-        arrays.out_marks,
-    )
+    return operation(tables, row, other, arrays.out_rows, arrays.out_marks)
 
 
 @inlined

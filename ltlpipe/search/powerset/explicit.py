@@ -153,22 +153,10 @@ def write_image(ints, words, row, number, image):
                 image[w] |= words[base + state * n_words + w]
 
 
-def explicit_successors(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def explicit_successors(tables, row, other, out_rows, out_marks):
     """Write the successors of a set (see `ltlpipe.search.powerset.automaton`)."""
+    ints, words = tables.ints, tables.words
+    step_rows = tables.step_rows
     n_words = row.shape[0]
     image = step_rows[0]
     count = np.int64(0)
@@ -188,21 +176,7 @@ def explicit_successors(
     return count
 
 
-def explicit_includes(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def explicit_includes(tables, row, other, out_rows, out_marks):
     """Return whether a set includes another one, as 0 or 1."""
     for w in range(row.shape[0]):
         if other[w] & ~row[w] != np.uint64(0):
@@ -210,22 +184,10 @@ def explicit_includes(
     return np.int64(1)
 
 
-def explicit_decompose(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def explicit_decompose(tables, row, other, out_rows, out_marks):
     """Write what completes a subset (see `ltlpipe.search.powerset.automaton`)."""
+    ints, words = tables.ints, tables.words
+    step_rows = tables.step_rows
     n_words = row.shape[0]
     rest = step_rows[0]
     left = np.uint64(0)
@@ -252,22 +214,9 @@ def explicit_decompose(
     return count
 
 
-def explicit_key(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def explicit_key(tables, row, other, out_rows, out_marks):
     """Return the number of the family that all states of a set share."""
+    ints = tables.ints
     families = _HEADER + ints[At.MARK_SETS]
     for place in range(row.shape[0]):
         if row[place] != np.uint64(0):

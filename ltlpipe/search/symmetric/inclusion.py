@@ -43,22 +43,10 @@ def mixed(value):
     return value ^ (value >> _U31)
 
 
-def symbolic_key(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def symbolic_key(tables, row, other, out_rows, out_marks):
     """Return a hash of the orbit under the whole group, and of what it never moves."""
+    ints, words = tables.ints, tables.words
+    scratch = tables.scratch
     colours = scratch[Row.COLOURS]
     classes = ints[Sym.CLASSES]
     read_colours(ints, row, colours)
@@ -127,22 +115,10 @@ def has_across(ints, colours, blocks, other_blocks, other):
     return False
 
 
-def symbolic_includes(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def symbolic_includes(tables, row, other, out_rows, out_marks):
     """Return whether a set includes another one, as 0 or 1."""
+    ints, words = tables.ints, tables.words
+    scratch = tables.scratch
     if not same_elsewhere(ints, words, row, other):
         return 0
     if same_from(row, other, ints[Sym.BLOCK_WORD]):
@@ -345,22 +321,9 @@ def write_others(ints, scratch, whole, block, piece, size, out_rows, count):
     return count
 
 
-def symbolic_decompose(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def symbolic_decompose(tables, row, other, out_rows, out_marks):
     """Write what completes a subset (see `ltlpipe.search.powerset.automaton`)."""
+    ints, scratch = tables.ints, tables.scratch
     n_members = ints[Sym.MEMBERS]
     colours, blocks = scratch[Row.COLOURS], scratch[Row.BLOCKS]
     target, own = scratch[Row.OTHER_COLOURS], scratch[Row.OTHER_BLOCKS]

@@ -215,22 +215,13 @@ def write_steps(
     return count
 
 
-def symbolic_successors(
-    ints,
-    words,
-    system_ints,
-    system_words,
-    scratch,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    row,
-    other,
-    out_rows,
-    out_marks,
-):
+def symbolic_successors(tables, row, other, out_rows, out_marks):
     """Write the successors of a set (see `ltlpipe.search.powerset.automaton`)."""
+    ints, words = tables.ints, tables.words
+    system_ints, system_words = tables.system_ints, tables.system_words
+    scratch, step_rows = tables.scratch, tables.step_rows
+    step_letters, step_actions = tables.step_letters, tables.step_actions
+    step_marks = tables.step_marks
     n_words = row.shape[0]
     n_system = ints[Sym.SYSTEM_WORDS]
     last = step_rows.shape[0] - 1  # the state that is expanded
