@@ -132,6 +132,7 @@ For parts that do so much that copying their arguments does not count.
 """
 
 _untyped: Any = numba
+_types: Any = types
 _cfunc: Any = partial(_untyped.cfunc, cache=True, error_model="numpy", _nrt=False)
 
 EXPAND_SIGNATURE = types.int64(
@@ -165,7 +166,7 @@ def operation_signature(tables: type) -> Any:
         types.uint32[::1],  # step_marks
     )
     return types.int64(
-        types.NamedTuple(kinds, tables),
+        _types.NamedTuple(kinds, tables),
         types.uint64[::1],  # row
         types.uint64[::1],  # other
         rows,  # out_rows

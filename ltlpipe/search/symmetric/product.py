@@ -147,26 +147,16 @@ def close(ints, scratch, watching):
 
 
 @called
-def write_steps(
-    ints,
-    words,
-    scratch,
-    phase,
-    step_rows,
-    step_letters,
-    step_actions,
-    step_marks,
-    n_steps,
-    out_rows,
-    out_marks,
-    count,
-):
+def write_steps(tables, phase, n_steps, out_rows, out_marks, count):
     """Append the sets that the steps of one state lead to in a phase.
 
     The state is the last of `step_rows`, the steps are the first.  Reads FINER, BEFORE,
     FIRST, WANTED and ROLES of `scratch`.  Returns the new count, or -1 if there is no
     room for them.
     """
+    ints, words, scratch = tables.ints, tables.words, tables.scratch
+    step_rows, step_letters = tables.step_rows, tables.step_letters
+    step_actions, step_marks = tables.step_actions, tables.step_marks
     first_edge, edges = ints[phase + 1], ints[phase + 2]
     letter_shift = ints[Sym.LETTER_SHIFT]
     told = (np.int64(1) << letter_shift) - 1
@@ -215,28 +205,53 @@ def write_steps(
     return count
 
 
+@inlined
+def steps_of(tables, state, select):
+    """Write the steps of the network from a state; return their number."""
+    return _expand(
+        tables.system_ints,
+        tables.system_words,
+        state[: tables.ints[Sym.SYSTEM_WORDS]],
+        select,
+        tables.step_rows,
+        tables.step_letters,
+        tables.step_actions,
+        tables.step_marks,
+    )
+
+
+@inlined
+def take_arrangement(tables, row, state, is_finer):
+    """Write the state that WANTED says, of those that a row stands for.
+
+    Without finer blocks it is the representative, and WANTED is written.
+    """
+    ints, scratch = tables.ints, tables.scratch
+    colours = scratch[Row.COLOURS]
+    for w in range(row.shape[0]):
+        state[w] = row[w]
+    goal = Row.CURRENT if is_finer else Row.WANTED
+    for member in range(ints[Sym.MEMBERS]):
+        scratch[goal, member] = colours[member]
+    if is_finer:
+        blocks, order = scratch[Row.BLOCKS], scratch[Row.ORDER]
+        current, wanted = scratch[Row.CURRENT], scratch[Row.WANTED]
+        arrange(ints, state, blocks, order, current, wanted)
+
+
 def symbolic_successors(tables, row, other, out_rows, out_marks):
     """Write the successors of a set (see `ltlpipe.search.powerset.automaton`)."""
-    ints, words = tables.ints, tables.words
-    system_ints, system_words = tables.system_ints, tables.system_words
-    scratch, step_rows = tables.scratch, tables.step_rows
-    step_letters, step_actions = tables.step_letters, tables.step_actions
-    step_marks = tables.step_marks
-    n_words = row.shape[0]
-    n_system = ints[Sym.SYSTEM_WORDS]
-    last = step_rows.shape[0] - 1  # the state that is expanded
-    state = step_rows[last]
+    ints, scratch = tables.ints, tables.scratch
+    state = tables.step_rows[tables.step_rows.shape[0] - 1]  # the one to expand
     blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
-    colours, before = scratch[Row.COLOURS], scratch[Row.BEFORE]
     read_blocks(ints, row, blocks)
-    read_colours(ints, row, colours)
-    watching = read_field(ints, ints[Sym.PROPERTY], row)
-    phases = ints[Sym.PHASES] + watching
+    read_colours(ints, row, scratch[Row.COLOURS])
+    phases = ints[Sym.PHASES] + read_field(ints, ints[Sym.PROPERTY], row)
     count = np.int64(0)
     for number in range(ints[phases], ints[phases + 1]):
         phase = ints[Sym.PHASE_CELLS] + PHASE * number
         is_finer = cut(ints, phase, blocks, finer)
-        chain_blocks(ints, finer, before, scratch[Row.FIRST])
+        chain_blocks(ints, finer, scratch[Row.BEFORE], scratch[Row.FIRST])
         if is_finer:
             begin_arranging(ints, scratch)
         started = False
@@ -247,58 +262,12 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
             elif started:
                 break
             started = True
-            for w in range(n_words):
-                state[w] = row[w]
-            if is_finer:
-                for member in range(ints[Sym.MEMBERS]):
-                    scratch[Row.CURRENT, member] = colours[member]
-                arrange(
-                    ints,
-                    state,
-                    blocks,
-                    scratch[Row.ORDER],
-                    scratch[Row.CURRENT],
-                    scratch[Row.WANTED],
-                )
-            else:
-                for member in range(ints[Sym.MEMBERS]):
-                    scratch[Row.WANTED, member] = colours[member]
-            n_steps = _expand(
-                system_ints,
-                system_words,
-                state[:n_system],
-                Select.ALL,
-                step_rows,
-                step_letters,
-                step_actions,
-                step_marks,
-            )
-            if n_steps == 0 and ints[Sym.STUTTER] != 0:
-                n_steps = _expand(
-                    system_ints,
-                    system_words,
-                    state[:n_system],
-                    Select.STUTTER,
-                    step_rows,
-                    step_letters,
-                    step_actions,
-                    step_marks,
-                )
+            take_arrangement(tables, row, state, is_finer)
             read_roles(ints, state, scratch[Row.ROLES])
-            count = write_steps(
-                ints,
-                words,
-                scratch,
-                phase,
-                step_rows,
-                step_letters,
-                step_actions,
-                step_marks,
-                n_steps,
-                out_rows,
-                out_marks,
-                count,
-            )
+            n_steps = steps_of(tables, state, Select.ALL)
+            if n_steps == 0 and ints[Sym.STUTTER] != 0:
+                n_steps = steps_of(tables, state, Select.STUTTER)
+            count = write_steps(tables, phase, n_steps, out_rows, out_marks, count)
             if count < 0:
                 return count
     return count
