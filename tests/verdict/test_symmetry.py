@@ -1,0 +1,167 @@
+"""What the plan makes of symmetry, and constraints on the property's side."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import spot
+
+from ltlpipe import UnsupportedError, check
+from ltlpipe.systems.client_server import client_server
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.philosophers import philosophers
+from tests.search.symmetric.networks import personal_formula, random_symmetric
+
+RING = philosophers(4)
+SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"
+
+
+def test_the_plan_uses_what_it_finds():
+    """Four clients: their symmetry is used, and named."""
+    verdict = check(client_server(4), SERVED_ALONE)
+
+    plain = check(client_server(4), SERVED_ALONE, reduce="none")
+    assert (verdict.verdict, plain.verdict) == ("holds", "holds")
+    assert verdict.plan.emptiness == "aec-closed"
+    assert "symmetry" in verdict.plan.reductions
+    assert any("client1, client2, client3" in why for why in verdict.plan.reasons)
+    assert 3 * verdict.stats.states < plain.stats.states
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"reduce": "none"}, {"emptiness": "couvreur99"}, {"fairness": "weak"}],
+    ids=str,
+)
+def test_the_plan_leaves_it_where_it_cannot_be_used(options):
+    """Other searches and fairness look at single states."""
+    verdict = check(client_server(3), SERVED_ALONE, **options)
+
+    assert verdict.verdict == "holds"
+    assert "symmetry" not in verdict.plan.reductions
+
+
+def test_two_are_not_worth_it_unless_asked_for():
+    """Classes of two are found on request only."""
+    two = client_server(2)
+
+    assert "symmetry" not in check(two, "G !grant1", lasso=False).plan.reductions
+    asked = check(two, "G !grant1", reduce="symmetry")
+    assert "symmetry" in asked.plan.reductions
+
+
+@pytest.mark.parametrize(
+    ("system", "options", "message"),
+    [
+        (RING, {"reduce": "symmetry"}, "no two components"),
+        (client_server(3), {"symmetric": ["client1,server"]}, "client1.*server"),
+        (client_server(3), {"symmetric": ["client1,client9"]}, "client9"),
+        (client_server(3), {"reduce": "symmetry,ample"}, "leave one out"),
+        (client_server(3), {"emptiness": "iec", "fairness": "weak"}, "fairness"),
+        (client_server(3), {"emptiness": "iec", "bitstate": 1.0}, "--bitstate"),
+        (client_server(3), {"emptiness": "aec", "acceptance": "tela"}, "does not take"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_what_is_asked_for_in_vain(system, options, message):
+    """An error says what is in the way."""
+    formula = "GF eat0 -> GF eat1" if system is RING else "GF grant1 -> GF grant2"
+    with pytest.raises(UnsupportedError, match=message):
+        check(system, formula, **options)
+
+
+def test_declared_classes_are_the_ones_used():
+    """The user names three of four clients."""
+    verdict = check(
+        client_server(4), SERVED_ALONE, symmetric=["client2, client3,client4"]
+    )
+
+    assert verdict.verdict == "holds"
+    assert any("client2, client3, client4 can" in why for why in verdict.plan.reasons)
+
+
+def test_components_that_are_reduced_first():
+    """With both reductions named, fewer sets remain than with one."""
+    both = check(client_server(4), "!grant1 W request1", reduce="components,symmetry")
+    one = check(client_server(4), "!grant1 W request1", reduce="symmetry")
+
+    assert both.verdict == one.verdict == "holds"
+    assert {"components", "symmetry"} <= set(both.plan.reductions)
+    assert both.stats.states < one.stats.states
+
+
+def test_limits_end_a_search_of_sets():
+    """Sets count as states; what was known is said."""
+    verdict = check(client_server(5), SERVED_ALONE, max_states=100)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "max-states")
+    assert verdict.stats.states == 100
+
+    verdict = check(client_server(5), SERVED_ALONE, memory=0.1)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+
+    verdict = check(client_server(8), SERVED_ALONE, timeout=0)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
+
+
+def assert_constrained(seed):
+    """A formula under a constraint is the constraint's implying it."""
+    rng = random.Random(seed)
+    network = random_symmetric(rng, n_clients=3, lively=True)
+    formula, rule = (personal_formula(rng, network, most=2) for _ in range(2))
+    constraint = spot.translate(rule)
+
+    expected = check(network, f"({rule}) -> ({formula})", reduce="none").verdict
+    for options in ({}, {"reduce": "none"}, {"emptiness": "iec", "reduce": "symmetry"}):
+        verdict = check(network, formula, constraint=constraint, **options)
+        assert verdict.verdict == expected, (seed, options)
+        assert verdict.formula == formula
+    return expected
+
+
+def test_constraints_are_premises():
+    """On random symmetric networks, with lassos that are replayed."""
+    answers = [assert_constrained(seed) for seed in range(15)]
+    assert {"holds", "violated"} <= set(answers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 1100, 50))
+def test_constraints_are_premises_thousandfold(first):
+    """Many more of them."""
+    for seed in range(first, first + 50):
+        assert_constrained(seed)
+
+
+def test_a_constraint_leaves_the_system_its_symmetry():
+    """A component that gives one client a turn takes the others their symmetry."""
+    rule = spot.translate("!grant2 W grant1")
+    verdict = check(client_server(4), "!grant2 W request1", constraint=rule)
+    free = check(client_server(4), "!grant2 W request1")
+
+    assert (verdict.verdict, free.verdict) == ("holds", "violated")
+    assert any("client1, client2, client3" in why for why in verdict.plan.reasons)
+
+    turns = LTS.from_transitions(
+        [(0, "grant1", 1), (1, "grant1", 1), (1, "grant2", 1)], name="turns"
+    )
+    guarded = Network([*client_server(4).components, turns])
+    composed = check(guarded, "!grant2 W request1")
+    assert composed.verdict == "holds"
+    assert "symmetry" not in composed.plan.reductions
+
+
+def test_constraints_and_other_questions():
+    """An automaton of violations, no property at all, and a time that is up."""
+    network = client_server(3)
+    rule = spot.translate("G !wake1 & G !wake2 & G !wake3 & G !maintain")
+
+    assert check(network, empty=True, constraint=rule).verdict == "holds"
+    negated = spot.translate("F grant2")
+    once = spot.translate("!grant2 U grant1")
+    assert check(network, violations=negated, constraint=once).verdict == "violated"
+    late = check(network, "G(request1 -> F grant1)", constraint=once, timeout=0)
+    assert (late.verdict, late.reason) == ("unknown", "timeout")
+    assert late.formula == "G(request1 -> F grant1)"
+    with pytest.raises(UnsupportedError, match="--translator"):
+        check(network, "F grant1", constraint=rule, translator="ltl2tgba %f")
