@@ -16,6 +16,7 @@ from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.search.driver import stop_in_time
 from ltlpipe.verdict.attempts import Attempt
 from ltlpipe.verdict.fairness import fairness_of
+from ltlpipe.verdict.interchangeable import symmetry_of
 from ltlpipe.verdict.interruptible import (
     NOT_SIMPLE,
     Decision,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.components.groups import Reduced
-    from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.systems.lts import Network
     from ltlpipe.verdict.property import Property
@@ -438,28 +438,6 @@ class Preparation:
             automaton_states=automaton.n_states,
             acceptance=automaton.acceptance,
         )
-
-
-def symmetry_of(
-    network: Network, options: Options, limits: Limits, interrupt: Interrupt
-) -> Symmetry | None:
-    """Return the symmetry of a network: what the user declares, or what there is.
-
-    Classes of two are used only if the user asks for symmetry.
-    """
-    from ltlpipe.reduction.symmetry.declaring import declared_symmetry
-    from ltlpipe.reduction.symmetry.finding import find_symmetry
-
-    stop = partial(stop_in_time, limits, interrupt)
-    if options.symmetric:
-        classes = [names.split(",") for names in options.symmetric]
-        return declared_symmetry(
-            network,
-            [[name.strip() for name in names] for names in classes],
-            stop_in_time=stop,
-        )
-    least = 2 if options.wants_symmetry else 3
-    return find_symmetry(network, least=least, stop_in_time=stop)
 
 
 def _size(network: Network) -> int:

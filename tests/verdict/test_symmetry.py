@@ -60,7 +60,11 @@ def test_two_are_not_worth_it_unless_asked_for():
         (client_server(3), {"reduce": "symmetry,ample"}, "leave one out"),
         (client_server(3), {"emptiness": "iec", "fairness": "weak"}, "fairness"),
         (client_server(3), {"emptiness": "iec", "bitstate": 1.0}, "--bitstate"),
-        (client_server(3), {"emptiness": "aec", "acceptance": "tela"}, "its automaton accepts by"),
+        (
+            client_server(3),
+            {"emptiness": "aec", "acceptance": "tela"},
+            "its automaton accepts by",
+        ),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
