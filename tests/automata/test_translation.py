@@ -13,7 +13,7 @@ from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.rewriting import condition_of
 from ltlpipe.automata.shapes import Shape, has_shape
 from ltlpipe.automata.translation import (
-    _by_spot,
+    by_spot,
     _cells,
     from_automaton,
     from_formula,
@@ -172,7 +172,7 @@ def test_what_spot_refuses_is_an_error_of_ours():
         raise RuntimeError("Too many acceptance sets used.  The limit is 32.\n\nMore")
 
     with pytest.raises(UnsupportedError, match="The limit is 32"):
-        _by_spot(refuse)
+        by_spot(refuse)
 
 
 def test_forty_actions():

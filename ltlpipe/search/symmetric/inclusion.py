@@ -97,21 +97,24 @@ def gather(ints, colours, blocks, block, gathered):
 
 
 @inlined
-def has_across(ints, colours, blocks, other_blocks, other):
-    """Whether a block of the other set with two colours lies across blocks."""
-    for member in range(ints[Sym.MEMBERS]):
-        for earlier in range(member):
-            if (
-                other_blocks[earlier] == other_blocks[member]
-                and other[earlier] != other[member]
-            ):
-                # All members of this block have to be in one block.
-                for third in range(ints[Sym.MEMBERS]):
-                    if (
-                        other_blocks[third] == other_blocks[member]
-                        and blocks[third] != blocks[member]
-                    ):
-                        return True
+def has_across(ints, blocks, other_blocks, other, first, mixed):
+    """Whether a block of the other set with two colours lies across blocks.
+
+    Writes `first` and `mixed`; all arrays int64[n_members].
+    """
+    n_members = ints[Sym.MEMBERS]
+    for member in range(n_members):
+        leader = np.int64(0)
+        while other_blocks[leader] != other_blocks[member]:
+            leader += 1
+        first[member] = leader
+        mixed[member] = 0
+        if other[leader] != other[member]:
+            mixed[leader] = 1
+    for member in range(n_members):
+        leader = first[member]
+        if mixed[leader] != 0 and blocks[leader] != blocks[member]:
+            return True
     return False
 
 
@@ -132,20 +135,21 @@ def symbolic_includes(tables, row, other, out_rows, out_marks):
     read_blocks(ints, other, other_blocks)
     read_colours(ints, row, colours)
     read_colours(ints, other, other_colours)
-    if has_across(ints, colours, blocks, other_blocks, other_colours):
+    first, mixed = scratch[Row.FIRST], scratch[Row.MIXED]
+    if has_across(ints, blocks, other_blocks, other_colours, first, mixed):
         return 0
-    for first in range(n_members):
+    for leader in range(n_members):
         # Once for each block, at its first member, where the colours ascend from.
         is_first = True
-        for earlier in range(first):
-            if blocks[earlier] == blocks[first]:
+        for earlier in range(leader):
+            if blocks[earlier] == blocks[leader]:
                 is_first = False
         if not is_first:
             continue
-        gather(ints, other_colours, blocks, blocks[first], gathered)
+        gather(ints, other_colours, blocks, blocks[leader], gathered)
         at = np.int64(0)
-        for member in range(first, n_members):
-            if blocks[member] == blocks[first]:
+        for member in range(leader, n_members):
+            if blocks[member] == blocks[leader]:
                 if colours[member] != gathered[at]:
                     return 0
                 at += 1

@@ -249,7 +249,9 @@ class Outcome:
                 continue
             keep &= ~(place.mask << place.shift)
             if _is_number(value):
-                constant |= int(value) - place.low << place.shift
+                # In a step that is never taken the value may be out of the range.
+                offset = (int(value) - place.low) & place.mask
+                constant |= offset << place.shift
                 continue
             text = _less(value, place.low)
             parts.append(f"({text} << {place.shift})" if place.shift else f"({text})")

@@ -57,9 +57,17 @@ process Q { byte k; state s; init s; trans s -> s { effect y = (y + 1) % 7; },
 system sync;
 """
 
+UNREACHED = """
+process P { state s, e, z; init e; trans e -> z { }, z -> e { }, s -> s { }; }
+process Q { byte x; state s; init s; trans s -> s { effect x = (x + 1) % 9; },
+  s -> s { guard x > 3; effect x = 0; }; }
+system async;
+"""  # steps that are never taken lead to a state below those that are reached
+
 MODELS = {
     "everything": EVERYTHING,
     "synchronous": JOINT,
+    "unreached": UNREACHED,
     **{path.stem: path.read_text(encoding="utf-8") for path in EXAMPLES},
 }
 
