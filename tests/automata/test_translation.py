@@ -13,8 +13,8 @@ from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.rewriting import condition_of
 from ltlpipe.automata.shapes import Shape, has_shape
 from ltlpipe.automata.translation import (
-    by_spot,
     _cells,
+    by_spot,
     from_automaton,
     from_formula,
     translate,
