@@ -27,7 +27,7 @@ many = Network([
     LTS.from_transitions([(s, f"x{s}.{i // 2}", (s + 1) % 3) for s in range(3)])
     for i in range(70)
 ])
-print(check(many, empty=True, max_states=30).stats.states)
+print(check(many, empty=True, max_states=30, reduce="none").stats.states)
 meet = Network([
     LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "c", 1)]),
     LTS.from_transitions([(0, "b", 1), (1, "d", 0), (1, "a", 1)]),
