@@ -7,11 +7,10 @@ they say whether a system can be looked at again.
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.batch.identity import Digests, key_of
-from ltlpipe.batch.store import connect, refuse_foreign, translated
+from ltlpipe.batch.opening import reading
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 
@@ -55,25 +54,20 @@ class Origins:
         self.runs: list[RunOfStore] = []
         self._of_task: dict[str, list[Origin]] = {}
         self._digests = Digests()
-        with translated(os.fspath(path)):
-            db = connect(os.fspath(path), to_read=True)
-            try:
-                refuse_foreign(db, os.fspath(path))
-                for number, command, *others in db.execute(
-                    "SELECT runs.run, command, began_at, ended_at, count(key) "
-                    "FROM runs LEFT JOIN tasks USING (run) GROUP BY runs.run "
-                    "ORDER BY runs.run"
-                ):
-                    words = tuple(json.loads(command))
-                    self.runs.append(RunOfStore(number, words, *others))
-                for key, place, formula, options in db.execute(
-                    "SELECT key, place, formula, options FROM tasks"
-                ):
-                    files = tuple(json.loads(place)[0])
-                    origin = Origin(files, formula, options)
-                    self._of_task.setdefault(key, []).append(origin)
-            finally:
-                db.close()
+        with reading(path) as db:
+            for number, command, *others in db.execute(
+                "SELECT runs.run, command, began_at, ended_at, count(key) "
+                "FROM runs LEFT JOIN tasks USING (run) GROUP BY runs.run "
+                "ORDER BY runs.run"
+            ):
+                words = tuple(json.loads(command))
+                self.runs.append(RunOfStore(number, words, *others))
+            for key, place, formula, options in db.execute(
+                "SELECT key, place, formula, options FROM tasks"
+            ):
+                files = tuple(json.loads(place)[0])
+                origin = Origin(files, formula, options)
+                self._of_task.setdefault(key, []).append(origin)
 
     def files(self, key: str, versions: tuple[str, str]) -> tuple[str, ...] | None:
         """Return files that still hold the system of a task.

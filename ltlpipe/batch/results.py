@@ -6,9 +6,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe._errors import UnsupportedError
+from ltlpipe.batch.opening import reading
 from ltlpipe.batch.settings import LIMITS
-from ltlpipe.batch.store import RESULT_DTYPES, connect, refuse_foreign, translated
+from ltlpipe.batch.store import RESULT_DTYPES
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -95,23 +96,16 @@ def results(path: StrPath) -> pd.DataFrame:
 
 def _columns(path: str) -> dict[str, Sequence[Any]]:
     """Return the values of each column, all from one moment."""
-    if not os.path.isfile(path):  # noqa: PTH113
-        raise LtlpipeError(f"{path}: there is no such store")
     own = ("system", "formula_id", "formula")  # of the task, whoever solved it
     kept = [column for column in RESULT_DTYPES if column not in own]
     chosen = ", ".join(
         [f"tasks.{column}" for column in own] + [f"results.{column}" for column in kept]
     )
-    with translated(path):
-        db = connect(path, to_read=True)
-        try:
-            refuse_foreign(db, path)
-            rows = db.execute(
-                f"SELECT options, attempts, tasks.run, key, {chosen} "
-                "FROM tasks JOIN results USING (key) ORDER BY tasks.run, number"
-            ).fetchall()
-        finally:
-            db.close()
+    with reading(path) as db:
+        rows = db.execute(
+            f"SELECT options, attempts, tasks.run, key, {chosen} "
+            "FROM tasks JOIN results USING (key) ORDER BY tasks.run, number"
+        ).fetchall()
     names = ("options", "attempts", "run", "task", *own, *kept)
     values = zip(*rows, strict=True) if rows else ((),) * len(names)
     columns: dict[str, Sequence[Any]] = dict(zip(names, values, strict=True))

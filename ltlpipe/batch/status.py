@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import LtlpipeError
-from ltlpipe.batch.store import connect, lives, refuse_foreign, translated
+from ltlpipe.batch.opening import reading
+from ltlpipe.batch.store import lives
 
 if TYPE_CHECKING:
     import sqlite3
@@ -95,17 +94,8 @@ def status(path: StrPath) -> Status:
     LtlpipeError
         The file does not exist, is no store, or one of a newer ltlpipe.
     """
-    name = os.fspath(path)
-    if not os.path.isfile(name):  # noqa: PTH113
-        raise LtlpipeError(f"{name}: there is no such store")
-    with translated(name):
-        db = connect(name, to_read=True)
-        try:
-            refuse_foreign(db, name)
-            db.execute("BEGIN")  # all of it at one moment
-            return _read(db)
-        finally:
-            db.close()
+    with reading(path) as db:
+        return _read(db)
 
 
 def _read(db: sqlite3.Connection) -> Status:

@@ -28,6 +28,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe._errors import LtlpipeError
 from ltlpipe.batch.answering import now
+from ltlpipe.batch.opening import (
+    APPLICATION,
+    BUSY_SECONDS,
+    SCHEMA,
+    connect,
+    is_empty,
+    refuse_foreign,
+    translated,
+)
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.batch.usage import process
 from ltlpipe.verdict.verdict import UNKNOWN
@@ -38,15 +47,8 @@ if TYPE_CHECKING:
     from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
 
-SCHEMA = 1
-"""The version of the tables below; a file of a newer one is refused."""
-
-APPLICATION = 0x4C544C70
-"""What tells a store from other SQLite files: "LTLp"."""
-
 LEASE_SECONDS = 60.0
 _RENEW_SECONDS = 15.0
-_BUSY_SECONDS = 60.0  # how long another run may write before we give up
 
 EXTRA_DTYPES = {
     "n_components": "Int64",
@@ -205,7 +207,7 @@ class Store:
 
     def _write_ahead(self) -> None:
         """Go over to write-ahead mode, for which SQLite does not wait by itself."""
-        deadline = time.monotonic() + _BUSY_SECONDS
+        deadline = time.monotonic() + BUSY_SECONDS
         while True:
             try:
                 self._db.execute("PRAGMA journal_mode = WAL")
@@ -325,62 +327,6 @@ class Store:
             self._db.execute(
                 "UPDATE runs SET alive_at = ? WHERE run = ?", [time.time(), self.run]
             )
-
-
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turn errors of SQLite into ours."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise LtlpipeError(f"{path}: the store cannot be used: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise LtlpipeError(
-            f"{path}: this is no result store, or it is damaged: {error}"
-        ) from error
-
-
-def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
-    """Open an SQLite file; transactions are begun by hand."""
-    text = path.encode(errors="surrogateescape")
-    mode = "?mode=ro" if to_read else "?mode=rwc"
-    uri = "file:" + "".join(_quoted(byte) for byte in os.path.abspath(text)) + mode  # noqa: PTH100
-    return sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
-
-
-def _quoted(byte: int) -> str:
-    """Return a byte of a path as URIs have it."""
-    letter = chr(byte)
-    return (
-        letter
-        if (letter.isascii() and letter.isalnum()) or letter in "/-_."
-        else f"%{byte:02X}"
-    )
-
-
-def is_empty(db: sqlite3.Connection) -> bool:
-    """Whether an SQLite file has no tables."""
-    (count,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return bool(count == 0)
-
-
-def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
-    """Refuse a file that is no store, or one of a newer schema.
-
-    Raises
-    ------
-    LtlpipeError
-        It says which.
-    """
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION:
-        raise LtlpipeError(f"{path}: this SQLite file is no result store")
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA:
-        raise LtlpipeError(
-            f"{path}: the store was made by a newer ltlpipe (schema {version}; this "
-            f"version knows {SCHEMA}); use that, or another file"
-        )
 
 
 def _place() -> str:

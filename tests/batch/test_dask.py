@@ -265,15 +265,16 @@ def test_the_driver_is_killed(cluster, tmp_path):
         *("--out", str(tmp_path / "r.csv"), "--store", str(path)),
         *("--engine", "dask", "--scheduler", cluster.address, "--timeout", "20"),
     ]
-    run = subprocess.Popen(command, cwd=ROOT)
     deadline = time.monotonic() + 60
-    while not path.exists() or len(results(path)) < 2 or n_at_work(path) < 2:
-        assert time.monotonic() < deadline
-        assert run.poll() is None
-        time.sleep(0.1)
-    assert len(all_solvers(cluster)) == 2
-    run.kill()
-    run.wait()
+    with subprocess.Popen(command, cwd=ROOT) as run:
+        try:
+            while not path.exists() or len(results(path)) < 2 or n_at_work(path) < 2:
+                assert time.monotonic() < deadline
+                assert run.poll() is None
+                time.sleep(0.1)
+            assert len(all_solvers(cluster)) == 2
+        finally:
+            run.kill()
 
     while all_solvers(cluster):
         assert time.monotonic() < deadline

@@ -7,15 +7,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from ltlpipe import InputError, LtlpipeError, UnsupportedError, results, solve
-from ltlpipe.batch import answering, store
+from ltlpipe.batch import answering, opening, store
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import DTYPES
@@ -413,10 +415,31 @@ def test_files_that_are_no_stores(path, tmp_path):
         Store(tmp_path / "nothing" / "run.sqlite")
 
 
+@pytest.mark.parametrize("made", ["empty", "without tables"])
+def test_read_while_it_is_made(path, made):
+    """Between the file and its tables there is a moment; a reader waits."""
+    path.touch()
+    if made == "without tables":
+        with closing(opening.connect(str(path))) as db:
+            db.execute("PRAGMA journal_mode = WAL")
+    late = threading.Timer(0.3, lambda: Store(path).__exit__(None))
+    late.start()
+    assert len(results(path)) == 0
+    late.join()
+
+
+def test_never_made(path, monkeypatch):
+    """What killed the run in that moment has left no store."""
+    monkeypatch.setattr(opening, "_NEW_SECONDS", 0.05)
+    path.touch()
+    with pytest.raises(LtlpipeError, match="this SQLite file is no result store"):
+        results(path)
+
+
 def test_a_newer_schema(path):
     Store(path).__exit__(None)
     db = sqlite3.connect(path)
-    db.execute(f"PRAGMA user_version = {store.SCHEMA + 1}")
+    db.execute(f"PRAGMA user_version = {opening.SCHEMA + 1}")
     db.close()
     for function in (Store, results):
         with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 2;"):

@@ -1,0 +1,122 @@
+"""How the file of a result store is opened: to grow it, and to read it.
+
+Readers change nothing.  One that comes between the first byte of a new store and its
+tables, which are one transaction, waits for them.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ltlpipe._errors import LtlpipeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe._files import StrPath
+
+SCHEMA = 1
+"""The version of the tables below; a file of a newer one is refused."""
+
+APPLICATION = 0x4C544C70
+"""What tells a store from other SQLite files: "LTLp"."""
+
+BUSY_SECONDS = 60.0
+"""How long another run may write before we give up."""
+
+_NEW_SECONDS = 2.0  # how long a run may take to make its tables
+
+
+@contextmanager
+def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
+    """Open a store to read it, all of it at one moment.
+
+    Parameters
+    ----------
+    path : path
+        What ``solve --store`` has made, or is about to.
+
+    Raises
+    ------
+    LtlpipeError
+        The file does not exist, is no store, or one of a newer ltlpipe.
+    """
+    name = os.fspath(path)
+    if not os.path.isfile(name):  # noqa: PTH113
+        raise LtlpipeError(f"{name}: there is no such store")
+    with translated(name):
+        db = connect(name, to_read=True)
+        try:
+            _await_tables(db)
+            refuse_foreign(db, name)
+            db.execute("BEGIN")
+            yield db
+        finally:
+            db.close()
+
+
+def _await_tables(db: sqlite3.Connection) -> None:
+    """Give a run that has only just made the file the time to fill it."""
+    deadline = time.monotonic() + _NEW_SECONDS
+    while is_empty(db) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn errors of SQLite into ours."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise LtlpipeError(f"{path}: the store cannot be used: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise LtlpipeError(
+            f"{path}: this is no result store, or it is damaged: {error}"
+        ) from error
+
+
+def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
+    """Open an SQLite file; transactions are begun by hand."""
+    text = path.encode(errors="surrogateescape")
+    mode = "?mode=ro" if to_read else "?mode=rwc"
+    uri = "file:" + "".join(_quoted(byte) for byte in os.path.abspath(text)) + mode  # noqa: PTH100
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def _quoted(byte: int) -> str:
+    """Return a byte of a path as URIs have it."""
+    letter = chr(byte)
+    return (
+        letter
+        if (letter.isascii() and letter.isalnum()) or letter in "/-_."
+        else f"%{byte:02X}"
+    )
+
+
+def is_empty(db: sqlite3.Connection) -> bool:
+    """Whether an SQLite file has no tables."""
+    (count,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(count == 0)
+
+
+def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
+    """Refuse a file that is no store, or one of a newer schema.
+
+    Raises
+    ------
+    LtlpipeError
+        It says which.
+    """
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION:
+        raise LtlpipeError(f"{path}: this SQLite file is no result store")
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA:
+        raise LtlpipeError(
+            f"{path}: the store was made by a newer ltlpipe (schema {version}; this "
+            f"version knows {SCHEMA}); use that, or another file"
+        )
