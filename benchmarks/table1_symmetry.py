@@ -300,15 +300,30 @@ def about_two(formulas: Iterable[Formula]) -> Iterator[Formula]:
             yield formula
 
 
+def repeated(
+    size: Size, formula: Formula, options: dict[str, str], timeout: float, runs: int
+) -> Row:
+    """Answer a question several times, unless it takes long."""
+    rows = [measured(size, formula, options, timeout)]
+    while len(rows) < runs and rows[0]["seconds"] < SLOW:
+        rows.append(measured(size, formula, options, timeout))
+    return medians(rows)
+
+
 def twelve(n: int, timeout: float, runs: int) -> Iterator[Row]:
     """Yield a row for each formula about two of n clients."""
     size = client_server_of(n)
     for formula in about_two(size.formulas):
-        rows = [measured(size, formula, {}, timeout)]
-        while len(rows) < runs and rows[0]["seconds"] < SLOW:
-            rows.append(measured(size, formula, {}, timeout))
         row = {"model": size.model, "size": size.size, "formula": formula.text}
-        row |= medians(rows)
+        row |= repeated(size, formula, {"reduce": "symmetry"}, timeout, runs)
+        plan = repeated(size, formula, {}, timeout, runs)
+        assert UNKNOWN in (row["verdict"], plan["verdict"]) or (
+            row["verdict"] == plan["verdict"]
+        ), "two answers to one question"
+        row["plan_seconds"], row["plan_reductions"] = (
+            plan["seconds"],
+            plan["reductions"],
+        )
         if row["verdict"] == HOLDS:
             counted = symmetric_states.explicit_states(size.make(), formula)
             assert counted is not None, "two answers to one question"

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ltlpipe._errors import UnsupportedError
@@ -69,6 +69,12 @@ class Limits:
     def memory_bytes(self) -> float:
         """The memory limit in bytes; infinite if there is none."""
         return float("inf") if self.memory_mib is None else self.memory_mib * MIB
+
+    def without(self, n_bytes: float) -> Limits:
+        """Return what is left where something else has taken so many bytes."""
+        if self.memory_mib is None:
+            return self
+        return replace(self, memory_mib=max(0.0, self.memory_mib - n_bytes / MIB))
 
     @property
     def expired(self) -> bool:

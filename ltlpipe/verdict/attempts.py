@@ -30,6 +30,10 @@ SOME_STATES = 500_000
 """Limits of compositions, and of the search behind them, in a second attempt."""
 
 
+FEW_SETS = 10_000
+"""Sets of states that are searched before other ways are tried, unless asked for."""
+
+
 class Attempt(NamedTuple):
     """One way to an answer, which may end too early.
 
@@ -77,8 +81,7 @@ def attempts(
     """
     obstacle = obstacles.to_components()
     coupled = obstacles.to_decoupling(named)
-    most = limits.max_states
-    few = replace(limits, max_states=min(SHORT_STATES, most or SHORT_STATES))
+    few = at_most(SHORT_STATES, limits)
     cap = options.cap_states
     if limits.memory_mib is not None:
         cap = min(cap, max(1, int(limits.memory_bytes / COMPOSED_BYTES)))
@@ -91,14 +94,38 @@ def attempts(
     elif obstacle is not None:
         as_they_are = Decision(False, obstacle)
         if coupled is None and obstacles.may_decouple():
-            least = min(SHORTEST, few.max_states or SHORTEST)
-            few = replace(limits, max_states=least)
-            yield Attempt(few, as_they_are, coupled=SHORT)
+            fewest = at_most(SHORTEST, limits)
+            yield Attempt(fewest, as_they_are, coupled=SHORT)
         yield Attempt(limits, as_they_are, coupled=coupled)
     else:
         if not options.insists_on(COMPONENTS):
             yield Attempt(few, Decision(False, SHORT), coupled=SHORT)
         if cap > SMALL_CAP:
-            some = replace(limits, max_states=min(SOME_STATES, most or SOME_STATES))
-            yield Attempt(some, None, SMALL_CAP, SHORT)
+            yield Attempt(at_most(SOME_STATES, limits), None, SMALL_CAP, SHORT)
         yield Attempt(limits, None, cap, coupled)
+
+
+def side_attempts(
+    options: Options, obstacles: Obstacles, limits: Limits
+) -> Iterator[Attempt]:
+    """Yield what is tried while a search of sets, which is getting long, waits.
+
+    Where components hide nearly all that they do, a search of sets goes through
+    what a reduction would have left out: some attempts tell, and take about a second.
+
+    Parameters
+    ----------
+    options : Options
+        What the user asks for; nothing but the property decides on reductions.
+    obstacles : Obstacles
+        What is out of the question.
+    limits : Limits
+        Of the whole.
+    """
+    small = replace(options, cap_states=min(options.cap_states, SMALL_CAP))
+    yield from attempts(small, obstacles, None, at_most(SOME_STATES, limits))
+
+
+def at_most(n_states: int, limits: Limits) -> Limits:
+    """Return limits of an attempt that visits so many states."""
+    return replace(limits, max_states=min(n_states, limits.max_states or n_states))

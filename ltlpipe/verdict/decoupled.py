@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ class DecoupledRun:
         options: Options,
         stop_in_time: Callable[[], None],
     ) -> None:
+        self._seconds = 0.0
         stack_test = options.stack_test
         self.network = asked.trimmed.network
         tables_of = partial(
@@ -69,8 +71,11 @@ class DecoupledRun:
     def drive(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
     ) -> Outcome:
-        """Search until there is an answer, or a limit is hit."""
-        return drive(self.search, limits, interrupt=interrupt, progress=progress)
+        """Search until there is an answer, or a limit is hit; then it can go on."""
+        began = time.monotonic()
+        outcome = drive(self.search, limits, interrupt=interrupt, progress=progress)
+        self._seconds += time.monotonic() - began
+        return outcome
 
     def statistics(self) -> dict[str, Any]:
         """Return what `Statistics` holds of the search."""
@@ -79,6 +84,7 @@ class DecoupledRun:
             "states": int(registers[Reg.VISITED]),
             "transitions": int(registers[Reg.TRANSITIONS]),
             "max_depth": int(registers[Reg.MAX_DEPTH]),
+            "search_seconds": self._seconds,
             "memory_mib": self.search.memory_bytes / MIB,
             "details": self.search.statistics(),
         }

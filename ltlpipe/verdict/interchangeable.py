@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
 
+_FOUND = "_symmetry_found"
+"""Where a network, which does not change, keeps what was found: one is asked a lot."""
+
 
 def symmetry_of(
     network: Network, options: Options, limits: Limits, interrupt: Interrupt
@@ -36,4 +39,7 @@ def symmetry_of(
             stop_in_time=stop,
         )
     least = 2 if options.wants_symmetry else WORTH_IT
-    return find_symmetry(network, least=least, stop_in_time=stop)
+    found: dict[int, Symmetry | None] = vars(network).setdefault(_FOUND, {})
+    if least not in found:
+        found[least] = find_symmetry(network, least=least, stop_in_time=stop)
+    return found[least]

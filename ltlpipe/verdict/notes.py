@@ -118,17 +118,30 @@ def choose_symmetric(plan: Plan) -> Plan:
 
 def note_symmetry(plan: Plan, symmetry: Symmetry) -> Plan:
     """Say in a settled plan which components are interchanged."""
-    classes = "; ".join(_listed(names) for names in symmetry.names())
     said = (
-        f"{SYMMETRY}, because {classes} can be interchanged (Baarir & Duret-Lutz 2006, "
-        "Sec. 6); no decoupled search and no ample sets with it, and components as "
-        "they are unless --reduce names them"
+        f"{SYMMETRY}, because {_classes(symmetry)} can be interchanged (Baarir & "
+        "Duret-Lutz 2006, Sec. 6); no decoupled search and no ample sets with it, and "
+        "components as they are unless --reduce names them"
     )
     return replace(
         plan,
         reductions=(*plan.reductions, SYMMETRY),
         reasons=(*plan.reasons, said),
     )
+
+
+def note_sets_too_many(plan: Plan, symmetry: Symmetry, n_sets: int) -> Plan:
+    """Say in a settled plan that sets of states were tried before it."""
+    said = (
+        f"no {SYMMETRY}, although {_classes(symmetry)} can be interchanged: "
+        f"{n_sets:,} sets of states did not tell, and this did before more of them "
+        "were searched (--reduce symmetry insists)"
+    )
+    return replace(plan, reasons=(*plan.reasons, said))
+
+
+def _classes(symmetry: Symmetry) -> str:
+    return "; ".join(_listed(names) for names in symmetry.names())
 
 
 def _listed(names: list[str]) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ltlpipe._errors import UnsupportedError
-from ltlpipe.automata.bounded import call_bounded
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
 from ltlpipe.reduction.decoupling import Asked, estimate
@@ -43,7 +40,7 @@ from ltlpipe.verdict.options import (
     Options,
 )
 from ltlpipe.verdict.plan import make_plan, prefer_one_mark, settle, tells_marks
-from ltlpipe.verdict.verdict import Plan, Statistics
+from ltlpipe.verdict.translating import Translation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +51,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.symmetry import AskedOfSets
+    from ltlpipe.verdict.verdict import Plan, Statistics
 
 
 class Preparation:
@@ -80,8 +78,6 @@ class Preparation:
         What takes the place of the system's components.
     reduced_from : Network
         What `components` came from.
-    stats : Statistics
-        What is known so far; the search adds to it.
 
     Raises
     ------
@@ -93,8 +89,6 @@ class Preparation:
         self.system = system
         self.property = asked
         self.options = options
-        if options.translator is not None and asked.formula is None:
-            raise UnsupportedError("--translator goes with a formula")
         generic = asked.has_fin or options.translator is not None
         self._given = make_plan(
             options, has_property=not asked.is_trivial, has_fin=generic
@@ -103,7 +97,6 @@ class Preparation:
         self._generic = options.deterministic or (
             generic and not options.insists_on(AMPLE)
         )
-        self._translated: Property | None = None  # by another translator
         self.fairness = fairness_of(system, options)
         self.obstacles = Obstacles(system, asked, options)
         if self.fairness is not None and options.reduce not in (AUTO, "none"):
@@ -113,12 +106,17 @@ class Preparation:
             )
         self._decision: Decision | None = None  # of the formula
         self.system_marks = int(system.has_acceptance)
-        self.stats = Statistics()
+        self._translation = Translation(asked, options)
         self.plan: Plan
         self.visible: list[int] | None
         self.decoupled: Asked | None
         self.components: Reduced | None
         self.begin_again()
+
+    @property
+    def stats(self) -> Statistics:
+        """What translating has cost."""
+        return self._translation.stats
 
     def begin_again(self) -> None:
         """Forget what an attempt has chosen, not what it has found out."""
@@ -185,7 +183,7 @@ class Preparation:
         if not allowed and self.plan != unreduced:
             self.plan = unreduced
             trimmed, reductions = self.trimmed(actions, limits, interrupt)
-        self._note_automaton(trimmed.table)
+        self._translation.note(trimmed.table)
         plan = settle(
             self.plan,
             self.options,
@@ -366,6 +364,13 @@ class Preparation:
         else:
             self.components = shrink_components(network, visible)
 
+    def _translate(
+        self, actions: list[str], limits: Limits, interrupt: Interrupt
+    ) -> PropertyAutomaton:
+        told = tells_marks(self.plan, self.system_marks)
+        acceptance = self.plan.automaton or ""
+        return self._translation.table(acceptance, actions, told, limits, interrupt)
+
     def trimmed(
         self, actions: list[str], limits: Limits, interrupt: Interrupt
     ) -> tuple[Trimmed, tuple[str, ...]]:
@@ -381,63 +386,9 @@ class Preparation:
         trimmed = Trimmed(network, table, known)
         if not self.options.stutters:
             trimmed = trim_with(*trimmed)
-        self._note_automaton(trimmed.table)
+        self._translation.note(trimmed.table)
         changed = trimmed.network is not before or trimmed.actions != actions
         return trimmed, (ALPHABET,) if changed else ()
-
-    def _translate(
-        self, actions: list[str], limits: Limits, interrupt: Interrupt
-    ) -> PropertyAutomaton:
-        acceptance = (self.plan.automaton or "").lower()
-        told = tells_marks(self.plan, self.system_marks)
-        asked = self._asked_of_spot(limits, interrupt)
-        if asked.is_trivial:
-            automaton, seconds = asked.automaton(acceptance, actions, told)
-        else:
-            automaton, seconds = call_bounded(
-                partial(
-                    asked.automaton,
-                    acceptance,
-                    actions,
-                    told,
-                    deterministic=self.options.deterministic,
-                ),
-                deadline=limits.deadline,
-                stopped=lambda: interrupt.pressed,
-            )
-        seconds += self.stats.translation_seconds or 0.0
-        self.stats = replace(self.stats, translation_seconds=seconds)
-        self._note_automaton(automaton)
-        return automaton
-
-    def _asked_of_spot(self, limits: Limits, interrupt: Interrupt) -> Property:
-        """Return the property, as an automaton if another program translates it."""
-        formula, command = self.property.formula, self.options.translator
-        if formula is None or command is None:
-            return self.property
-        if self._translated is None:
-            from ltlpipe.automata.external import translate_externally
-
-            began = time.monotonic()
-            violations = translate_externally(
-                formula,
-                command,
-                deadline=limits.deadline,
-                stopped=lambda: interrupt.pressed,
-            )
-            self._translated = replace(
-                self.property, formula=None, violations=violations
-            )
-            seconds = time.monotonic() - began
-            self.stats = replace(self.stats, translation_seconds=seconds)
-        return self._translated
-
-    def _note_automaton(self, automaton: PropertyAutomaton) -> None:
-        self.stats = replace(
-            self.stats,
-            automaton_states=automaton.n_states,
-            acceptance=automaton.acceptance,
-        )
 
 
 def _size(network: Network) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.reduction.alphabet import letters_of
@@ -69,6 +70,7 @@ class SymmetricRun:
             symmetry, packed, table, letters, stutter=stutter, closes=name == AEC_CLOSED
         )
         self.search = PowersetSearch(automaton, name)
+        self._seconds = 0.0
         self.underlying = Underlying(
             symmetry.network, packed, table, letters, stutter=stutter
         )
@@ -76,8 +78,11 @@ class SymmetricRun:
     def drive(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
     ) -> Outcome:
-        """Search until there is an answer, or a limit is hit."""
-        return drive(self.search, limits, interrupt=interrupt, progress=progress)
+        """Search until there is an answer, or a limit is hit; then it can go on."""
+        began = time.monotonic()
+        outcome = drive(self.search, limits, interrupt=interrupt, progress=progress)
+        self._seconds += time.monotonic() - began
+        return outcome
 
     def statistics(self) -> dict[str, Any]:
         """Return what `Statistics` holds of the search."""
@@ -87,6 +92,7 @@ class SymmetricRun:
             "states": states,
             "transitions": int(registers[Reg.TRANSITIONS]),
             "max_depth": int(registers[Reg.MAX_DEPTH]),
+            "search_seconds": self._seconds,
             "memory_mib": search.memory_bytes / MIB,
             "bytes_per_state": search.memory_bytes / states if states else None,
             "colour_bytes_per_state": search.bytes_per_state,

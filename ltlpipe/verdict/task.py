@@ -20,10 +20,11 @@ from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
-from ltlpipe.verdict.attempts import attempts
+from ltlpipe.verdict.attempts import FEW_SETS, at_most, attempts, side_attempts
 from ltlpipe.verdict.fairness import check_fairness
 from ltlpipe.verdict.lasso import network_lasso
 from ltlpipe.verdict.lifting import Lifter
+from ltlpipe.verdict.notes import note_sets_too_many
 from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.property import known_actions
 from ltlpipe.verdict.question import (
@@ -34,6 +35,8 @@ from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.reduction.decoupling import Asked
     from ltlpipe.search.driver import Interrupt, Limits, Progress
@@ -48,6 +51,10 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.question import ProductSize
     from ltlpipe.verdict.symmetry import AskedOfSets, SymmetricRun
     from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
+
+
+TOO_MUCH = ("max-states", "memory")
+"""Reasons why an attempt ends that another one may not have."""
 
 
 class Task(Question):
@@ -82,6 +89,7 @@ class Task(Question):
         super().__init__(system.name, asked, options)
         self.system = system
         self.prepared = Preparation(system, asked, options)
+        self._figures: dict[str, Any] = {}  # of the last search
 
     @property
     def plan(self) -> Plan:
@@ -91,11 +99,11 @@ class Task(Question):
     @property
     def stats(self) -> Statistics:
         """What that has cost so far."""
-        return self.prepared.stats
+        return replace(self.prepared.stats, **self._figures)
 
     def _note(self, **figures: Any) -> None:
-        """Add to what is known."""
-        self.prepared.stats = replace(self.prepared.stats, **figures)
+        """Add to what is known of the search."""
+        self._figures.update(figures)
 
     def run(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
@@ -106,20 +114,32 @@ class Task(Question):
         try:
             of_sets = prepared.symmetric(actions, limits, interrupt)
             if of_sets is not None:
-                return self._search_sets(of_sets, limits, interrupt, progress)
+                return self._search_sets(of_sets, actions, limits, interrupt, progress)
             *short, whole = attempts(
                 self.options, prepared.obstacles, prepared.plan.emptiness, limits
             )
-            for attempt in short:
-                verdict = self._attempt(actions, attempt, interrupt, progress)
-                if verdict.reason not in ("max-states", "memory"):
-                    return verdict
-                self.prepared.begin_again()
-            return self._attempt(actions, whole, interrupt, progress)
+            return self._first_answer(
+                actions, short, interrupt, progress
+            ) or self._attempt(actions, whole, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
             return self._verdict(UNKNOWN, "memory")
+
+    def _first_answer(
+        self,
+        actions: list[str],
+        short: Iterable[Attempt],
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict | None:
+        """Return what the first attempt says that comes to an end."""
+        for attempt in short:
+            verdict = self._attempt(actions, attempt, interrupt, progress)
+            if verdict.reason not in TOO_MUCH:
+                return verdict
+            self.prepared.begin_again()
+        return None
 
     def _attempt(
         self,
@@ -186,14 +206,30 @@ class Task(Question):
     def _search_sets(
         self,
         asked: AskedOfSets,
+        actions: list[str],
         limits: Limits,
         interrupt: Interrupt,
         progress: Progress | None,
     ) -> Verdict:
+        """Search sets of states, and try other ways before it takes too many."""
         from ltlpipe.verdict.symmetry import SymmetricRun
 
         assert self.prepared.plan.emptiness is not None  # since `settle`
         run = SymmetricRun(asked, self.prepared.plan.emptiness, self.options)
+        if not self.options.wants_symmetry:
+            few = at_most(FEW_SETS, limits)
+            verdict = self._ended(run, few, interrupt, progress)
+            if verdict.reason not in TOO_MUCH:
+                return verdict
+            kept = self.prepared.plan
+            self.prepared.begin_again()
+            left = limits.without(run.search.memory_bytes)
+            others = side_attempts(self.options, self.prepared.obstacles, left)
+            other = self._first_answer(actions, others, interrupt, progress)
+            if other is not None:
+                plan = note_sets_too_many(other.plan, asked.symmetry, FEW_SETS)
+                return replace(other, plan=plan)
+            self.prepared.plan = kept
         return self._ended(run, limits, interrupt, progress)
 
     def _ended(
@@ -204,9 +240,8 @@ class Task(Question):
         progress: Progress | None,
     ) -> Verdict:
         """Run a search for sets of states to its end."""
-        began = time.monotonic()
         outcome = run.drive(limits, interrupt, progress)
-        self._note(**run.statistics(), search_seconds=time.monotonic() - began)
+        self._note(**run.statistics())
         if outcome.reason is not None:
             return self._verdict(UNKNOWN, outcome.reason)
         if outcome.status == Status.EMPTY:

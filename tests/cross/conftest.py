@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.verdict import preparing
+from ltlpipe.verdict import translating
 
 
 @pytest.fixture(autouse=True, scope="module")
 def translate_at_home():
     """Translate in this process; `tests.automata.test_bounded` has the other way."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(preparing, "call_bounded", lambda work, **_: work())
+        patch.setattr(translating, "call_bounded", lambda work, **_: work())
         yield

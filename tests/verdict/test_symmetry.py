@@ -8,9 +8,12 @@ import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
+from ltlpipe.reduction.symmetry import finding
+from ltlpipe.reduction.symmetry.finding import find_symmetry
 from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.verdict import attempts, task
 from tests.search.symmetric.networks import personal_formula, random_symmetric
 
 RING = philosophers(5)
@@ -106,6 +109,57 @@ def test_limits_end_a_search_of_sets():
 
     verdict = check(client_server(8), SERVED_ALONE, timeout=0)
     assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
+
+
+def test_other_ways_come_before_many_sets():
+    """Eight clients of which nearly nothing is seen: components have it sooner."""
+    verdict = check(client_server(8), "!grant1 W request1")
+
+    assert verdict.verdict == "holds"
+    assert "components" in verdict.plan.reductions
+    assert "symmetry" not in verdict.plan.reductions
+    assert any("10,000 sets of states did not tell" in w for w in verdict.plan.reasons)
+    assert verdict.stats.states < 100
+    insisted = check(client_server(8), "!grant1 W request1", reduce="symmetry")
+    assert (insisted.verdict, insisted.plan.reductions) == ("holds", ("symmetry",))
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [(SERVED_ALONE, "holds"), ("!(GF commit1 & GF abort2)", "violated")],
+)
+def test_a_search_of_sets_goes_on_where_nothing_else_tells(
+    monkeypatch, formula, expected
+):
+    """What it has visited before the others were tried is not visited again."""
+    whole = check(client_server(4), formula, reduce="symmetry")
+    for name in ("FEW_SETS", "SHORTEST", "SHORT_STATES", "SOME_STATES"):
+        monkeypatch.setattr(attempts, name, 25)
+    monkeypatch.setattr(task, "FEW_SETS", 25)
+    resumed = check(client_server(4), formula)
+
+    assert resumed.verdict == whole.verdict == expected
+    assert resumed.plan.reductions == ("symmetry",)
+    assert resumed.plan.reasons == whole.plan.reasons
+    assert resumed.stats.states == whole.stats.states > 25
+
+
+def test_symmetry_is_looked_for_once(monkeypatch):
+    """A network is asked many questions; those of two members are another matter."""
+    looked_for = []
+
+    def noted(network, *, least, **others):
+        looked_for.append(least)
+        return find_symmetry(network, least=least, **others)
+
+    monkeypatch.setattr(finding, "find_symmetry", noted)
+    network = client_server(3)
+    for formula in ("G !grant1", "GF grant2", "F commit1"):
+        check(network, formula)
+    check(network, "G !grant1", reduce="symmetry")
+    assert looked_for == [3, 2]
+    check(client_server(3), "G !grant1")
+    assert looked_for == [3, 2, 3]
 
 
 def assert_constrained(seed):
