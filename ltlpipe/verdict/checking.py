@@ -159,8 +159,7 @@ def check(
     """
     if sum((formula is not None, violations is not None, empty)) != 1:
         raise UnsupportedError("expected one of a formula, an automaton, or --empty")
-    if isinstance(formula, str):
-        formula = parse(formula)
+    formula = _formula(formula)
     chosen = Options(
         emptiness=emptiness,
         acceptance=acceptance,
@@ -195,6 +194,18 @@ def check(
     if formula is None:
         return verdict
     return replace(verdict, formula=formula.text, formula_id=formula.identifier)
+
+
+def _formula(given: str | Formula | None) -> Formula | None:
+    """Return what was given as a formula; an automaton is not taken for one."""
+    if isinstance(given, str):
+        return parse(given)
+    if given is None or isinstance(given, Formula):
+        return given
+    raise UnsupportedError(
+        f"a formula is a text or what `parse` returns, not a {type(given).__name__}; "
+        "an automaton of the unwanted runs goes into `violations`"
+    )
 
 
 def _constrained(

@@ -75,6 +75,12 @@ def test_an_automaton_of_the_violations():
             assert verdict.formula is None
 
 
+def test_an_automaton_is_no_formula():
+    """What is meant is unclear: its words may be wanted or unwanted."""
+    with pytest.raises(UnsupportedError, match=r"not a twa_graph.*`violations`"):
+        check(RING, translate(parse("F b"), "tgba"))
+
+
 def test_unknown_propositions():
     """A warning by default, an error if strict, and false in either case."""
     with pytest.warns(LtlpipeWarning, match="'c', 'zz'") as warned:
