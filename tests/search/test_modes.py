@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.modes import INTERPRETED, checked, output
+from tests.modes import INTERPRETED, checked, compiled, output
 
 PROGRAM = """
 import warnings
@@ -77,21 +77,24 @@ for _ in range(60):
 """
 
 
-def test_interpreted_conditions_are_the_same():
-    """Any condition, and the passes and levels that it takes."""
-    assert output(CONDITIONS, **INTERPRETED) == output(CONDITIONS)
+# Checked ones first: meanwhile another process compiles the others for its own tests.
 
 
-def test_no_condition_leaves_its_arrays(tmp_path):
-    """With checked bounds, and code compiled anew, nothing is different."""
-    assert output(CONDITIONS, **checked(tmp_path)) == output(CONDITIONS)
+def test_no_kernel_leaves_its_arrays():
+    """With checked bounds, and code compiled apart, nothing is different."""
+    assert output(PROGRAM, **checked()) == compiled(PROGRAM)
+
+
+def test_no_condition_leaves_its_arrays():
+    """With checked bounds, and code compiled apart, nothing is different."""
+    assert output(CONDITIONS, **checked()) == compiled(CONDITIONS)
 
 
 def test_interpreted_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1` is the copy of the kernels for debuggers."""
-    assert output(PROGRAM, **INTERPRETED) == output(PROGRAM)
+    assert output(PROGRAM, **INTERPRETED) == compiled(PROGRAM)
 
 
-def test_no_kernel_leaves_its_arrays(tmp_path):
-    """With checked bounds, and code compiled anew, nothing is different."""
-    assert output(PROGRAM, **checked(tmp_path)) == output(PROGRAM)
+def test_interpreted_conditions_are_the_same():
+    """Any condition, and the passes and levels that it takes."""
+    assert output(CONDITIONS, **INTERPRETED) == compiled(CONDITIONS)
