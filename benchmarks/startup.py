@@ -36,6 +36,7 @@ def seconds(arguments: list[str], **environment: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--emptiness", nargs="+", default=["couvreur99", "se05"])
     parser.add_argument("--out", type=Path, default=record.RESULTS)
     chosen = parser.parse_args()
     network = Network(
@@ -49,16 +50,15 @@ def main() -> None:
         model = str(Path(folder) / "two.dot")
         save(network, model)
         check = ["check", model, "-f", "G(request -> F grant)"]
-        cases = {
-            "help": (["--help"], False),
-            "check warm, couvreur99": (check, False),
-            "check warm, se05": ([*check, "--emptiness", "se05"], False),
-            "check first use, couvreur99": (check, True),
-            "check first use, se05": ([*check, "--emptiness", "se05"], True),
-        }
+        cases = {"help": (["--help"], False)}
+        for kind, fresh in (("warm", False), ("first use", True)):
+            for search in chosen.emptiness:
+                asked = [*check, "--emptiness", search]
+                cases[f"check {kind}, {search}"] = (asked, fresh)
         for name, (arguments, fresh) in cases.items():
             times = []
-            seconds(arguments)
+            if not fresh:
+                seconds(arguments)
             for k in range(min(chosen.runs, 3) if fresh else chosen.runs):
                 cache = {"NUMBA_CACHE_DIR": f"{folder}/{name}{k}"} if fresh else {}
                 times.append(seconds(arguments, **cache))

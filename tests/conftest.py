@@ -2,8 +2,57 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from ltlpipe.automata.kept import kept_copy
 
 # Kernels compile on their first call: no deadline for single examples.
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.load_profile("default")
+
+LONG = (
+    "search/test_modes.py",
+    "cross/test_agreement.py",
+    "test_benchmarks.py",
+    "cli/test_check.py",
+    "search/test_emerson_lei.py",
+    "batch/test_dask.py",
+    "cross/test_rers_like.py",
+    "cross/test_models.py",
+    "cross/test_trimming.py",
+    "cross/test_ample.py",
+    "reduction/test_components.py",
+)
+"""Files that take longest although they have few tests."""
+
+
+@pytest.hookimpl(trylast=True)  # what is deselected does not count
+def pytest_collection_modifyitems(items):
+    """Begin with what takes longest, and end with files of one test.
+
+    A file is run by one process (scripts/test): begun last, a long one would leave
+    all other cores idle.
+    """
+    folder = Path(__file__).parent
+    first = [folder / name for name in LONG]
+    missing = [path for path in first if not path.exists()]
+    if missing:
+        raise pytest.UsageError(f"LONG in tests/conftest.py: no file {missing[0]}")
+    n_tests = Counter(item.path for item in items)
+    place = {path: k for k, path in enumerate(first)}
+    items.sort(key=lambda item: (place.get(item.path, len(LONG)), -n_tests[item.path]))
+
+
+@pytest.fixture(scope="module")
+def one_copy():
+    """Have all translations of a file done in one copy of this process.
+
+    Where many formulas are checked, a copy for each takes longer than the checks: this
+    process is full of kernels.
+    """
+    with kept_copy():
+        yield

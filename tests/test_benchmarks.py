@@ -25,7 +25,12 @@ ROOT = Path(__file__).parents[1]
             "explore.csv",
             "states_per_second",
         ),
-        ("benchmarks.startup", ["--runs", "1"], "startup.csv", "seconds"),
+        (
+            "benchmarks.startup",
+            ["--runs", "1", "--emptiness", "se05"],
+            "startup.csv",
+            "seconds",
+        ),
         ("benchmarks.table1", [], "table1.csv", "product_states"),
         (
             "benchmarks.analyze",
@@ -106,7 +111,8 @@ def test_reduced_models(tmp_path):
 
 def test_every_emptiness_check_stands_beside_spots(tmp_path):
     """And sees the states of the product, counted here by a formula."""
-    arguments = ["--philosophers", "3", "--ring", "4", "--random", "--runs", "1"]
+    arguments = ["--philosophers", "3", "--ring", "4", "--random"]
+    arguments += ["--runs", "1", "--patience", "0"]
     rows = rows_of("benchmarks.emptiness", arguments, tmp_path / "emptiness.csv")
     tools = {(row["tool"], row["algorithm"]) for row in rows}
     assert {("ltlpipe", name) for name in SEARCHES} <= tools

@@ -286,8 +286,9 @@ def test_the_driver_is_killed(cluster, tmp_path):
     assert set(results(path)["verdict"]) == {"holds"}
 
 
-def test_the_scheduler_goes(tmp_path):
+def test_the_scheduler_goes(tmp_path, monkeypatch):
     """It is said, and what is done is in the store."""
+    monkeypatch.setattr(dask_engine, "_CONNECT_SECONDS", 5)  # for coming back, too
     path = tmp_path / "run.sqlite"
     tasks = [Task(RING, "G a"), *(Task(philosophers(11), "0") for _ in range(2))]
 
@@ -316,7 +317,9 @@ def test_no_worker(tmp_path, monkeypatch):
     assert [row["verdict"] for row in rows] == ["violated"]
 
 
-def test_nobody_there():
+def test_nobody_there(monkeypatch):
+    """It is tried for a while."""
+    monkeypatch.setattr(dask_engine, "_CONNECT_SECONDS", 1)
     with pytest.raises(LtlpipeError, match="no Dask scheduler answers there"):
         solve([(RING, "G a")], engine="dask", scheduler="tcp://127.0.0.1:1")
 

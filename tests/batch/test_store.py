@@ -460,7 +460,7 @@ def test_a_damaged_store(path):
 
 def test_a_full_disk(path):
     """What was kept is there; the error names the store."""
-    tasks = [Task(RING, "X " * k + "a") for k in range(300)]
+    tasks = [Task(RING, "X " * k + "a") for k in range(100)]
     rows = []
     run = solve_rows(tasks, store=path)
     rows.append(next(run))
@@ -469,9 +469,9 @@ def test_a_full_disk(path):
     pages.execute(f"PRAGMA max_page_count = {count + 2}")
     with pytest.raises(LtlpipeError, match=r"run\.sqlite: .*full"):
         rows.extend(run)
-    assert 1 < len(rows) < 300
+    assert 1 < len(rows) < 100
     assert len(results(path)) == len(rows)
-    assert len(solve(tasks, store=path)) == 300
+    assert len(solve(tasks, store=path)) == 100
 
 
 def test_any_name_of_a_file(tmp_path):

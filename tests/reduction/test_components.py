@@ -23,7 +23,7 @@ from ltlpipe.reduction.components import composing, merging, sharing
 from ltlpipe.reduction.components.composing import TooManyPairsError, compose
 from ltlpipe.reduction.components.merging import Limit, Workshop, components_of
 from tests import oracles
-from tests.modes import INTERPRETED, checked, output
+from tests.modes import INTERPRETED, checked, compiled, output
 from tests.reduction.test_equivalence import observations
 from tests.strategies import lts
 
@@ -438,8 +438,8 @@ for size in (1, 2, 5, 20):
 """
 
 
-def test_interpreted_and_checked_kernels_do_the_same(tmp_path):
+def test_interpreted_and_checked_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
-    expected = output(PROGRAM)
+    expected = compiled(PROGRAM)
     assert output(PROGRAM, **INTERPRETED) == expected
-    assert output(PROGRAM, **checked(tmp_path)) == expected
+    assert output(PROGRAM, **checked()) == expected

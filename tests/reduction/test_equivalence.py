@@ -13,7 +13,7 @@ from ltlpipe import LTS, UnsupportedError
 from ltlpipe.reduction import reduce
 from ltlpipe.reduction.equivalence import signatures, steps, subsets
 from ltlpipe.reduction.equivalence.reducing import EQUIVALENCES, TooLargeError
-from tests.modes import INTERPRETED, checked, output
+from tests.modes import INTERPRETED, checked, compiled, output
 from tests.strategies import lts
 
 #: Few states and many steps: cycles, choices, and subsets worth the name.
@@ -466,8 +466,8 @@ for size in (1, 5, 9, 30):
 """
 
 
-def test_interpreted_and_checked_kernels_do_the_same(tmp_path):
+def test_interpreted_and_checked_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
-    expected = output(PROGRAM)
+    expected = compiled(PROGRAM)
     assert output(PROGRAM, **INTERPRETED) == expected
-    assert output(PROGRAM, **checked(tmp_path)) == expected
+    assert output(PROGRAM, **checked()) == expected

@@ -16,6 +16,8 @@ from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.verdict import attempts, task
 from tests.search.symmetric.networks import personal_formula, random_symmetric
 
+pytestmark = pytest.mark.usefixtures("one_copy")
+
 RING = philosophers(5)
 SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"
 

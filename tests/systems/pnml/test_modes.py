@@ -32,9 +32,9 @@ for net in dining(4), token_ring(3), kanban(2, 5, 3), PetriNet(
 
 
 @pytest.mark.parametrize("mode", ["interpreted", "checked"])
-def test_the_same_markings(mode, tmp_path):
+def test_the_same_markings(mode):
     """The last net has a place that overflows at once."""
-    environment = INTERPRETED if mode == "interpreted" else checked(tmp_path)
+    environment = INTERPRETED if mode == "interpreted" else checked()
     found = output(PROGRAM, **environment).splitlines()
     sizes = [size(dining(4)), size(token_ring(3)), size(kanban(2, 5, 3))]
     assert found == [*(f"{n} {m} None" for n, m in sizes), "1 1 0"]
