@@ -193,7 +193,8 @@ class Task(Question):
         from ltlpipe.verdict.symmetry import SymmetricRun
 
         assert self.prepared.plan.emptiness is not None  # since `settle`
-        run = SymmetricRun(asked, self.prepared.plan.emptiness, self.options)
+        name = self.prepared.plan.emptiness
+        run = SymmetricRun(asked, name, self.options, limits.memory_bytes)
         return self._ended(run, limits, interrupt, progress)
 
     def _ended(
@@ -216,6 +217,7 @@ class Task(Question):
         began = time.monotonic()
         try:
             found = run.lasso(interrupt, limits.memory_bytes)
+            self._note(**run.statistics())  # memory may be more by now
             lasso = self._lifted(found.actions, found.states, found.length, interrupt)
         except Interrupted as stopped:
             return self._verdict(UNKNOWN, stopped.reason)

@@ -19,7 +19,15 @@ from ltlpipe.search.symmetric.inclusion import (
     symbolic_includes,
     symbolic_key,
 )
-from ltlpipe.search.symmetric.layout import COLUMN, MOVED, PHASE, Row, Sym
+from ltlpipe.search.symmetric.layout import (
+    COLUMN,
+    MOVED,
+    PHASE,
+    Blocks,
+    Row,
+    Sym,
+    blocks_behind,
+)
 from ltlpipe.search.symmetric.phases import common_blocks, phases_of
 from ltlpipe.search.symmetric.product import symbolic_successors
 
@@ -29,7 +37,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.systems.packing_tables import Field
 
-_WORD_BITS = 64
 _MAX_COLOURS = 1 << 55
 """Colours are hashed together with the number of a class in one word."""
 
@@ -43,15 +50,18 @@ class _Ints:
         self.length = len(Sym)
 
     def append(self, piece: np.ndarray) -> int:
-        """Append numbers of any shape; return their place."""
+        """Append whole numbers of any shape and width; return their place.
+
+        They are not copied, and must not be changed.
+        """
         place = self.length
-        self._pieces.append(np.asarray(piece, dtype=np.int64).ravel())
+        self._pieces.append(piece.ravel())
         self.length += piece.size
         return place
 
     def joined(self) -> np.ndarray:
         """Return all of it."""
-        return np.concatenate(self._pieces)
+        return np.concatenate(self._pieces, dtype=np.int64)
 
 
 def symbolic_product(
@@ -97,15 +107,13 @@ def symbolic_product(
         )
     n_system = packed.initial.shape[0]
     n_members = symmetry.n_members
-    bits = max((n_members - 1).bit_length(), 1)
-    each = _WORD_BITS // bits
-    n_words = n_system - (-n_members // each)
+    blocks = blocks_behind(n_system, n_members)
     ints = _Ints()
     header = ints.header
     header[Sym.MEMBERS] = n_members
-    header[Sym.BLOCK_WORD] = n_system
-    header[Sym.BLOCK_BITS] = bits
-    header[Sym.BLOCKS_PER_WORD] = each
+    header[Sym.BLOCK_WORD] = blocks.word
+    header[Sym.BLOCK_BITS] = blocks.bits
+    header[Sym.BLOCKS_PER_WORD] = blocks.per_word
     header[Sym.SYSTEM_WORDS] = n_system
     header[Sym.STUTTER] = stutter
     header[Sym.CLOSES] = closes
@@ -127,10 +135,10 @@ def symbolic_product(
         )
     _append_phases(ints, symmetry, automaton, letters)
     s = packed.max_successors
-    initial = np.zeros((1, n_words), dtype=np.uint64)
+    initial = np.zeros((1, blocks.n_words), dtype=np.uint64)
     initial[0, :n_system] = packed.initial
     initial[0, packed.extra.word] |= np.uint64(automaton.initial << packed.extra.shift)
-    _write_blocks(initial[0], symmetry.class_of, n_system, bits)
+    _write_blocks(initial[0], symmetry.class_of, blocks)
     table = ints.joined()
     return PowersetAutomaton(
         successors=symbolic_successors,
@@ -143,7 +151,7 @@ def symbolic_product(
             system_ints=packed.ints,
             system_words=packed.words,
             scratch=np.zeros((len(Row), n_members), dtype=np.int64),
-            step_rows=np.zeros((s + 1, n_words), dtype=np.uint64),
+            step_rows=np.zeros((s + 1, blocks.n_words), dtype=np.uint64),
             step_letters=np.zeros(s, dtype=np.int32),
             step_actions=np.zeros(s, dtype=np.int32),
             step_marks=np.zeros(s, dtype=np.uint32),
@@ -164,11 +172,10 @@ def _cell(field: Field) -> np.ndarray:
     return np.array([field.word, field.shift, field.mask], dtype=np.int64)
 
 
-def _write_blocks(row: np.ndarray, blocks: np.ndarray, word: int, bits: int) -> None:
-    each = _WORD_BITS // bits
-    for member, block in enumerate(blocks.tolist()):
-        place, at = divmod(member, each)
-        row[word + place] |= np.uint64(block << (at * bits))
+def _write_blocks(row: np.ndarray, numbers: np.ndarray, blocks: Blocks) -> None:
+    for member, number in enumerate(numbers.tolist()):
+        place, at = divmod(member, blocks.per_word)
+        row[blocks.word + place] |= np.uint64(number << (at * blocks.bits))
 
 
 def _masks(symmetry: Symmetry, packed: PackedNetwork, n_words: int) -> np.ndarray:
