@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe._jit import called, inlined
-from ltlpipe.search.symmetric.arranging import arrange
+from ltlpipe.search.symmetric.arranging import arrange, order_members
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import (
     chain_blocks,
@@ -77,23 +77,27 @@ def same_from(row, other, first):
     return True
 
 
+@inlined
+def insert(values, n, value):
+    """Insert a value into ``values[:n]``, which ascends."""
+    at = n
+    while at > 0 and values[at - 1] > value:
+        values[at] = values[at - 1]
+        at -= 1
+    values[at] = value
+
+
 @called
 def gather(ints, colours, blocks, block, gathered):
-    """Write the colours of the members of a block in ascending order; return how many.
+    """Write the colours of the members of a block in ascending order.
 
     All arrays int64[n_members].
     """
     n = np.int64(0)
     for member in range(ints[Sym.MEMBERS]):
-        if blocks[member] != block:
-            continue
-        at = n
-        while at > 0 and gathered[at - 1] > colours[member]:
-            gathered[at] = gathered[at - 1]
-            at -= 1
-        gathered[at] = colours[member]
-        n += 1
-    return n
+        if blocks[member] == block:
+            insert(gathered, n, colours[member])
+            n += 1
 
 
 @inlined
@@ -222,27 +226,6 @@ def smallest_piece(ints, scratch, block):
 
 
 @inlined
-def order_members(ints, blocks, order):
-    """Write the members in an order in which those of a block lie together."""
-    n = np.int64(0)
-    for first in range(ints[Sym.MEMBERS]):
-        for member in range(ints[Sym.MEMBERS]):
-            if blocks[member] == first:  # there are no more blocks than members
-                order[n] = member
-                n += 1
-
-
-@inlined
-def insert(values, n, value):
-    """Insert a value into ``values[:n]``, which ascends."""
-    at = n
-    while at > 0 and values[at - 1] > value:
-        values[at] = values[at - 1]
-        at -= 1
-    values[at] = value
-
-
-@inlined
 def next_choice(pool, n_pool, choice, size):
     """Advance ascending places of `pool` to the next other colours; False at the end.
 
@@ -336,7 +319,7 @@ def symbolic_decompose(tables, row, other, out_rows, out_marks):
     read_blocks(ints, other, own)
     read_colours(ints, row, colours)
     read_colours(ints, other, target)
-    order_members(ints, blocks, scratch[Row.ORDER])
+    order_members(ints, blocks, blocks, scratch[Row.ORDER])
     n_blocks = np.int64(0)
     for member in range(n_members):
         parts[member] = blocks[member]
