@@ -62,6 +62,8 @@ class PowersetSearch:
         See `ltlpipe.search.powerset.checks`.
     approximate_states : int or None
         Sets that aec had visited when it could not tell; None if it could.
+    has_found : bool
+        Whether the answer is FOUND; it stays so, whatever is stepped on.
     """
 
     def __init__(self, automaton: PowersetAutomaton, name: str) -> None:
@@ -69,6 +71,7 @@ class PowersetSearch:
         self.name = name
         self.limits: Limits | None = None
         self.approximate_states: int | None = None
+        self.has_found = False
         self.operations = automaton.operations()
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
@@ -120,6 +123,8 @@ class PowersetSearch:
 
     def step(self, budget: int) -> Status:
         """Look at no more than `budget` stack entries."""
+        if self.has_found:  # a run may be asked for again, with more memory
+            return Status.FOUND
         status = Status(
             powerset_step(
                 *self.operations,
@@ -133,6 +138,7 @@ class PowersetSearch:
         if status == Status.FOUND and self._is_deceived():
             self._begin_exact()
             return Status.RUNNING
+        self.has_found = status == Status.FOUND
         return status
 
     def _is_deceived(self) -> bool:

@@ -198,6 +198,22 @@ def test_a_run_within_a_limit_of_memory():
     assert stopped.value.reason == "memory"
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_an_answer_stays(name):
+    """A search that is driven on after FOUND says so again, and its run is there."""
+    for seed in range(40):
+        sets = random_sets(random.Random(seed))
+        found, search = run(explicit(sets), name)
+        if not found:
+            continue
+        before = counted(search)
+        with pytest.raises(Interrupted):
+            SetRuns(search, memory_bytes=0).accepting()
+        assert drive(search, Limits()).status == Status.FOUND
+        assert counted(search) == before
+        assert_real(sets, search)
+
+
 def test_results_that_outgrow_their_room_during_extraction():
     """They get more, within the limit of memory."""
     automaton = explicit_powerset(
