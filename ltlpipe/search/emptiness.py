@@ -14,10 +14,10 @@ import numpy as np
 
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, fill_slots
+from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.search.paths import ProductLasso
@@ -64,6 +64,69 @@ def _arrays_in(tables: Any) -> Iterator[np.ndarray]:
     elif tables is not None:
         for part in tables:
             yield from _arrays_in(part)
+
+
+def affordable_length(
+    array: np.ndarray, needed: int, entry_bytes: float, free_bytes: float
+) -> int:
+    """Return how long an array shall be: longer by half, or what memory is left for.
+
+    Parameters
+    ----------
+    array : ndarray
+        It is not changed.
+    needed : int
+        Entries that it shall have at least.
+    entry_bytes : float
+        Bytes of an entry, those of arrays that follow its length included.
+    free_bytes : float
+        What may be taken.
+
+    Raises
+    ------
+    OutOfMemoryError
+        That does not suffice.
+    """
+    length = array.shape[0]
+    affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
+    # Growing by crumbs would take for ever; then the limit is reached.
+    least = max(needed, int(1.05 * length))
+    if affordable < least:
+        raise OutOfMemoryError
+    return int(min(max(least, _GROWTH * length), affordable))
+
+
+def lengthen(arrays: Sequence[np.ndarray], needed: int, free_bytes: float) -> bool:
+    """Make arrays of equal length longer by half if they have too few entries.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        Resized in place along their first axis; new entries are 0.
+    needed : int
+        Entries that they shall have at least.
+    free_bytes : float
+        What may be taken.
+
+    Returns
+    -------
+    bool
+        Whether they have become longer.
+
+    Raises
+    ------
+    OutOfMemoryError
+        That takes more than `free_bytes`; nothing is changed.
+    """
+    length = arrays[0].shape[0]
+    if needed <= length:
+        return False
+    longer = max(needed, int(_GROWTH * length))
+    if (longer - length) * sum(array.strides[0] for array in arrays) > free_bytes:
+        raise OutOfMemoryError
+    for array in arrays:
+        array.resize((longer, *array.shape[1:]), refcheck=False)
+    return True
 
 
 class Search(ABC):
@@ -147,7 +210,7 @@ class Search(ABC):
         self.arrays = self._new_arrays(room)
         self.store.rows[0] = problem.initial
         self.registers[Reg.STORED] = 1
-        self._resize_slots(int(room / MAX_LOAD) + 1)
+        resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1)
 
     @abstractmethod
     def _new_arrays(self, n_states: int) -> Any:
@@ -260,7 +323,8 @@ class Search(ABC):
             self._follow()
         if needed > MAX_LOAD * slots.shape[0]:
             minimum = int(needed / MAX_LOAD) + 1
-            self._resize_slots(self._new_length(slots, minimum, limit_bytes, 4))
+            length = self._new_length(slots, minimum, limit_bytes, 4)
+            resize_slots(self.store, self.registers, length)
 
     def _new_length(
         self,
@@ -270,22 +334,8 @@ class Search(ABC):
         entry_bytes: float,
     ) -> int:
         """Return how long `array` shall be: generously, but within the limit."""
-        free = min(limit_bytes - self.memory_bytes - _ROUNDING, 1 << 50)
-        affordable = array.shape[0] + int(free // entry_bytes)
-        # Growing by crumbs would take for ever; then the limit is reached.
-        least = max(needed, int(1.05 * array.shape[0]))
-        if affordable < least:
-            raise OutOfMemoryError
-        return int(min(max(least, _GROWTH * array.shape[0]), affordable))
-
-    def _resize_slots(self, n_slots: int) -> None:
-        """Rebuild the hash table with another number of slots."""
-        slots = self.store.slots
-        slots.resize(0, refcheck=False)  # first free, then allocate: no copy
-        slots.resize(n_slots, refcheck=False)
-        slots[:] = 0
-        self.registers[Reg.ID_BITS] = int(n_slots).bit_length()
-        fill_slots(self.store, self.registers)
+        free = limit_bytes - self.memory_bytes - _ROUNDING
+        return affordable_length(array, needed, entry_bytes, free)
 
     def run_on(self, interrupt: Interrupt | None, limits: Limits | None) -> None:
         """Search on to an accepting run that is known to be there.

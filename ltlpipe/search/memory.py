@@ -1,4 +1,4 @@
-"""How much memory a search may take when nobody says so."""
+"""How much memory a search may take when nobody says so, and a lasso at all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,21 @@ from pathlib import Path
 _SHARE = 0.9  # of what is free; the rest is for everybody else
 _CGROUP = Path("/sys/fs/cgroup")
 _RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
+
+MAX_STEPS = 10_000_000
+"""Steps of the longest lasso that is written down."""
+
+FEW_STEPS = 10_000
+"""Steps that a lasso may have whatever the limit of memory."""
+
+STEP_BYTES = 256
+"""What a step of a lasso takes per component until it has been replayed."""
+
+
+def most_steps(memory_bytes: float, n_components: int) -> float:
+    """Return how many steps a lasso may have that is written down in memory."""
+    affordable = memory_bytes / (STEP_BYTES * n_components)
+    return min(MAX_STEPS, max(FEW_STEPS, affordable))
 
 
 def default_memory_mib() -> float | None:

@@ -170,6 +170,19 @@ def find(slots, known, rows, i, mixed, id_bits):
             at = 0
 
 
+def resize_slots(store: Store, registers: np.ndarray, n_slots: int) -> None:
+    """Rebuild the hash table with another number of slots.
+
+    Changes ``registers[Reg.ID_BITS]``; `registers` are those that count the states.
+    """
+    slots = store.slots
+    slots.resize(0, refcheck=False)  # first free, then allocate: no copy
+    slots.resize(n_slots, refcheck=False)
+    slots[:] = 0
+    registers[Reg.ID_BITS] = int(n_slots).bit_length()
+    fill_slots(store, registers)
+
+
 @njit
 def fill_slots(store, registers):
     """Enter every stored row into `slots`, which are all empty."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.search.catalogue import AEC_CLOSED
 from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.powerset.searching import PowersetSearch
 from ltlpipe.search.registers import Reg
+from ltlpipe.search.symmetric.sizes import product_bytes
 from ltlpipe.search.symmetric.tables import symbolic_product
 from ltlpipe.search.symmetric.underlying import Underlying, run_through
 from ltlpipe.systems.packing import pack
@@ -52,6 +55,13 @@ class SymmetricRun:
         One of `ltlpipe.search.catalogue.POWERSET`.
     options : Options
         The seed that shuffles steps, and what a deadlock does.
+    memory_bytes : float
+        What the tables of the product may take.
+
+    Raises
+    ------
+    StoppedError
+        They would take more; they have not been made.
 
     Attributes
     ----------
@@ -59,12 +69,20 @@ class SymmetricRun:
         Advanced by `drive`.
     """
 
-    def __init__(self, asked: AskedOfSets, name: str, options: Options) -> None:
+    def __init__(
+        self,
+        asked: AskedOfSets,
+        name: str,
+        options: Options,
+        memory_bytes: float = math.inf,
+    ) -> None:
         symmetry, table = asked.symmetry, asked.table
         letters = letters_of(symmetry.network, asked.actions)
         packed = pack(
             symmetry.network, letters, extra_values=table.n_states, seed=options.seed
         )
+        if product_bytes(symmetry, packed, table) > memory_bytes:
+            raise StoppedError("memory")
         stutter = options.stutters
         automaton = symbolic_product(
             symmetry, packed, table, letters, stutter=stutter, closes=name == AEC_CLOSED
@@ -74,6 +92,7 @@ class SymmetricRun:
         self.underlying = Underlying(
             symmetry.network, packed, table, letters, stutter=stutter
         )
+        self._extraction_bytes = 0
 
     def drive(
         self, limits: Limits, interrupt: Interrupt, progress: Progress | None
@@ -93,19 +112,21 @@ class SymmetricRun:
             "transitions": int(registers[Reg.TRANSITIONS]),
             "max_depth": int(registers[Reg.MAX_DEPTH]),
             "search_seconds": self._seconds,
-            "memory_mib": search.memory_bytes / MIB,
+            "memory_mib": (search.memory_bytes + self._extraction_bytes) / MIB,
             "bytes_per_state": search.memory_bytes / states if states else None,
             "colour_bytes_per_state": search.bytes_per_state,
             "details": search.statistics(),
         }
 
-    def lasso(self, interrupt: Interrupt, memory_bytes: float) -> Run:  # noqa: ARG002
-        """Return the run that was found.
+    def lasso(self, interrupt: Interrupt, memory_bytes: float) -> Run:
+        """Return the run that was found; arrays and run may take so much memory.
 
         Raises
         ------
         Interrupted
-            `interrupt` was pressed, or the time is up.
+            `interrupt` was pressed, the time is up, or memory does not suffice.
         """
-        sets = SetRuns(self.search, interrupt).accepting()
-        return run_through(self.underlying, self.search, sets, interrupt)
+        runs = SetRuns(self.search, interrupt, memory_bytes)
+        sets = runs.accepting()
+        self._extraction_bytes = runs.extraction_bytes
+        return run_through(self.underlying, self.search, sets, interrupt, memory_bytes)

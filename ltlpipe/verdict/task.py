@@ -115,16 +115,25 @@ class Task(Question):
             of_sets = prepared.symmetric(actions, limits, interrupt)
             if of_sets is not None:
                 return self._search_sets(of_sets, actions, limits, interrupt, progress)
-            *short, whole = attempts(
-                self.options, prepared.obstacles, prepared.plan.emptiness, limits
-            )
-            return self._first_answer(
-                actions, short, interrupt, progress
-            ) or self._attempt(actions, whole, interrupt, progress)
+            return self._search_states(actions, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
             return self._verdict(UNKNOWN, "memory")
+
+    def _search_states(
+        self,
+        actions: list[str],
+        limits: Limits,
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict:
+        """Answer without symmetry: in short attempts, and then in a whole one."""
+        *short, whole = attempts(
+            self.options, self.prepared.obstacles, self.prepared.plan.emptiness, limits
+        )
+        verdict = self._first_answer(actions, short, interrupt, progress)
+        return verdict or self._attempt(actions, whole, interrupt, progress)
 
     def _first_answer(
         self,
@@ -215,7 +224,15 @@ class Task(Question):
         from ltlpipe.verdict.symmetry import SymmetricRun
 
         assert self.prepared.plan.emptiness is not None  # since `settle`
-        run = SymmetricRun(asked, self.prepared.plan.emptiness, self.options)
+        try:
+            run = SymmetricRun(
+                asked, self.prepared.plan.emptiness, self.options, limits.memory_bytes
+            )
+        except StoppedError as stopped:
+            if self.options.wants_symmetry or stopped.reason not in TOO_MUCH:
+                raise
+            self.prepared.begin_again()
+            return self._search_states(actions, limits, interrupt, progress)
         if not self.options.wants_symmetry:
             few = at_most(FEW_SETS, limits)
             verdict = self._ended(run, few, interrupt, progress)
@@ -251,6 +268,7 @@ class Task(Question):
         began = time.monotonic()
         try:
             found = run.lasso(interrupt, limits.memory_bytes)
+            self._note(**run.statistics())  # memory may be more by now
             lasso = self._lifted(found.actions, found.states, found.length, interrupt)
         except Interrupted as stopped:
             return self._verdict(UNKNOWN, stopped.reason)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltlpipe._jit import njit
 from ltlpipe.search.registers import N_REGISTERS, Reg
-from ltlpipe.search.store import Store, fill_slots, intern
+from ltlpipe.search.store import Store, intern, resize_slots
 
 
 @njit
@@ -62,12 +62,11 @@ def test_rebuilt_slots_find_the_same_states(n_states, n_slots):
     rng = np.random.default_rng(n_states)
     rows = rng.integers(0, 2**63, size=(n_states, 2)).astype(np.uint64)
     before = look_up(store, registers, rows)
-    bigger = Store(store.rows, np.zeros(n_slots, dtype=np.uint32))
-    registers[Reg.ID_BITS] = n_slots.bit_length()
-    fill_slots(bigger, registers)
+    resize_slots(store, registers, n_slots)
 
-    assert look_up(bigger, registers, rows) == before
-    assert np.count_nonzero(bigger.slots) == registers[Reg.STORED]
+    assert len(store.slots) == n_slots
+    assert look_up(store, registers, rows) == before
+    assert np.count_nonzero(store.slots) == registers[Reg.STORED]
 
 
 @pytest.mark.parametrize("n_slots", [1 << 20, (1 << 20) + 7])

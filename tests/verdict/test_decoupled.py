@@ -11,7 +11,7 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.search.decoupled import lassos
+from ltlpipe.search import memory as memory_limits
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring
@@ -266,11 +266,11 @@ def test_lassos_that_are_too_long(monkeypatch):
     )
     verdict = check(network, "FG !g", reduce="decoupled")
     assert len(verdict.lasso.cycle) == 210
-    monkeypatch.setattr(lassos, "FEW_STEPS", 20)
+    monkeypatch.setattr(memory_limits, "FEW_STEPS", 20)
     for memory, reason in ((0.15, "memory"), (0.5, None)):
         verdict = check(network, "FG !g", reduce="decoupled", memory=memory)
         assert (verdict.stats.states, verdict.reason) == (210, reason)
-    monkeypatch.setattr(lassos, "MAX_STEPS", 200)
+    monkeypatch.setattr(memory_limits, "MAX_STEPS", 200)
     verdict = check(network, "FG !g", reduce="decoupled")
     assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
     assert check(network, "FG !g", reduce="decoupled", lasso=False).verdict == (

@@ -10,6 +10,7 @@ import spot
 from ltlpipe import UnsupportedError, check
 from ltlpipe.reduction.symmetry import finding
 from ltlpipe.reduction.symmetry.finding import find_symmetry
+from ltlpipe.search import memory as memory_limits
 from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
@@ -162,6 +163,68 @@ def test_symmetry_is_looked_for_once(monkeypatch):
     assert looked_for == [3, 2]
     check(client_server(3), "G !grant1")
     assert looked_for == [3, 2, 3]
+
+
+def test_memory_for_the_tables_alone(monkeypatch):
+    """Tables that exceed the limit are never made."""
+    from ltlpipe.verdict import symmetry
+
+    made = []
+    make = symmetry.symbolic_product
+
+    def noted(*args, **options):
+        made.append(make(*args, **options))
+        return made[-1]
+
+    monkeypatch.setattr(symmetry, "symbolic_product", noted)
+    ring = [(s, f"step{s}", (s + 1) % 50) for s in range(50)]
+    alike = [
+        LTS.from_transitions([(s, f"{a}_{i}", d) for s, a, d in ring])
+        for i in range(12)
+    ]
+    network = Network(alike)
+    asked = {"formula": "G !step0_0", "reduce": "symmetry"}
+    verdict = check(network, memory=0.2, **asked)  # 66 swaps of 600 actions
+    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+    assert "symmetry" in verdict.plan.reductions
+    assert verdict.stats.states is None
+    assert not made
+    unasked = check(network, "G !step0_0", memory=0.2)  # as if there were none
+    assert (unasked.verdict, made) == ("violated", [])
+    assert "symmetry" not in unasked.plan.reductions
+
+    assert check(network, memory=2, **asked).verdict == "violated"
+    assert made[0].tables.ints.nbytes > 66 * 600 * 8
+
+
+def test_memory_of_a_run():
+    """What its extraction takes counts; the verdict is unknown without it."""
+    ask = {"formula": "F grant1", "emptiness": "iec"}
+    network = client_server(5)
+    searched = check(network, lasso=False, **ask).stats.memory_mib
+    needed = check(network, **ask).stats.memory_mib
+    assert searched < needed < 1.1 * searched
+
+    enough = check(network, memory=needed, **ask)
+    assert (enough.verdict, enough.stats.memory_mib) == ("violated", needed)
+    for memory in (searched, needed - 1 / (1 << 20)):
+        verdict = check(network, memory=memory, **ask)
+        assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+        assert verdict.stats.memory_mib == searched
+    assert check(network, memory=searched, lasso=False, **ask).verdict == "violated"
+
+
+def test_a_run_that_is_too_long(monkeypatch):
+    """Steps are written down as far as memory allows, prefix and cycle together."""
+    network = client_server(5)
+    lasso = check(network, "G !grant1", emptiness="iec").lasso
+    steps = len(lasso.prefix) + len(lasso.cycle)
+    assert len(lasso.prefix) > 0
+    monkeypatch.setattr(memory_limits, "MAX_STEPS", steps)
+    assert check(network, "G !grant1", emptiness="iec").verdict == "violated"
+    monkeypatch.setattr(memory_limits, "MAX_STEPS", steps - 1)
+    verdict = check(network, "G !grant1", emptiness="iec")
+    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
 
 
 def assert_constrained(seed):

@@ -11,18 +11,11 @@ state that has it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ltlpipe._jit import inlined
-from ltlpipe.search.emptiness import (
-    OutOfMemoryError,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _U58 = np.uint64(58)
@@ -94,21 +87,3 @@ class Path(NamedTuple):
     states: np.ndarray  # int32[d], the visited states on the path
     cursor: np.ndarray  # int32[d], the next label of each
     fresh: np.ndarray  # uint64[1, n_words], the successor that is looked at
-
-
-def lengthen(stacks: Sequence[np.ndarray], depth: int, free_bytes: float) -> None:
-    """Make stacks of equal length longer by half if `depth` entries fill them.
-
-    Raises
-    ------
-    OutOfMemoryError
-        That takes more than `free_bytes`.
-    """
-    length = stacks[0].shape[0]
-    if depth < length:
-        return
-    added = length // 2
-    if added * sum(array.itemsize for array in stacks) > free_bytes:
-        raise OutOfMemoryError
-    for array in stacks:
-        array.resize(length + added, refcheck=False)

@@ -31,7 +31,6 @@ from ltlpipe._jit import inlined, njit
 from ltlpipe.search.decoupled.composition import (
     Path,
     is_enabled,
-    lengthen,
     write_successor,
 )
 from ltlpipe.search.decoupled.dominance import (
@@ -52,6 +51,7 @@ from ltlpipe.search.emptiness import (
     FIRST_ENTRIES,
     MAX_STATES,
     OutOfMemoryError,
+    lengthen,
     total_bytes,
 )
 from ltlpipe.search.product import at_limit
@@ -332,8 +332,8 @@ class DecoupledNDFS:
                 (self.path, Reg.DEPTH),
                 (self.inner, Reg.INNER_DEPTH),
             ):
-                depth = self.registers[register]
-                lengthen(path[:2], depth, limit_bytes - self.memory_bytes)
+                needed = int(self.registers[register]) + 1
+                lengthen(path[:2], needed, limit_bytes - self.memory_bytes)
             for rows in (self.visited, self.seen):
                 rows.grow(limit_bytes - self.memory_bytes)
         except MemoryError as error:

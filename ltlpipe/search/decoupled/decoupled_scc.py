@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.search.decoupled.composition import Path, lengthen
+from ltlpipe.search.decoupled.composition import Path
 from ltlpipe.search.decoupled.dominance import VisitedSets
 from ltlpipe.search.decoupled.lassos import GlobalTrace
 from ltlpipe.search.decoupled.scc_cycles import accepting_cycle
@@ -60,6 +60,7 @@ from ltlpipe.search.emptiness import (
     FIRST_ENTRIES,
     MAX_STATES,
     OutOfMemoryError,
+    lengthen,
     total_bytes,
 )
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
@@ -220,8 +221,8 @@ class DecoupledSCC:
         parts = self.parts
         stacks = (self.path.states, self.path.cursor, *parts[3:])
         try:
-            depth = self.registers[Reg.DEPTH]
-            lengthen(stacks, depth, limit_bytes - self.memory_bytes)
+            needed = int(self.registers[Reg.DEPTH]) + 1
+            lengthen(stacks, needed, limit_bytes - self.memory_bytes)
             self.visited.grow(limit_bytes - self.memory_bytes)
             n_rows = self.visited.arrays.store.rows.shape[0]
             if 12 * (n_rows - len(parts.live)) + self.memory_bytes > limit_bytes:

@@ -27,14 +27,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe._jit import called, inlined, njit
-from ltlpipe.search.emptiness import OutOfMemoryError, total_bytes
+from ltlpipe.search.emptiness import affordable_length, total_bytes
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
     MAX_LOAD,
     Store,
-    fill_slots,
     find,
     hash_row,
+    resize_slots,
     slot_entry,
 )
 
@@ -42,7 +42,6 @@ LEAF_ROWS = 12
 """Rows of a leaf; one more and it is divided."""
 
 _FIRST_ROWS = 1 << 8
-_GROWTH = 1.5
 _ANY = np.iinfo(np.int32).max
 _ONE = np.uint64(1)
 _WORD_BITS = 64
@@ -266,7 +265,7 @@ class VisitedSets:
             union=np.zeros((_FIRST_ROWS, n_words), dtype=np.uint64),
             pending=np.zeros(_FIRST_ROWS, dtype=np.int32),
         )
-        self._resize_slots(2 * _FIRST_ROWS)
+        resize_slots(self.arrays.store, self.registers, 2 * _FIRST_ROWS)
 
     def add_first(self, row: np.ndarray) -> None:
         """Add a row (uint64[n_words]) to visited ones that are none so far."""
@@ -307,7 +306,8 @@ class VisitedSets:
             store.rows.resize((length, n_words), refcheck=False)
             self.arrays.next_row.resize(length, refcheck=False)
         if self.n_stored + 1 > MAX_LOAD * store.slots.shape[0]:
-            self._resize_slots(self._longer(store.slots, 4, limit))
+            length = self._longer(store.slots, 4, limit)
+            resize_slots(store, self.registers, length)
         bit, union = self.arrays.bit, self.arrays.union
         if self.registers[Reg.NODES] + 3 > bit.shape[0]:
             length = self._longer(bit, 16 + 8 * n_words, limit)
@@ -318,20 +318,8 @@ class VisitedSets:
 
     def _longer(self, array: np.ndarray, entry_bytes: int, limit: float) -> int:
         """Return how long `array` shall be, within the limit."""
-        length = array.shape[0]
-        free = min(limit - self.memory_bytes, 1 << 50)
-        added = min(int((_GROWTH - 1) * length), int(free // entry_bytes))
-        if added < length // 20:  # growing by crumbs would take for ever
-            raise OutOfMemoryError
-        return int(length + added)
-
-    def _resize_slots(self, n_slots: int) -> None:
-        slots = self.arrays.store.slots
-        slots.resize(0, refcheck=False)  # first free, then allocate: no copy
-        slots.resize(n_slots, refcheck=False)
-        slots[:] = 0
-        self.registers[Reg.ID_BITS] = int(n_slots).bit_length()
-        fill_slots(self.arrays.store, self.registers)
+        free = limit - self.memory_bytes
+        return affordable_length(array, array.shape[0] + 1, entry_bytes, free)
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states; for tests."""

@@ -31,6 +31,7 @@ import numpy as np
 from ltlpipe.search.decoupled.breadth import shortest_trace
 from ltlpipe.search.decoupled.local_runs import LocalSteps
 from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.memory import most_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,15 +39,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.systems.lts import Network
-
-MAX_STEPS = 10_000_000
-"""Steps of the longest lasso that is written down."""
-
-FEW_STEPS = 10_000
-"""Steps that a lasso may have whatever the limit of memory."""
-
-STEP_BYTES = 256
-"""What a step of a lasso takes per component until it has been replayed."""
 
 
 class GlobalTrace(NamedTuple):
@@ -169,8 +161,7 @@ def lasso(
     Raises
     ------
     Interrupted
-        `interrupt` was pressed, or the run is longer than `MAX_STEPS` or than memory
-        allows, `FEW_STEPS` aside.
+        `interrupt` was pressed, or the run is longer than `most_steps` allows.
     RuntimeError
         There is no such run: a bug.
     """
@@ -186,8 +177,7 @@ def lasso(
         )
         for i in range(n)
     ]
-    most = min(MAX_STEPS, max(FEW_STEPS, memory_bytes / (STEP_BYTES * n)))
-    run = _Run(network, steps, interrupt, most)
+    run = _Run(network, steps, interrupt, most_steps(memory_bytes, n))
     reached = decoupled.unpack(trace.middle)
     watching = [min(states) for states in reached[n:]]  # of the monitor
     if not trace.cycle:

@@ -169,6 +169,41 @@ def look_up(includes, tables, rows, registers, arrays, entry, key):
 
 
 @inlined
+def compare(includes, key_of, tables, store, registers, arrays, entry):
+    """Look for visited sets that are comparable with an unknown one, if it matters.
+
+    Returns its key, 0 for tec, and what `look_up` says.
+    """
+    key = np.int64(0)
+    answer = _NOTHING
+    other = np.int64(-1)
+    if registers[Reg.KIND] != TEC:
+        rows = store.rows
+        row = rows[entry]
+        key = operate(key_of, tables, arrays, row, row) | 1  # 0 is no key
+        answer, other = look_up(includes, tables, rows, registers, arrays, entry, key)
+    return key, answer, other
+
+
+@inlined
+def leave_out(registers, arrays, entry):
+    """Take an unknown set off the stack that a removed one includes."""
+    registers[Reg.DOMINATED] += 1
+    registers[Reg.TOP] -= 1
+    arrays.numbers[entry] = REMOVED
+
+
+@inlined
+def meet(registers, arrays, number):
+    """Take a known set off the stack; FOUND if it closes an accepting cycle."""
+    registers[Reg.TOP] -= 1
+    if number == REMOVED:
+        return Status.RUNNING
+    marks = arrays.stack_marks[registers[Reg.TOP]]
+    return merge(registers, arrays, number, marks)
+
+
+@inlined
 def replace(registers, arrays, n, other):
     """Put a set on the stack, and `n` that complete it, in place of the top entry."""
     top = registers[Reg.TOP] - 1
@@ -271,7 +306,6 @@ def powerset_step(
         After FOUND the active sets whose number is at least that of the last root are
         strongly connected, and the transitions between them carry every mark.
     """
-    numbers = arrays.numbers
     for _ in range(budget):
         top = registers[Reg.TOP]
         if top == 0:
@@ -282,28 +316,17 @@ def powerset_step(
         if entry < 0:
             leave(registers, arrays, ~entry)
             continue
-        number = np.int64(numbers[entry])
+        number = np.int64(arrays.numbers[entry])
         if number != 0:
-            registers[Reg.TOP] = top - 1
-            if number > 0:
-                marks = arrays.stack_marks[top - 1]
-                if merge(registers, arrays, number, marks) == Status.FOUND:
-                    return Status.FOUND
+            if meet(registers, arrays, number) == Status.FOUND:
+                return Status.FOUND
             continue
-        answer = _NOTHING
-        other = np.int64(-1)
-        key = np.int64(0)
-        if registers[Reg.KIND] != TEC:
-            row = store.rows[entry]
-            key = operate(key_of, tables, arrays, row, row) | 1  # 0 is no key
-            answer, other = look_up(
-                includes, tables, store.rows, registers, arrays, entry, key
-            )
-            if answer == _LEFT_OUT:
-                registers[Reg.DOMINATED] += 1
-                registers[Reg.TOP] = top - 1
-                numbers[entry] = REMOVED
-                continue
+        key, answer, other = compare(
+            includes, key_of, tables, store, registers, arrays, entry
+        )
+        if answer == _LEFT_OUT:
+            leave_out(registers, arrays, entry)
+            continue
         if answer == _NOTHING and at_limit(registers):
             return Status.LIMIT
         status = visit(

@@ -10,16 +10,19 @@ Inclusion Tests", technical report 2006/003, LIP6, Sec. 5.
 
 Differences from the source: there the states of the sets are searched, restricted to
 the sets; here only the sets are, and what runs through them is then read backwards.
+
+Cost: 12 bytes per active set while it runs, which count towards the limit of memory.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe._jit import njit
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.emptiness import Interrupted, OutOfMemoryError
 from ltlpipe.search.powerset.checks import operate
 from ltlpipe.search.powerset.index import chain_of
 from ltlpipe.search.registers import Reg
@@ -32,12 +35,19 @@ _BUDGET = 1 << 12
 
 
 class Front(NamedTuple):
-    """The arrays of a breadth-first search over n sets."""
+    """The arrays of a breadth-first search over n active sets.
 
-    queue: np.ndarray  # int32[n]
+    Those about a set have its place, which is its number minus 1.
+    """
+
+    queue: np.ndarray  # int32[n], sets
     parent: np.ndarray  # int32[n], the set before it plus 1, 0 for none
     marks: np.ndarray  # uint32[n], marks of the transition from there
     ends: np.ndarray  # int64[5], first and last of the queue, then what was found
+
+
+FRONT_BYTES = 12
+"""Of a `Front`, per active set."""
 
 
 class SetRun(NamedTuple):
@@ -120,11 +130,12 @@ def spread(
             while following > 0:
                 other = following - 1
                 following = np.int64(index.following[other])
-                if index.keys[other] != key or arrays.numbers[other] < lowest:
+                number = np.int64(arrays.numbers[other])
+                if index.keys[other] != key or number < lowest:
                     continue
                 marks = arrays.out_marks[i]
                 reached = (wanted == 0 and other == goal) or (marks & wanted) != 0
-                if front.parent[other] != 0 and not reached:
+                if front.parent[number - 1] != 0 and not reached:
                     continue
                 if operate(includes, tables, arrays, row, rows[other]) == 0:
                     continue
@@ -133,8 +144,8 @@ def spread(
                     ends[3] = other
                     ends[4] = marks
                     return 1
-                front.parent[other] = state + 1
-                front.marks[other] = marks
+                front.parent[number - 1] = state + 1
+                front.marks[number - 1] = marks
                 front.queue[ends[1]] = other
                 ends[1] += 1
     return 0
@@ -149,13 +160,25 @@ class SetRuns:
         Its index is changed.
     interrupt : Interrupt, optional
         Ends the work when pressed.
+    memory_bytes : float
+        What the arrays may take, those of the search included.
+
+    Attributes
+    ----------
+    extraction_bytes : int
+        What its own arrays have taken.
     """
 
     def __init__(
-        self, search: PowersetSearch, interrupt: Interrupt | None = None
+        self,
+        search: PowersetSearch,
+        interrupt: Interrupt | None = None,
+        memory_bytes: float = math.inf,
     ) -> None:
         self.search = search
         self.interrupt = interrupt
+        self.memory_bytes = memory_bytes
+        self.extraction_bytes = 0
         search.index_active()
 
     def accepting(self) -> SetRun:
@@ -193,25 +216,33 @@ class SetRuns:
         self, starts: list[int], lowest: int, wanted: int, goal: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a shortest path of sets, at least one step long, and its marks."""
-        search = self.search
-        n = search.n_stored
-        front = Front(
-            queue=np.zeros(n, dtype=np.int32),
-            parent=np.zeros(n, dtype=np.int32),
-            marks=np.zeros(n, dtype=np.uint32),
-            ends=np.array([0, len(starts), 0, 0, 0], dtype=np.int64),
-        )
+        numbers = self.search.arrays.numbers
+        front = self._new_front(len(starts))
         front.queue[: len(starts)] = starts
-        front.parent[starts] = np.array(starts) + 1
+        front.parent[numbers[starts] - 1] = np.array(starts) + 1
         self._spread(front, lowest, wanted, goal)
         state, other, last = front.ends[2:].tolist()
         states, marks = [other], [last]
         while state not in starts:
             states.append(state)
-            marks.append(int(front.marks[state]))
-            state = int(front.parent[state]) - 1
+            place = numbers[state] - 1
+            marks.append(int(front.marks[place]))
+            state = int(front.parent[place]) - 1
         states.append(state)
         return np.array(states[::-1]), np.array(marks[::-1], dtype=np.uint32)
+
+    def _new_front(self, n_starts: int) -> Front:
+        """Return the arrays of a search from so many sets, if there is memory."""
+        n = int(self.search.registers[Reg.COUNT])
+        self.extraction_bytes = FRONT_BYTES * n
+        if self.search.memory_bytes + self.extraction_bytes > self.memory_bytes:
+            raise Interrupted("memory")
+        return Front(
+            queue=np.zeros(n, dtype=np.int32),
+            parent=np.zeros(n, dtype=np.int32),
+            marks=np.zeros(n, dtype=np.uint32),
+            ends=np.array([0, n_starts, 0, 0, 0], dtype=np.int64),
+        )
 
     def _spread(self, front: Front, lowest: int, wanted: int, goal: int) -> None:
         search = self.search
@@ -239,5 +270,12 @@ class SetRuns:
             if reached == -1:
                 raise RuntimeError("the search reported a run that is not there")
             if reached == -2:
-                search.registers[Reg.MORE] = 1
-                search.grow(float("inf"))
+                self._grow()
+
+    def _grow(self) -> None:
+        """Make room for more results of an operation."""
+        self.search.registers[Reg.MORE] = 1
+        try:
+            self.search.grow(self.memory_bytes - self.extraction_bytes)
+        except OutOfMemoryError as error:
+            raise Interrupted("memory") from error

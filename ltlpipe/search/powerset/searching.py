@@ -13,6 +13,8 @@ from ltlpipe.search.emptiness import (
     FIRST_ENTRIES,
     MAX_STATES,
     OutOfMemoryError,
+    affordable_length,
+    lengthen,
     total_bytes,
 )
 from ltlpipe.search.powerset.checks import (
@@ -26,7 +28,7 @@ from ltlpipe.search.powerset.checks import (
 )
 from ltlpipe.search.powerset.index import Index, enlist_all, rehash
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, fill_slots
+from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
 
 if TYPE_CHECKING:
     from ltlpipe.search.driver import Limits
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
 """The checks by name."""
 
-_GROWTH = 1.5
 _FIRST_RESULTS = 1 << 8
 
 
@@ -61,6 +62,8 @@ class PowersetSearch:
         See `ltlpipe.search.powerset.checks`.
     approximate_states : int or None
         Sets that aec had visited when it could not tell; None if it could.
+    has_found : bool
+        Whether the answer is FOUND; it stays so, whatever is stepped on.
     """
 
     def __init__(self, automaton: PowersetAutomaton, name: str) -> None:
@@ -68,6 +71,7 @@ class PowersetSearch:
         self.name = name
         self.limits: Limits | None = None
         self.approximate_states: int | None = None
+        self.has_found = False
         self.operations = automaton.operations()
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
@@ -100,7 +104,7 @@ class PowersetSearch:
         )
         self.store.rows[:n_initial] = automaton.initial
         self.registers[Reg.STORED] = n_initial
-        self._resize_slots(int(room / MAX_LOAD) + 1)
+        resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1)
         self._begin()
 
     def _begin(self) -> None:
@@ -119,6 +123,8 @@ class PowersetSearch:
 
     def step(self, budget: int) -> Status:
         """Look at no more than `budget` stack entries."""
+        if self.has_found:  # a run may be asked for again, with more memory
+            return Status.FOUND
         status = Status(
             powerset_step(
                 *self.operations,
@@ -132,6 +138,7 @@ class PowersetSearch:
         if status == Status.FOUND and self._is_deceived():
             self._begin_exact()
             return Status.RUNNING
+        self.has_found = status == Status.FOUND
         return status
 
     def _is_deceived(self) -> bool:
@@ -204,61 +211,33 @@ class PowersetSearch:
 
     def _grow_results(self, limit_bytes: float) -> None:
         arrays = self.arrays
-        length = 2 * arrays.ids.shape[0]
-        self._afford(
-            arrays.ids.shape[0] * (16 + 8 * self.automaton.n_words), limit_bytes
-        )
-        arrays.out_rows.resize((length, self.automaton.n_words), refcheck=False)
-        for array in (arrays.out_marks, arrays.ids, arrays.hashes):
-            array.resize(length, refcheck=False)
+        results = (arrays.out_rows, arrays.out_marks, arrays.ids, arrays.hashes)
+        lengthen(results, 2 * arrays.ids.shape[0], limit_bytes - self.memory_bytes)
 
     def _grow_sets(self, limit_bytes: float) -> None:
         arrays, rows, slots = self.arrays, self.store.rows, self.store.slots
+        index = arrays.chains
         needed = self.n_stored + arrays.ids.shape[0]
         if needed > MAX_STATES:
             raise OutOfMemoryError
-        if needed > rows.shape[0]:
-            length = max(needed, int(_GROWTH * rows.shape[0]))
-            each = 8 * rows.shape[1] + 24
-            self._afford((length - rows.shape[0]) * each, limit_bytes)
-            rows.resize((length, rows.shape[1]), refcheck=False)
-            index = arrays.chains
-            for array in (arrays.numbers, arrays.active, index.keys, index.following):
-                array.resize(length, refcheck=False)
-            index.heads.resize(length, refcheck=False)
+        of_sets = (rows, arrays.numbers, arrays.active, *index)
+        if lengthen(of_sets, needed, limit_bytes - self.memory_bytes):
             index.heads[:] = 0
             count = int(self.registers[Reg.COUNT])
             rehash(index, arrays.numbers, arrays.active, count, self.n_stored)
         if needed > MAX_LOAD * slots.shape[0]:
-            length = max(int(needed / MAX_LOAD) + 1, int(_GROWTH * slots.shape[0]))
-            self._afford(4 * (length - slots.shape[0]), limit_bytes)
-            self._resize_slots(length)
+            minimum, free = int(needed / MAX_LOAD) + 1, limit_bytes - self.memory_bytes
+            length = affordable_length(slots, minimum, 4, free)
+            resize_slots(self.store, self.registers, length)
 
     def _grow_stacks(self, limit_bytes: float) -> None:
-        arrays = self.arrays
-        needed = int(self.registers[Reg.TOP]) + arrays.ids.shape[0] + 2
-        if needed > arrays.stack.shape[0]:
-            length = max(needed, int(_GROWTH * arrays.stack.shape[0]))
-            self._afford(8 * (length - arrays.stack.shape[0]), limit_bytes)
-            for array in (arrays.stack, arrays.stack_marks):
-                array.resize(length, refcheck=False)
-        if self.registers[Reg.N_ROOTS] + 1 > arrays.roots.shape[0]:
-            length = int(_GROWTH * arrays.roots.shape[0])
-            self._afford(12 * (length - arrays.roots.shape[0]), limit_bytes)
-            for array in (arrays.roots, arrays.root_marks, arrays.entry_marks):
-                array.resize(length, refcheck=False)
-
-    def _afford(self, more: float, limit_bytes: float) -> None:
-        if self.memory_bytes + more > limit_bytes:
-            raise OutOfMemoryError
-
-    def _resize_slots(self, n_slots: int) -> None:
-        slots = self.store.slots
-        slots.resize(0, refcheck=False)  # first free, then allocate: no copy
-        slots.resize(n_slots, refcheck=False)
-        slots[:] = 0
-        self.registers[Reg.ID_BITS] = int(n_slots).bit_length()
-        fill_slots(self.store, self.registers)
+        arrays, registers = self.arrays, self.registers
+        stacks = (arrays.stack, arrays.stack_marks)
+        needed = int(registers[Reg.TOP]) + arrays.ids.shape[0] + 2
+        lengthen(stacks, needed, limit_bytes - self.memory_bytes)
+        roots = (arrays.roots, arrays.root_marks, arrays.entry_marks)
+        needed = int(registers[Reg.N_ROOTS]) + 1
+        lengthen(roots, needed, limit_bytes - self.memory_bytes)
 
     def statistics(self) -> dict[str, int]:
         """Return what only these searches count."""

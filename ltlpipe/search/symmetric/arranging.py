@@ -12,22 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe._jit import called
+from ltlpipe._jit import called, inlined
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import exchange
 
 
-@called
-def begin_arranging(ints, scratch):
-    """Prepare to go through the arrangements of BLOCKS over FINER.
+@inlined
+def order_members(ints, blocks, finer, order):
+    """Write the members in order of their blocks, in those of their finer blocks.
 
-    Reads the rows BLOCKS and FINER of `scratch` (int64[k, m]), where FINER cuts BLOCKS
-    and both number blocks from 0; writes ORDER, CHOICE and USED.
+    All arrays int64[n_members].  Members of the same finer block keep their order.
     """
-    n_members = ints[Sym.MEMBERS]
-    blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
-    order = scratch[Row.ORDER]
-    for member in range(n_members):
+    for member in range(ints[Sym.MEMBERS]):
         at = np.int64(member)
         while at > 0 and (
             blocks[order[at - 1]] > blocks[member]
@@ -39,8 +35,19 @@ def begin_arranging(ints, scratch):
             order[at] = order[at - 1]
             at -= 1
         order[at] = member
+
+
+@called
+def begin_arranging(ints, scratch):
+    """Prepare to go through the arrangements of BLOCKS over FINER.
+
+    Reads the rows BLOCKS and FINER of `scratch` (int64[k, m]), where FINER cuts BLOCKS
+    and both number blocks from 0; writes ORDER, CHOICE and USED.
+    """
+    blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
+    order_members(ints, blocks, finer, scratch[Row.ORDER])
     scratch[Row.CHOICE, 0] = -1
-    for member in range(n_members):
+    for member in range(ints[Sym.MEMBERS]):
         scratch[Row.USED, member] = 0
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
+
+_WORD_BITS = 64
 
 
 class Sym(IntEnum):
@@ -44,6 +47,34 @@ swaps (by swap and value); number of values."""
 PHASE = 3
 """Places of the block of each member, of the first edge for each letter and of the
 edges (state, marks)."""
+
+
+class Blocks(NamedTuple):
+    """Where a row has the numbers of the blocks: behind the words of the network.
+
+    Parameters
+    ----------
+    word : int
+        The first word with blocks, which is the number of the network's words.
+    bits : int
+        Bits of a number.
+    per_word : int
+        Numbers in a word.
+    n_words : int
+        Words of the whole row.
+    """
+
+    word: int
+    bits: int
+    per_word: int
+    n_words: int
+
+
+def blocks_behind(n_system: int, n_members: int) -> Blocks:
+    """Return where rows with so many words of the network have so many blocks."""
+    bits = max((n_members - 1).bit_length(), 1)
+    per_word = _WORD_BITS // bits
+    return Blocks(n_system, bits, per_word, n_system - (-n_members // per_word))
 
 
 class Row(IntEnum):

@@ -14,12 +14,17 @@ import numpy as np
 from ltlpipe._errors import UnsupportedError
 from ltlpipe.search.powerset.automaton import PowersetAutomaton, Tables
 from ltlpipe.search.product import MAX_MARKS
-from ltlpipe.search.symmetric.inclusion import (
-    symbolic_decompose,
-    symbolic_includes,
-    symbolic_key,
+from ltlpipe.search.symmetric.decomposition import symbolic_decompose
+from ltlpipe.search.symmetric.inclusion import symbolic_includes, symbolic_key
+from ltlpipe.search.symmetric.layout import (
+    COLUMN,
+    MOVED,
+    PHASE,
+    Blocks,
+    Row,
+    Sym,
+    blocks_behind,
 )
-from ltlpipe.search.symmetric.layout import COLUMN, MOVED, PHASE, Row, Sym
 from ltlpipe.search.symmetric.phases import common_blocks, phases_of
 from ltlpipe.search.symmetric.product import symbolic_successors
 
@@ -29,7 +34,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.systems.packing_tables import Field
 
-_WORD_BITS = 64
 _MAX_COLOURS = 1 << 55
 """Colours are hashed together with the number of a class in one word."""
 
@@ -43,15 +47,18 @@ class _Ints:
         self.length = len(Sym)
 
     def append(self, piece: np.ndarray) -> int:
-        """Append numbers of any shape; return their place."""
+        """Append whole numbers of any shape and width; return their place.
+
+        They are not copied, and must not be changed.
+        """
         place = self.length
-        self._pieces.append(np.asarray(piece, dtype=np.int64).ravel())
+        self._pieces.append(piece.ravel())
         self.length += piece.size
         return place
 
     def joined(self) -> np.ndarray:
         """Return all of it."""
-        return np.concatenate(self._pieces)
+        return np.concatenate(self._pieces, dtype=np.int64)
 
 
 def symbolic_product(
@@ -88,71 +95,81 @@ def symbolic_product(
 
     Source: Baarir & Duret-Lutz 2006, Def. 12.
     """
-    own_marks = 0 if automaton.system_marks else packed.n_marks
-    n_marks = automaton.n_marks + own_marks
-    if n_marks > MAX_MARKS:
-        raise UnsupportedError(
-            f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
-            "use --acceptance ba"
-        )
-    n_system = packed.initial.shape[0]
-    n_members = symmetry.n_members
-    bits = max((n_members - 1).bit_length(), 1)
-    each = _WORD_BITS // bits
-    n_words = n_system - (-n_members // each)
+    n_marks = _count_marks(packed, automaton)
+    blocks = blocks_behind(packed.initial.shape[0], symmetry.n_members)
     ints = _Ints()
-    header = ints.header
-    header[Sym.MEMBERS] = n_members
-    header[Sym.BLOCK_WORD] = n_system
-    header[Sym.BLOCK_BITS] = bits
-    header[Sym.BLOCKS_PER_WORD] = each
-    header[Sym.SYSTEM_WORDS] = n_system
-    header[Sym.STUTTER] = stutter
-    header[Sym.CLOSES] = closes
-    header[Sym.LETTER_SHIFT] = automaton.system_marks
-    header[Sym.SYSTEM_SHIFT] = automaton.n_marks if own_marks else 0
-    header[Sym.PROPERTY] = ints.append(_cell(packed.extra))
-    header[Sym.CLASSES] = ints.append(symmetry.class_of)
-    header[Sym.SWAPS] = ints.append(symmetry.swap_of)
-    header[Sym.N_ACTIONS] = symmetry.action_swaps.shape[1]
-    header[Sym.ACTION_SWAPS] = ints.append(symmetry.action_swaps)
-    colours = _append_columns(ints, symmetry, packed)
-    n_roles = _append_moved(ints, symmetry, packed)
-    header[Sym.ROLES] = n_roles
-    colours *= n_roles
-    if colours > _MAX_COLOURS:
-        raise UnsupportedError(
-            f"interchangeable components have {colours} colours, the limit is "
-            f"{_MAX_COLOURS}: leave symmetry out of --reduce"
-        )
+    ints.header[Sym.STUTTER] = stutter
+    ints.header[Sym.CLOSES] = closes
+    ints.header[Sym.LETTER_SHIFT] = automaton.system_marks
+    if n_marks > automaton.n_marks:
+        ints.header[Sym.SYSTEM_SHIFT] = automaton.n_marks
+    _append_layout(ints, packed, blocks)
+    _append_swaps(ints, symmetry)
+    _append_colours(ints, symmetry, packed)
     _append_phases(ints, symmetry, automaton, letters)
-    s = packed.max_successors
-    initial = np.zeros((1, n_words), dtype=np.uint64)
-    initial[0, :n_system] = packed.initial
-    initial[0, packed.extra.word] |= np.uint64(automaton.initial << packed.extra.shift)
-    _write_blocks(initial[0], symmetry.class_of, n_system, bits)
     table = ints.joined()
     return PowersetAutomaton(
         successors=symbolic_successors,
         includes=symbolic_includes,
         decompose=symbolic_decompose,
         key=symbolic_key,
-        tables=Tables(
-            ints=table,
-            words=_masks(symmetry, packed, n_system),
-            system_ints=packed.ints,
-            system_words=packed.words,
-            scratch=np.zeros((len(Row), n_members), dtype=np.int64),
-            step_rows=np.zeros((s + 1, n_words), dtype=np.uint64),
-            step_letters=np.zeros(s, dtype=np.int32),
-            step_actions=np.zeros(s, dtype=np.int32),
-            step_marks=np.zeros(s, dtype=np.uint32),
-        ),
-        initial=initial,
+        tables=_tables(table, symmetry, packed, blocks),
+        initial=_initial_set(symmetry, packed, automaton, blocks),
         n_marks=n_marks,
         widened=lambda: bool(table[Sym.CLOSED_MORE]),
         narrow=partial(_narrow, table),
     )
+
+
+def _count_marks(packed: PackedNetwork, automaton: PropertyAutomaton) -> int:
+    """Return the marks of the product: the property's, and the system's behind them.
+
+    Marks of the system that the property's letters tell are the property's affair.
+    """
+    n_marks = automaton.n_marks
+    if not automaton.system_marks:
+        n_marks += packed.n_marks
+    if n_marks > MAX_MARKS:
+        raise UnsupportedError(
+            f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
+            "use --acceptance ba"
+        )
+    return n_marks
+
+
+def _tables(
+    table: np.ndarray, symmetry: Symmetry, packed: PackedNetwork, blocks: Blocks
+) -> Tables:
+    """Return the integer table with all others, and buffers for the largest state."""
+    n_steps = packed.max_successors
+    return Tables(
+        ints=table,
+        words=_masks(symmetry, packed),
+        system_ints=packed.ints,
+        system_words=packed.words,
+        scratch=np.zeros((len(Row), symmetry.n_members), dtype=np.int64),
+        step_rows=np.zeros((n_steps + 1, blocks.n_words), dtype=np.uint64),
+        step_letters=np.zeros(n_steps, dtype=np.int32),
+        step_actions=np.zeros(n_steps, dtype=np.int32),
+        step_marks=np.zeros(n_steps, dtype=np.uint32),
+    )
+
+
+def _initial_set(
+    symmetry: Symmetry,
+    packed: PackedNetwork,
+    automaton: PropertyAutomaton,
+    blocks: Blocks,
+) -> np.ndarray:
+    """Return uint64[1, n_words]: the initial state, which no permutation changes."""
+    initial = np.zeros((1, blocks.n_words), dtype=np.uint64)
+    row, extra = initial[0], packed.extra
+    row[: blocks.word] = packed.initial
+    row[extra.word] |= np.uint64(automaton.initial << extra.shift)
+    for member, number in enumerate(symmetry.class_of.tolist()):
+        place, at = divmod(member, blocks.per_word)
+        row[blocks.word + place] |= np.uint64(number << (at * blocks.bits))
+    return initial
 
 
 def _narrow(table: np.ndarray) -> None:
@@ -164,19 +181,13 @@ def _cell(field: Field) -> np.ndarray:
     return np.array([field.word, field.shift, field.mask], dtype=np.int64)
 
 
-def _write_blocks(row: np.ndarray, blocks: np.ndarray, word: int, bits: int) -> None:
-    each = _WORD_BITS // bits
-    for member, block in enumerate(blocks.tolist()):
-        place, at = divmod(member, each)
-        row[word + place] |= np.uint64(block << (at * bits))
-
-
-def _masks(symmetry: Symmetry, packed: PackedNetwork, n_words: int) -> np.ndarray:
+def _masks(symmetry: Symmetry, packed: PackedNetwork) -> np.ndarray:
     """Return uint64[(2 + n_members) * n_words], bits of rows.
 
     First those that no permutation changes, then those of what moves with members, then
     those of each member.
     """
+    n_words = packed.initial.shape[0]
     masks = np.zeros((2 + symmetry.n_members, n_words), dtype=np.uint64)
     kinds = dict.fromkeys(range(len(packed.fields)), 0)
     kinds |= dict.fromkeys(symmetry.moved, 1)
@@ -187,6 +198,35 @@ def _masks(symmetry: Symmetry, packed: PackedNetwork, n_words: int) -> np.ndarra
     extra = packed.extra
     masks[0, extra.word] |= np.uint64(extra.mask << extra.shift)
     return masks.ravel()
+
+
+def _append_layout(ints: _Ints, packed: PackedNetwork, blocks: Blocks) -> None:
+    """Append where rows have what."""
+    ints.header[Sym.SYSTEM_WORDS] = ints.header[Sym.BLOCK_WORD] = blocks.word
+    ints.header[Sym.BLOCK_BITS] = blocks.bits
+    ints.header[Sym.BLOCKS_PER_WORD] = blocks.per_word
+    ints.header[Sym.PROPERTY] = ints.append(_cell(packed.extra))
+
+
+def _append_swaps(ints: _Ints, symmetry: Symmetry) -> None:
+    """Append classes and swaps of members."""
+    ints.header[Sym.MEMBERS] = symmetry.n_members
+    ints.header[Sym.CLASSES] = ints.append(symmetry.class_of)
+    ints.header[Sym.SWAPS] = ints.append(symmetry.swap_of)
+    ints.header[Sym.N_ACTIONS] = symmetry.action_swaps.shape[1]
+    ints.header[Sym.ACTION_SWAPS] = ints.append(symmetry.action_swaps)
+
+
+def _append_colours(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> None:
+    """Append what colours are made of, unless there are too many."""
+    colours = _append_columns(ints, symmetry, packed)
+    n_roles = _append_moved(ints, symmetry, packed)
+    ints.header[Sym.ROLES] = n_roles
+    if colours * n_roles > _MAX_COLOURS:
+        raise UnsupportedError(
+            f"interchangeable components have {colours * n_roles} colours, the limit "
+            f"is {_MAX_COLOURS}: leave symmetry out of --reduce"
+        )
 
 
 def _append_columns(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int:

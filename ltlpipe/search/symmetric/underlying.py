@@ -17,6 +17,7 @@ of the sets of the SCCs on the stack.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,7 @@ import numpy as np
 
 from ltlpipe._jit import njit
 from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.memory import most_steps
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_colours, settle
 
@@ -207,6 +209,7 @@ def run_through(
     search: PowersetSearch,
     sets: SetRun,
     interrupt: Interrupt | None = None,
+    memory_bytes: float = math.inf,
 ) -> Run:
     """Return an accepting run whose states are in the sets of a run of sets.
 
@@ -220,15 +223,19 @@ def run_through(
         An accepting run of sets.
     interrupt : Interrupt, optional
         Ends the work when pressed.
+    memory_bytes : float
+        What the run may take.
 
     Raises
     ------
     Interrupted
-        `interrupt` was pressed, or the time is up.
+        `interrupt` was pressed, the time is up, or the run is longer than `most_steps`
+        allows.
     RuntimeError
         A state has no predecessor: the sets are not what they should be.
     """
-    walk = _Walk(underlying, search, interrupt)
+    most = most_steps(memory_bytes, len(underlying.network.components))
+    walk = _Walk(underlying, search, interrupt, most)
     rows = search.store.rows
     at = len(sets.cycle) - 1
     state = underlying.state_of(rows[sets.cycle[0]])
@@ -244,6 +251,7 @@ def run_through(
     turns = walk.taken(seen[at, state])
     # The prefix leads to the set at the cycle's beginning: go on to there.
     walk.clear()
+    walk.most -= len(turns)
     first = state
     while at != len(sets.cycle) - 1:
         state = walk.back(state, sets.cycle[at - 1], int(sets.cycle_marks[at - 1]))
@@ -268,9 +276,11 @@ class _Walk:
         underlying: Underlying,
         search: PowersetSearch,
         interrupt: Interrupt | None,
+        most: float,
     ) -> None:
         self.underlying = underlying
         self.search = search
+        self.most = most  # steps
         self.interrupt = interrupt
         self.clear()
 
@@ -285,6 +295,8 @@ class _Walk:
             raise Interrupted
         if search.limits is not None and search.limits.expired:
             raise Interrupted("timeout")
+        if len(self.states) >= self.most:
+            raise Interrupted("memory")
         whole = search.store.rows[set_before]
         watching = self.underlying.state_of(whole).watching
         for action, state in self.underlying.predecessors(after, watching, marks):

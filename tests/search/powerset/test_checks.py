@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.powerset import searching
 from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
-from ltlpipe.search.powerset.runs import SetRuns
+from ltlpipe.search.powerset.runs import FRONT_BYTES, SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
 from tests.search.powerset.reference import Reference, random_sets
@@ -171,6 +172,75 @@ def test_arrays_grow_in_the_middle_of_a_search(name):
     assert found
     sets = SetRuns(search).accepting()
     assert len(sets.prefix) + len(sets.cycle) == n + 2
+
+
+def closed_path(n):
+    """A search that has found the cycle at the end of a path of sets."""
+    path = [(s, 0, s + 1) for s in range(n - 1)]
+    groups = [{s} for s in range(n)]
+    sets = explicit_powerset(n, [*path, (n - 1, 1, n - 2)], [{0}], groups, n_marks=1)
+    found, search = run(sets, "iec")
+    assert found
+    return search
+
+
+def test_a_run_within_a_limit_of_memory():
+    """The arrays that are needed to look for it count, of active sets alone."""
+    n = 2000
+    search = closed_path(n)
+    enough = search.memory_bytes + FRONT_BYTES * n
+
+    runs = SetRuns(search, memory_bytes=enough)
+    assert len(runs.accepting().prefix) > 1
+    assert runs.extraction_bytes == FRONT_BYTES * n
+    with pytest.raises(Interrupted) as stopped:
+        SetRuns(search, memory_bytes=enough - 1).accepting()
+    assert stopped.value.reason == "memory"
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_answer_stays(name):
+    """A search that is driven on after FOUND says so again, and its run is there."""
+    for seed in range(40):
+        sets = random_sets(random.Random(seed))
+        found, search = run(explicit(sets), name)
+        if not found:
+            continue
+        before = counted(search)
+        with pytest.raises(Interrupted):
+            SetRuns(search, memory_bytes=0).accepting()
+        assert drive(search, Limits()).status == Status.FOUND
+        assert counted(search) == before
+        assert_real(sets, search)
+
+
+def test_results_that_outgrow_their_room_during_extraction():
+    """They get more, within the limit of memory."""
+    automaton = explicit_powerset(
+        4,
+        [(0, 0, 1), (0, 0, 2), (0, 0, 3), (3, 1, 0)],
+        [{0}],
+        [{s} for s in range(4)],
+        n_marks=1,
+    )
+    for spare, fits in ((1 << 20, True), (0, False)):
+        found, search = run(automaton, "iec")
+        assert found
+        little = {
+            name: getattr(search.arrays, name)[:1].copy()
+            for name in ("out_rows", "out_marks", "ids", "hashes")
+        }
+        search.arrays = search.arrays._replace(**little)
+        count = int(search.registers[Reg.COUNT])
+        memory = search.memory_bytes + FRONT_BYTES * count + spare
+        runs = SetRuns(search, memory_bytes=memory)
+        if fits:
+            assert len(runs.accepting().cycle) == 3
+            assert len(search.arrays.ids) >= 3
+        else:
+            with pytest.raises(Interrupted) as stopped:
+                runs.accepting()
+            assert stopped.value.reason == "memory"
 
 
 @pytest.mark.parametrize("n", [10, 700, 1000, 3000])
