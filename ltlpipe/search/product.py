@@ -205,6 +205,16 @@ def visit_successors(expand, product, store, registers, state, companion, shift)
     return n
 
 
+@specialised
+def visit(expand, product, store, registers, state, companion, shift):
+    """Do what `visit_successors` does, in kernels that do it in several places.
+
+    They compile in a third of the time; in those of one place the copy that
+    `visit_successors` is would be a few percent faster.
+    """
+    return visit_successors(expand, product, store, registers, state, companion, shift)
+
+
 @inlined
 def visit_known(expand, product, store, registers, state, companion, shift):
     """Generate and count all successors of a state; -1 for those not stored.

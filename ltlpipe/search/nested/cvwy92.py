@@ -36,7 +36,7 @@ from ltlpipe.search.product import (
     at_limit,
     is_full,
     leaves_accepting,
-    visit_successors,
+    visit,
 )
 from ltlpipe.search.registers import Reg, Status
 
@@ -45,7 +45,7 @@ from ltlpipe.search.registers import Reg, Status
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a state that is not blue (lines 4-7)."""
     planes = arrays.planes
-    n = visit_successors(expand, product, store, registers, state, planes, PLANE_SHIFT)
+    n = visit(expand, product, store, registers, state, planes, PLANE_SHIFT)
     registers[Reg.VISITED] += not has_flag(planes, state, Flag.RED)
     set_flag(planes, state, Flag.BLUE)
     accepting = leaves_accepting(product, n)
@@ -59,7 +59,7 @@ def enter_blue(expand, product, store, registers, arrays, state):
 def enter_red(expand, product, store, registers, arrays, state, seed):
     """Enter a state in the red search from `seed` (lines 12-17)."""
     planes = arrays.planes
-    n = visit_successors(expand, product, store, registers, state, planes, PLANE_SHIFT)
+    n = visit(expand, product, store, registers, state, planes, PLANE_SHIFT)
     registers[Reg.VISITED] += not (
         has_flag(planes, state, Flag.BLUE) or has_flag(planes, state, Flag.RED)
     )

@@ -54,7 +54,7 @@ from ltlpipe.search.product import (
     at_limit,
     is_full,
     leaves_accepting,
-    visit_successors,
+    visit,
 )
 from ltlpipe.search.registers import Reg, Status
 
@@ -63,7 +63,7 @@ from ltlpipe.search.registers import Reg, Status
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a state that is not blue, and report as the first addition says."""
     planes = arrays.planes
-    n = visit_successors(expand, product, store, registers, state, planes, PLANE_SHIFT)
+    n = visit(expand, product, store, registers, state, planes, PLANE_SHIFT)
     registers[Reg.VISITED] += 1
     set_flag(planes, state, Flag.BLUE)
     set_flag(planes, state, Flag.STACK)
@@ -92,7 +92,7 @@ def leave_blue(expand, product, store, registers, arrays, state, accepting):
     whether the red search runs.
     """
     planes = arrays.planes
-    n = visit_successors(expand, product, store, registers, state, planes, PLANE_SHIFT)
+    n = visit(expand, product, store, registers, state, planes, PLANE_SHIFT)
     black = True
     for i in range(n):
         if not has_flag(planes, product.ids[i], Flag.RED):

@@ -41,7 +41,7 @@ from ltlpipe.search.product import (
     at_limit,
     is_full,
     leaves_accepting,
-    visit_successors,
+    visit,
 )
 from ltlpipe.search.registers import Reg, Status
 
@@ -50,7 +50,7 @@ from ltlpipe.search.registers import Reg, Status
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a state that is not blue (Fig. 1, lines 4-7)."""
     planes = arrays.planes
-    n = visit_successors(expand, product, store, registers, state, planes, PLANE_SHIFT)
+    n = visit(expand, product, store, registers, state, planes, PLANE_SHIFT)
     registers[Reg.VISITED] += 1
     set_flag(planes, state, Flag.BLUE)
     set_flag(planes, state, Flag.STACK)
@@ -65,7 +65,7 @@ def enter_blue(expand, product, store, registers, arrays, state):
 def enter_red(expand, product, store, registers, arrays, state):
     """Enter a state in the red search (Fig. 1, lines 12-17, with Sec. 3.1)."""
     planes = arrays.planes
-    n = visit_successors(expand, product, store, registers, state, planes, PLANE_SHIFT)
+    n = visit(expand, product, store, registers, state, planes, PLANE_SHIFT)
     set_flag(planes, state, Flag.RED)
     return stack_red(product, registers, arrays, n)
 

@@ -68,7 +68,7 @@ from ltlpipe.search.nested.frames import (
     push_frame,
     stack_frames,
 )
-from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
+from ltlpipe.search.product import Setting, at_limit, is_full, visit
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def push_marked(registers, arrays, state, marks):
 @inlined
 def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a white state and stack its white successors."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
-    )
+    n = visit(expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT)
     registers[Reg.VISITED] += 1
     set_colour(arrays.colours, state, Colour.CYAN)
     marked = np.int64(0)
@@ -130,9 +128,7 @@ def enter_blue(expand, product, store, registers, arrays, state):
 @inlined
 def look_again(expand, product, store, registers, arrays, state):
     """Stack the transitions of a seed for its red searches."""
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
-    )
+    n = visit(expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT)
     for i in range(n - 1, -1, -1):
         marks = carried_marks(product, i)
         push_marked(registers, arrays, product.ids[i], marks)
@@ -152,9 +148,7 @@ def enter_red(expand, product, store, registers, arrays, state):
         and colour_of(arrays.colours, state) == Colour.CYAN
     ):
         return Status.FOUND
-    n = visit_successors(
-        expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT
-    )
+    n = visit(expand, product, store, registers, state, arrays.colours, COLOUR_SHIFT)
     for i in range(n - 1, -1, -1):
         dst = product.ids[i]
         if (

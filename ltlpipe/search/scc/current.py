@@ -26,7 +26,7 @@ import numpy as np
 
 from ltlpipe._jit import inlined
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
-from ltlpipe.search.product import leaves_accepting, visit_successors
+from ltlpipe.search.product import leaves_accepting, visit
 from ltlpipe.search.registers import Reg
 
 REMOVED = -1
@@ -70,7 +70,7 @@ def enter(expand, product, store, registers, arrays, state):
     Returns the place of the state in Current; its successors that are unknown
     wait on the stack.
     """
-    n = visit_successors(expand, product, store, registers, state, arrays.numbers, 0)
+    n = visit(expand, product, store, registers, state, arrays.numbers, 0)
     registers[Reg.VISITED] += 1
     registers[Reg.N_CURRENT] += 1
     registers[Reg.MAX_CURRENT] = max(
