@@ -126,6 +126,12 @@ class Preparation:
         self.components = None
         self.reduced_from = self.system
 
+    def go_back(self, plan: Plan, table: PropertyAutomaton) -> None:
+        """Return to a plan that needs nothing but an automaton."""
+        self.begin_again()
+        self.plan = plan
+        self._translation.note(table)
+
     def prepare(
         self,
         actions: list[str],

@@ -233,20 +233,21 @@ class Task(Question):
                 raise
             self.prepared.begin_again()
             return self._search_states(actions, limits, interrupt, progress)
-        if not self.options.wants_symmetry:
-            few = at_most(FEW_SETS, limits)
-            verdict = self._ended(run, few, interrupt, progress)
-            if verdict.reason not in TOO_MUCH:
-                return verdict
-            kept = self.prepared.plan
-            self.prepared.begin_again()
-            left = limits.without(run.search.memory_bytes)
-            others = side_attempts(self.options, self.prepared.obstacles, left)
-            other = self._first_answer(actions, others, interrupt, progress)
-            if other is not None:
-                plan = note_sets_too_many(other.plan, asked.symmetry, FEW_SETS)
-                return replace(other, plan=plan)
-            self.prepared.plan = kept
+        if self.options.wants_symmetry:
+            return self._ended(run, limits, interrupt, progress)
+        few = at_most(FEW_SETS, limits)
+        verdict = self._ended(run, few, interrupt, progress)
+        if verdict.reason not in TOO_MUCH:
+            return verdict
+        plan = self.prepared.plan
+        self.prepared.begin_again()
+        left = limits.without(run.search.memory_bytes)
+        others = side_attempts(self.options, self.prepared.obstacles, left)
+        other = self._first_answer(actions, others, interrupt, progress)
+        if other is not None:
+            said = note_sets_too_many(other.plan, asked.symmetry, FEW_SETS)
+            return replace(other, plan=said)
+        self.prepared.go_back(plan, asked.table)
         return self._ended(run, limits, interrupt, progress)
 
     def _ended(

@@ -145,6 +145,7 @@ def test_a_search_of_sets_goes_on_where_nothing_else_tells(
     assert resumed.plan.reductions == ("symmetry",)
     assert resumed.plan.reasons == whole.plan.reasons
     assert resumed.stats.states == whole.stats.states > 25
+    assert resumed.stats.automaton_states == whole.stats.automaton_states
 
 
 def test_symmetry_is_looked_for_once(monkeypatch):
