@@ -76,6 +76,11 @@ class Limits:
             return self
         return replace(self, memory_mib=max(0.0, self.memory_mib - n_bytes / MIB))
 
+    def within_seconds(self, seconds: float) -> Limits:
+        """Return limits of which the deadline is so far away at most."""
+        soon = time.monotonic() + seconds
+        return replace(self, deadline=min(soon, self.deadline or soon))
+
     @property
     def expired(self) -> bool:
         """Whether the deadline has passed."""

@@ -33,6 +33,9 @@ SOME_STATES = 500_000
 FEW_SETS = 10_000
 """Sets of states that are searched before other ways are tried, unless asked for."""
 
+SHORT_SECONDS = 2.0
+"""What these other ways have at least; no more than what the sets have taken."""
+
 
 class Attempt(NamedTuple):
     """One way to an answer, which may end too early.

@@ -86,6 +86,8 @@ class DecoupledRun:
             "max_depth": int(registers[Reg.MAX_DEPTH]),
             "search_seconds": self._seconds,
             "memory_mib": self.search.memory_bytes / MIB,
+            "bytes_per_state": None,  # nor those of a search that came before
+            "colour_bytes_per_state": None,
             "details": self.search.statistics(),
         }
 

@@ -131,7 +131,7 @@ def note_symmetry(plan: Plan, symmetry: Symmetry) -> Plan:
 
 
 def note_sets_too_many(plan: Plan, symmetry: Symmetry, n_sets: int) -> Plan:
-    """Say in a settled plan that sets of states were tried before it."""
+    """Say in a settled plan that so many sets were searched before it."""
     said = (
         f"no {SYMMETRY}, although {_classes(symmetry)} can be interchanged: "
         f"{n_sets:,} sets of states did not tell, and this did before more of them "

@@ -232,7 +232,9 @@ class Preparation:
                 network = self.components.network
         symmetry = symmetry_of(network, self.options, limits, interrupt)
         if symmetry is None:
-            self.obstacles.refuse_symmetry("no two components can be interchanged")
+            self.obstacles.refuse_symmetry(
+                "no two components were found that can be interchanged"
+            )
             self.begin_again()
             return None
         self.plan = choose_symmetric(self.plan)

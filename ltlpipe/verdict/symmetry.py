@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.bounded import StoppedError
@@ -89,8 +90,8 @@ class SymmetricRun:
         )
         self.search = PowersetSearch(automaton, name)
         self._seconds = 0.0
-        self.underlying = Underlying(
-            symmetry.network, packed, table, letters, stutter=stutter
+        self._underlying = partial(
+            Underlying, symmetry, packed, table, letters, stutter=stutter
         )
         self._extraction_bytes = 0
 
@@ -124,9 +125,11 @@ class SymmetricRun:
         Raises
         ------
         Interrupted
-            `interrupt` was pressed, the time is up, or memory does not suffice.
+            `interrupt` was pressed, or memory does not suffice.
         """
         runs = SetRuns(self.search, interrupt, memory_bytes)
         sets = runs.accepting()
         self._extraction_bytes = runs.extraction_bytes
-        return run_through(self.underlying, self.search, sets, interrupt, memory_bytes)
+        return run_through(
+            self._underlying(), self.search, sets, interrupt, memory_bytes
+        )

@@ -20,7 +20,13 @@ from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
-from ltlpipe.verdict.attempts import FEW_SETS, at_most, attempts, side_attempts
+from ltlpipe.verdict.attempts import (
+    FEW_SETS,
+    SHORT_SECONDS,
+    at_most,
+    attempts,
+    side_attempts,
+)
 from ltlpipe.verdict.fairness import check_fairness
 from ltlpipe.verdict.lasso import network_lasso
 from ltlpipe.verdict.lifting import Lifter
@@ -113,9 +119,12 @@ class Task(Question):
         prepared = self.prepared
         try:
             of_sets = prepared.symmetric(actions, limits, interrupt)
-            if of_sets is not None:
-                return self._search_sets(of_sets, actions, limits, interrupt, progress)
-            return self._search_states(actions, limits, interrupt, progress)
+            if of_sets is None:
+                return self._search_states(actions, limits, interrupt, progress)
+            if self.options.wants_symmetry:
+                run = self._sets(of_sets, limits)
+                return self._ended(run, limits, interrupt, progress)
+            return self._search_sets(of_sets, actions, limits, interrupt, progress)
         except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         except MemoryError:
@@ -221,34 +230,66 @@ class Task(Question):
         progress: Progress | None,
     ) -> Verdict:
         """Search sets of states, and try other ways before it takes too many."""
-        from ltlpipe.verdict.symmetry import SymmetricRun
-
-        assert self.prepared.plan.emptiness is not None  # since `settle`
+        began = time.monotonic()
         try:
-            run = SymmetricRun(
-                asked, self.prepared.plan.emptiness, self.options, limits.memory_bytes
-            )
-        except StoppedError as stopped:
-            if self.options.wants_symmetry or stopped.reason not in TOO_MUCH:
+            run = self._sets(asked, limits)
+        except (UnsupportedError, MemoryError, StoppedError) as error:
+            if isinstance(error, StoppedError) and error.reason not in TOO_MUCH:
                 raise
             self.prepared.begin_again()
             return self._search_states(actions, limits, interrupt, progress)
-        if self.options.wants_symmetry:
-            return self._ended(run, limits, interrupt, progress)
         few = at_most(FEW_SETS, limits)
         verdict = self._ended(run, few, interrupt, progress)
+        plan = self.prepared.plan
         if verdict.reason not in TOO_MUCH:
             return verdict
-        plan = self.prepared.plan
         self.prepared.begin_again()
-        left = limits.without(run.search.memory_bytes)
-        others = side_attempts(self.options, self.prepared.obstacles, left)
-        other = self._first_answer(actions, others, interrupt, progress)
+        if verdict.reason == "memory":  # where more of it would be needed
+            del run
+            return self._search_states(actions, limits, interrupt, progress)
+        left = limits.without(run.search.memory_bytes).within_seconds(
+            max(SHORT_SECONDS, time.monotonic() - began)
+        )
+        other = self._answer_beside(actions, left, limits, interrupt, progress)
         if other is not None:
-            said = note_sets_too_many(other.plan, asked.symmetry, FEW_SETS)
+            n_sets = int(run.search.registers[Reg.VISITED])
+            said = note_sets_too_many(other.plan, asked.symmetry, n_sets)
             return replace(other, plan=said)
         self.prepared.go_back(plan, asked.table)
         return self._ended(run, limits, interrupt, progress)
+
+    def _answer_beside(
+        self,
+        actions: list[str],
+        left: Limits,
+        limits: Limits,
+        interrupt: Interrupt,
+        progress: Progress | None,
+    ) -> Verdict | None:
+        """Return what an attempt says while a search of sets waits, if one does.
+
+        `left` are its limits, `limits` those of the whole.
+        """
+        others = side_attempts(self.options, self.prepared.obstacles, left)
+        try:
+            found = self._first_answer(actions, others, interrupt, progress)
+        except (UnsupportedError, MemoryError):
+            return None
+        except StoppedError as stopped:
+            if stopped.reason == "interrupted" or limits.expired:
+                raise
+            return None
+        if found is not None and found.reason == "timeout" and not limits.expired:
+            return None
+        return found
+
+    def _sets(self, asked: AskedOfSets, limits: Limits) -> SymmetricRun:
+        from ltlpipe.verdict.symmetry import SymmetricRun
+
+        assert self.prepared.plan.emptiness is not None  # since `settle`
+        return SymmetricRun(
+            asked, self.prepared.plan.emptiness, self.options, limits.memory_bytes
+        )
 
     def _ended(
         self,

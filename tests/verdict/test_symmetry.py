@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import random
+import time
+import weakref
+from dataclasses import replace
 
 import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
+from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.symmetry import finding
 from ltlpipe.reduction.symmetry.finding import find_symmetry
 from ltlpipe.search import memory as memory_limits
@@ -15,6 +20,8 @@ from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.verdict import attempts, task
+from ltlpipe.verdict.preparing import Preparation
+from ltlpipe.verdict.symmetry import SymmetricRun
 from tests.search.symmetric.networks import personal_formula, random_symmetric
 
 pytestmark = pytest.mark.usefixtures("one_copy")
@@ -103,11 +110,11 @@ def test_components_that_are_reduced_first():
 
 def test_limits_end_a_search_of_sets():
     """Sets count as states; what was known is said."""
-    verdict = check(client_server(5), SERVED_ALONE, max_states=100)
+    verdict = check(client_server(5), SERVED_ALONE, max_states=100, reduce="symmetry")
     assert (verdict.verdict, verdict.reason) == ("unknown", "max-states")
     assert verdict.stats.states == 100
 
-    verdict = check(client_server(5), SERVED_ALONE, memory=0.1)
+    verdict = check(client_server(5), SERVED_ALONE, memory=0.1, reduce="symmetry")
     assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
 
     verdict = check(client_server(8), SERVED_ALONE, timeout=0)
@@ -146,6 +153,120 @@ def test_a_search_of_sets_goes_on_where_nothing_else_tells(
     assert resumed.plan.reasons == whole.plan.reasons
     assert resumed.stats.states == whole.stats.states > 25
     assert resumed.stats.automaton_states == whole.stats.automaton_states
+
+
+def broadcast(n):
+    """Return n counters that count alone, and are reset together when all are full."""
+    counters = [
+        LTS.from_transitions(
+            [
+                *((k, f"step{i}", k + 1) for k in range(9)),
+                (9, "full", 9),
+                *((k, "reset", 0) for k in range(10)),
+            ],
+            name=f"counter{i}",
+        )
+        for i in range(n)
+    ]
+    control = LTS.from_transitions([(0, "full", 1), (1, "reset", 0)], name="control")
+    return Network([*counters, control])
+
+
+@pytest.mark.parametrize("n", [4, 12])
+def test_a_lasso_through_a_broadcast(n):
+    """10^12 states have a reset as their last step: those of a set are few."""
+    verdict = check(broadcast(n), "G !reset", timeout=60)
+    assert verdict.verdict == "violated"
+    assert "symmetry" in verdict.plan.reductions
+    assert verdict.lasso.prefix.count("reset") + verdict.lasso.cycle.count("reset")
+
+
+def test_a_lasso_is_not_cut_off(monkeypatch):
+    """A violation that was found in time is one, whatever its run takes."""
+    found = SymmetricRun.lasso
+
+    def late(run, *args):
+        limits = run.search.limits
+        run.search.limits = replace(limits, deadline=time.monotonic() - 1)
+        return found(run, *args)
+
+    monkeypatch.setattr(SymmetricRun, "lasso", late)
+    assert check(client_server(3), "G !grant1", timeout=60).verdict == "violated"
+
+
+def remembering(n_locks):
+    """Return three clients and locks that differ, each of which knows its owner."""
+    clients = [
+        LTS.from_transitions(
+            [(0, f"go{i}", 0)]
+            + [(0, f"{what}{k}.{i}", 0) for k in range(n_locks) for what in "af"]
+        )
+        for i in range(3)
+    ]
+    locks = [
+        LTS.from_transitions(
+            [(0, f"a{k}.{i}", 1 + i) for i in range(3)]
+            + [(1 + i, f"f{k}.{i}", 0) for i in range(3)]
+            + [(0, f"own{k}.{j}", 0) for j in range(k)]
+        )
+        for k in range(n_locks)
+    ]
+    return Network([*clients, *locks])
+
+
+def test_symmetry_that_cannot_be_used_is_no_error():
+    """36 locks with three owners each are more colours than a number has."""
+    network = remembering(36)
+    with pytest.raises(UnsupportedError, match="colours"):
+        check(network, "G !go1", reduce="symmetry")
+    verdict = check(network, "G !go1")
+    assert verdict.verdict == "violated"
+    assert "symmetry" not in verdict.plan.reductions
+
+
+@pytest.mark.parametrize(
+    "error",
+    [UnsupportedError("no"), StoppedError("memory"), StoppedError("timeout")],
+    ids=repr,
+)
+def test_what_ends_an_attempt_beside_does_not_end_the_search(monkeypatch, error):
+    """Sets of states are gone on with."""
+
+    def refuse(*_):
+        raise error
+
+    monkeypatch.setattr(task, "FEW_SETS", 25)
+    monkeypatch.setattr(Preparation, "prepare", refuse)
+    verdict = check(client_server(3), SERVED_ALONE, timeout=600)
+    assert (verdict.verdict, verdict.plan.reductions) == ("holds", ("symmetry",))
+
+
+def test_attempts_beside_are_short(monkeypatch):
+    """They have two seconds, or as many as the sets have had."""
+    seen = []
+
+    def noted(_preparation, _actions, attempt, _interrupt):
+        seen.append(attempt.limits.deadline - time.monotonic())
+        raise StoppedError("timeout")
+
+    monkeypatch.setattr(task, "FEW_SETS", 25)
+    monkeypatch.setattr(task, "SHORT_SECONDS", 100.0)
+    monkeypatch.setattr(Preparation, "prepare", noted)
+    assert check(client_server(3), SERVED_ALONE).verdict == "holds"
+    assert seen
+    assert max(seen) <= 100
+
+
+def test_a_network_is_not_kept_by_its_symmetry():
+    """Nor does it take what was found along to another process."""
+    network = client_server(4)
+    check(network, "G !grant1", reduce="none")  # knows its actions by now
+    size = len(pickle.dumps(network))
+    check(network, "G !grant1")
+    assert len(pickle.dumps(network)) == size
+    gone = weakref.ref(network)
+    del network
+    assert gone() is None
 
 
 def test_symmetry_is_looked_for_once(monkeypatch):

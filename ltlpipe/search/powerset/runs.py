@@ -187,7 +187,7 @@ class SetRuns:
         Raises
         ------
         Interrupted
-            `interrupt` was pressed, or a limit of the search is hit.
+            `interrupt` was pressed, or there is too little memory.
         """
         registers, arrays = self.search.registers, self.search.arrays
         root = int(arrays.roots[registers[Reg.N_ROOTS] - 1])
@@ -250,8 +250,6 @@ class SetRuns:
         while True:
             if self.interrupt is not None and self.interrupt.pressed:
                 raise Interrupted
-            if search.limits is not None and search.limits.expired:
-                raise Interrupted("timeout")
             reached = spread(
                 operations.successors,
                 operations.includes,

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,16 +27,17 @@ from ltlpipe._jit import njit
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.memory import most_steps
 from ltlpipe.search.symmetric.layout import Row, Sym
-from ltlpipe.search.symmetric.members import read_colours, settle
+from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
+from ltlpipe.search.symmetric.within import Within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.search.driver import Interrupt
     from ltlpipe.search.powerset.runs import SetRun
     from ltlpipe.search.powerset.searching import PowersetSearch
-    from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
 
 STUTTER = -1
@@ -83,13 +83,19 @@ def set_of_one(tables, row):
     settle(tables.ints, row, colours, before, first, blocks, mixed)
 
 
+@njit
+def blocks_of(tables, row):
+    """Write the blocks of a set where `Row.BLOCKS` are."""
+    read_blocks(tables.ints, row, tables.scratch[Row.BLOCKS])
+
+
 class Underlying:
     """The product of a network and a property, with steps backwards.
 
     Parameters
     ----------
-    network : Network
-        It is not changed.
+    symmetry : Symmetry
+        Of the network, which is not changed.
     packed : PackedNetwork
         What the search is about.
     automaton : PropertyAutomaton
@@ -102,14 +108,15 @@ class Underlying:
 
     def __init__(
         self,
-        network: Network,
+        symmetry: Symmetry,
         packed: PackedNetwork,
         automaton: PropertyAutomaton,
         letters: np.ndarray,
         *,
         stutter: bool,
     ) -> None:
-        self.network = network
+        self.symmetry = symmetry
+        self.network = network = symmetry.network
         self.packed = packed
         self.automaton = automaton
         self.letters = letters.tolist()
@@ -132,20 +139,50 @@ class Underlying:
             for a in self.network.actions
         )
 
-    def steps_to(self, local: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the actions that lead to a state of the network, with its sources."""
+    def steps_to(
+        self, after: State, within: Within, watching: int, marks: int
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the actions that lead to a state of a product, with their sources.
+
+        Those that may be states of a set, and whose action lets the property go from
+        `watching` with these marks.
+        """
         for number, action in enumerate(self.network.actions):
-            choices = [
-                self._sources[c][action.name].get(local[c], ())
+            if not self._follows(number, watching, after.watching, marks):
+                continue
+            sources = {
+                c: self._sources[c][action.name].get(after.local[c], ())
                 for c in action.participants
-            ]
-            for sources in product(*choices):
-                before = list(local)
-                for component, source in zip(action.participants, sources, strict=True):
-                    before[component] = source
-                yield number, tuple(before)
-        if self.stutter and self.is_deadlock(local):
-            yield STUTTER, local
+            }
+            for before in within.completed(after.local, sources):
+                yield number, before
+        if (
+            self.stutter
+            and self._follows(STUTTER, watching, after.watching, marks)
+            and self.is_deadlock(after.local)
+        ):
+            yield STUTTER, after.local
+
+    def _follows(self, action: int, src: int, dst: int, marks: int) -> bool:
+        """Whether the property can go with an action, whatever the network's marks."""
+        return any(self.goes(action, src, dst, marks, own) for own in (0, 1))
+
+    def goes(self, action: int, src: int, dst: int, marks: int, own: int) -> bool:
+        """Whether a step has these marks, and the property goes from `src` to `dst`.
+
+        The network's own marks on the step are `own`.
+        """
+        automaton = self.automaton
+        told = automaton.system_marks
+        letter = 0 if action == STUTTER else self.letters[action]
+        at = src * automaton.n_letters + ((letter << told) | (own if told else 0))
+        first, last = automaton.first_edge[at : at + 2].tolist()
+        own_marks = 0 if told else own << automaton.n_marks
+        return any(
+            automaton.edge_dst[edge] == dst
+            and int(automaton.edge_marks[edge]) | own_marks == marks
+            for edge in range(first, last)
+        )
 
     def marks_of(self, local: tuple[int, ...]) -> int:
         """Return the network's own marks on the steps that leave a state."""
@@ -159,29 +196,16 @@ class Underlying:
         )
 
     def predecessors(
-        self, after: State, watching: int, marks: int
+        self, after: State, within: Within, watching: int, marks: int
     ) -> Iterator[tuple[int, State]]:
         """Yield actions and states of the product from which one step leads to a state.
 
         The property is in state `watching` before, and the step has these marks.
         """
-        automaton = self.automaton
-        told = automaton.system_marks
-        for action, local in self.steps_to(after.local):
+        for action, local in self.steps_to(after, within, watching, marks):
             own = self.marks_of(local)
-            letter = 0 if action == STUTTER else self.letters[action]
-            at = watching * automaton.n_letters + (
-                (letter << told) | (own if told else 0)
-            )
-            first, last = automaton.first_edge[at : at + 2].tolist()
-            own_marks = 0 if told else own << automaton.n_marks
-            for edge in range(first, last):
-                if (
-                    automaton.edge_dst[edge] == after.watching
-                    and int(automaton.edge_marks[edge]) | own_marks == marks
-                ):
-                    yield action, State(local, watching)
-                    break
+            if self.goes(action, watching, after.watching, marks, own):
+                yield action, State(local, watching)
 
     def row_of(self, state: State, n_words: int) -> np.ndarray | None:
         """Return a row, uint64[n_words], or None if a component never gets there."""
@@ -229,8 +253,7 @@ def run_through(
     Raises
     ------
     Interrupted
-        `interrupt` was pressed, the time is up, or the run is longer than `most_steps`
-        allows.
+        `interrupt` was pressed, or the run is longer than `most_steps` allows.
     RuntimeError
         A state has no predecessor: the sets are not what they should be.
     """
@@ -290,24 +313,38 @@ class _Walk:
 
     def back(self, after: State, set_before: int, marks: int) -> State:
         """Step from a state to one before it, in a set."""
-        search = self.search
-        if self.interrupt is not None and self.interrupt.pressed:
-            raise Interrupted
-        if search.limits is not None and search.limits.expired:
-            raise Interrupted("timeout")
         if len(self.states) >= self.most:
             raise Interrupted("memory")
-        whole = search.store.rows[set_before]
+        tables = self.search.automaton.tables
+        whole = self.search.store.rows[set_before]
         watching = self.underlying.state_of(whole).watching
-        for action, state in self.underlying.predecessors(after, watching, marks):
+        within = self._within(whole)
+        before = self.underlying.predecessors(after, within, watching, marks)
+        for action, state in before:
             row = self.underlying.row_of(state, len(whole))
             if row is None:
                 continue
-            set_of_one(search.automaton.tables, row)
-            if search.includes(whole, row):
+            set_of_one(tables, row)
+            if self.search.includes(whole, row):
                 self.states.append((action, state))
                 return state
         raise RuntimeError("a state of a set has no predecessor in the set before it")
+
+    def _within(self, whole: np.ndarray) -> Within:
+        """Return what the states of a set have in common."""
+        tables = self.search.automaton.tables
+        blocks_of(tables, whole)
+        symmetry = self.underlying.symmetry
+        return Within(
+            symmetry,
+            self.underlying.state_of(whole).local,
+            tables.scratch[Row.BLOCKS, : symmetry.n_members].tolist(),
+            self._look_up,
+        )
+
+    def _look_up(self) -> None:
+        if self.interrupt is not None and self.interrupt.pressed:
+            raise Interrupted
 
     def taken(self, start: int) -> list[tuple[int, State]]:
         """Return the steps after the first `start`, in the order of the run."""
