@@ -94,7 +94,7 @@ def explicit_states(
 
 def _sets(run: SymmetricRun, symmetry: Symmetry) -> Sets:
     """Return the sets from which nothing is accepted."""
-    search, packed = run.search, run.underlying.packed
+    search, packed = run.search, run.packed
     removed = search.arrays.numbers[: search.n_stored] == REMOVED
     rows = search.store.rows[: search.n_stored][removed]
     states = packed.unpack(rows)

@@ -68,6 +68,8 @@ class SymmetricRun:
     ----------
     search : PowersetSearch
         Advanced by `drive`.
+    packed : PackedNetwork
+        Of which the first words of a row are a state.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class SymmetricRun:
             symmetry, packed, table, letters, stutter=stutter, closes=name == AEC_CLOSED
         )
         self.search = PowersetSearch(automaton, name)
+        self.packed = packed
         self._seconds = 0.0
         self._underlying = partial(
             Underlying, symmetry, packed, table, letters, stutter=stutter

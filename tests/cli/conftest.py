@@ -40,6 +40,6 @@ def big(tmp_path_factory):
     A short run beforehand has the kernels compiled: what follows measures time.
     """
     path = tmp_path_factory.mktemp("big") / "big.hoa"
-    assert program("generate", "philosophers", 12, "-o", path).code == 0
+    assert program("generate", "philosophers", 15, "-o", path).code == 0
     assert program("check", path, "--empty", "--max-states", 10).code == 3
     return path

@@ -213,7 +213,9 @@ class Outcome:
         for number, chunk in enumerate(chunks):
             at = self.named(_shift(chunk.shift, bits, chunk.first, index))
             old = self.words[chunk.word]
-            new = f"({old} & ~({(1 << bits) - 1} << {at})) | ({stored} << {at})"
+            # Plain Python, in which kernels can run, has no integers that wrap.
+            mask, put = f"np.int64({(1 << bits) - 1})", f"np.int64({stored})"
+            new = f"({old} & ~({mask} << {at})) | ({put} << {at})"
             if len(chunks) > 1:
                 inside = f"{index} < {chunk.first + chunk.size}"
                 if number:
@@ -254,7 +256,9 @@ class Outcome:
                 constant |= offset << place.shift
                 continue
             text = _less(value, place.low)
-            parts.append(f"({text} << {place.shift})" if place.shift else f"({text})")
+            parts.append(
+                f"(np.int64({text}) << {place.shift})" if place.shift else f"({text})"
+            )
         old = self.words[word]
         if keep == (1 << 64) - 1:
             return old

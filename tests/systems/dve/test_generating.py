@@ -52,6 +52,25 @@ SETTINGS = {
 }
 
 
+TO_THE_LAST_BIT = f"""
+const byte table[32] = {{{", ".join(map(str, range(32)))}}};
+byte t[32] = {{0}};
+byte i;
+process P {{
+  state s;
+  init s;
+  trans
+    s -> s {{ guard i < 31; effect i = i + 1, t[table[i]] = (t[table[i]] + i) % 4; }};
+}}
+system async;
+"""
+
+
+def test_elements_in_the_last_bits_of_a_word():
+    """Plain Python has no integers that wrap when they are shifted there."""
+    assert len(compare(TO_THE_LAST_BIT, 100)) == 32
+
+
 @given(models())
 @settings(max_examples=150, **SETTINGS)
 def test_random_models(text):
