@@ -18,7 +18,7 @@ check: ## the part of `test` that runs nothing
 
 slow: ## thousands of random cases
 	@scripts/setup
-	@scripts/test -m slow
+	@scripts/test -m slow --hypothesis-profile=others
 
 bench: ## regenerate results/ (more than an hour)
 	@scripts/setup
