@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltlpipe._files import StrPath
 
 SCHEMA = 1
-"""The version of the tables below; a file of a newer one is refused."""
+"""The version of the tables of a store; a file of a newer one is refused."""
 
 APPLICATION = 0x4C544C70
 """What tells a store from other SQLite files: "LTLp"."""

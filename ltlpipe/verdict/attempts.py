@@ -34,7 +34,7 @@ FEW_SETS = 10_000
 """Sets of states that are searched before other ways are tried, unless asked for."""
 
 SHORT_SECONDS = 2.0
-"""What these other ways have at least; no more than what the sets have taken."""
+"""What these other ways may take, or what the sets have taken if that is more."""
 
 
 class Attempt(NamedTuple):
@@ -114,7 +114,7 @@ def side_attempts(
     """Yield what is tried while a search of sets, which is getting long, waits.
 
     Where components hide nearly all that they do, a search of sets goes through
-    what a reduction would have left out: some attempts tell, and take about a second.
+    what a reduction would have left out: some short attempts tell.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def side_attempts(
     obstacles : Obstacles
         What is out of the question.
     limits : Limits
-        Of the whole.
+        Of all attempts together.
     """
     small = replace(options, cap_states=min(options.cap_states, SMALL_CAP))
     yield from attempts(small, obstacles, None, at_most(SOME_STATES, limits))

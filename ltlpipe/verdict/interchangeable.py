@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.search.driver import stop_in_time
+from ltlpipe.systems.beside import Beside
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.symmetry.group import Symmetry
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
 
-_found: dict[int, dict[int, Symmetry | None]] = {}
-"""What was found for networks that are still there: one is asked a lot."""
+_found: Beside[dict[int, Symmetry | None]] = Beside(dict)
+"""What was found for each network, by the least size of a class: one is asked a lot."""
 
 
 def symmetry_of(
@@ -41,20 +41,10 @@ def symmetry_of(
             stop_in_time=stop,
         )
     least = 2 if options.wants_symmetry else WORTH_IT
-    found = _found_of(network)
+    found = _found.of(network)
     if least not in found:
         symmetry = find_symmetry(network, least=least, stop_in_time=stop)
         nothing: Any = None  # a reference would keep the network for ever
         found[least] = symmetry and replace(symmetry, network=nothing)
     kept = found[least]
     return kept and replace(kept, network=network)
-
-
-def _found_of(network: Network) -> dict[int, Symmetry | None]:
-    """Return the place of what was found, by the least size of a class."""
-    key = id(network)
-    if key not in _found:
-        # In this order: what outlives its network would be another's.
-        weakref.finalize(network, _found.pop, key, None)
-        _found[key] = {}
-    return _found[key]

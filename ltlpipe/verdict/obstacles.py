@@ -26,6 +26,7 @@ from ltlpipe.verdict.options import (
 )
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.systems.lts import Network
     from ltlpipe.verdict.property import Property
 
@@ -153,3 +154,11 @@ class Obstacles:
         if self.property.is_trivial or self.system.has_acceptance:
             return "acceptance of the system is about states"
         return None
+
+
+def not_generalised(table: PropertyAutomaton) -> str:
+    """Return why searches of sets of states do not take an automaton."""
+    return (
+        f"its automaton accepts by {table.acceptance} (--acceptance tgba makes it "
+        "generalised Büchi)"
+    )

@@ -31,7 +31,7 @@ from ltlpipe.verdict.notes import (
     note_decoupled,
     note_symmetry,
 )
-from ltlpipe.verdict.obstacles import Obstacles
+from ltlpipe.verdict.obstacles import Obstacles, not_generalised
 from ltlpipe.verdict.options import (
     ALPHABET,
     AMPLE,
@@ -241,10 +241,7 @@ class Preparation:
         actions = [name for name in actions if name in network.action_index]
         table = self._translate(actions, limits, interrupt)
         if table.condition is not None:
-            self.obstacles.refuse_symmetry(
-                f"its automaton accepts by {table.acceptance} (--acceptance tgba makes "
-                "it generalised Büchi)"
-            )
+            self.obstacles.refuse_symmetry(not_generalised(table))
             self.begin_again()
             return None
         plan = settle(self.plan, self.options, table, self.system_marks, None)
@@ -278,10 +275,7 @@ class Preparation:
             self.obstacles.refuse_decoupling(decision.reason)
             return decision
         if trimmed.table.condition is not None:
-            reason = (
-                f"its automaton accepts by {trimmed.table.acceptance} (--acceptance "
-                "tgba makes it generalised Büchi)"
-            )
+            reason = not_generalised(trimmed.table)
             self.obstacles.refuse_decoupling(reason)
             return Decision(False, reason)
         visible = self._visible_letters(trimmed)

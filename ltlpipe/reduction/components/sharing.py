@@ -8,11 +8,11 @@ reduction for fewer begins.
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.alphabet import trim
 from ltlpipe.reduction.components.merging import Limit, is_small, reduce_components
+from ltlpipe.systems.beside import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -47,21 +47,12 @@ class _Shelf:
         return None
 
 
-_shelves: dict[int, _Shelf] = {}
-
-
-def _shelf_of(network: Network) -> _Shelf:
-    key = id(network)
-    if key not in _shelves:
-        # In this order: a shelf that outlives its network would be another's.
-        weakref.finalize(network, _shelves.pop, key, None)
-        _shelves[key] = _Shelf()
-    return _shelves[key]
+_shelves = Beside(_Shelf)
 
 
 def trimmed_network(network: Network) -> Network:
     """Return `trim` of a network, the same object each time."""
-    shelf = _shelf_of(network)
+    shelf = _shelves.of(network)
     if shelf.trimmed is None:
         smaller = trim(network)
         if smaller is network:  # a shelf must not keep its own network
@@ -90,7 +81,7 @@ def reduced_components(
     stopped : callable, optional
         Called now and then; it may raise to end the work.
     """
-    shelf = _shelf_of(network)
+    shelf = _shelves.of(network)
     names = frozenset(visible)
     key = (names, cap_states)
     limit = Limit(cap_states, stopped=stopped)
