@@ -26,11 +26,11 @@ import numpy as np
 import spot
 from spot import buddy
 
-from ltlpipe._jit import njit
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.actions import bit_names
 from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import is_full, visit_successors
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status

@@ -16,14 +16,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import (
+from ltlpipe._version import __version__
+from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
     LtlpipeError,
     LtlpipeWarning,
     UnsupportedError,
 )
-from ltlpipe._version import __version__
 
 if TYPE_CHECKING:
     from ltlpipe.batch.analyzing import analyze

@@ -52,7 +52,7 @@ def test_every_name_that_is_given_is_public():
     eager = {
         name
         for name, value in vars(ltlpipe).items()
-        if getattr(value, "__module__", "") == "ltlpipe._errors"
+        if getattr(value, "__module__", "") == "ltlpipe.runtime.errors"
     }
     lazy = set(ltlpipe._PLACES)
 

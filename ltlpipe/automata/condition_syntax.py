@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ltlpipe._errors import FormulaError, UnsupportedError
 from ltlpipe.automata.conditions import (
     FALSE,
     TRUE,
@@ -22,6 +21,7 @@ from ltlpipe.automata.conditions import (
     fin,
     inf,
 )
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 
 MAX_NESTING = 100
 """How deep the parentheses of a condition may be."""

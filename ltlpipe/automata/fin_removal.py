@@ -38,7 +38,6 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.conditions import (
     MAX_MARKS,
     Clause,
@@ -52,6 +51,7 @@ from ltlpipe.automata.conditions import (
 )
 from ltlpipe.automata.sccs import Decomposition, Step, decompose
 from ltlpipe.automata.structure import cells_of, table_of, useful_part
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

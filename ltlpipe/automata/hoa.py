@@ -28,13 +28,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import InputError, UnsupportedError
-from ltlpipe._files import Opening, read_text
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.files import Opening, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 HOA_OPENING = Opening(re.compile("HOA:"), "an automaton in HOA ('HOA: v1')")
 

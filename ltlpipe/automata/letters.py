@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._display import Displayed
+from ltlpipe.runtime.display import Displayed
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition

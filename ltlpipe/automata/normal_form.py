@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.conditions import (
     MAX_MARKS,
     Clause,
@@ -28,6 +27,7 @@ from ltlpipe.automata.conditions import (
     inf,
     marks_in,
 )
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

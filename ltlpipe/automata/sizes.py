@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.interrupts import first_violation, norm
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.actions import numbered
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton

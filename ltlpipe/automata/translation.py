@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.conditions import from_clauses
 from ltlpipe.automata.fin_removal import without_fin
 from ltlpipe.automata.letters import OTHER
@@ -29,6 +28,7 @@ from ltlpipe.automata.rewriting import (
 )
 from ltlpipe.automata.structure import cells_of, table_of
 from ltlpipe.logic.actions import bit_names, numbered
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

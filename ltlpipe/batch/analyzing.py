@@ -12,7 +12,6 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import LtlpipeError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata import sizes
 from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.batch.table import to_frame
@@ -24,15 +23,16 @@ from ltlpipe.logic.formulas import Formula, parse, read_formulas
 from ltlpipe.logic.hierarchy import is_stutter_invariant, manna_pnueli, size
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
+from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pandas as pd
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.workers import Outcome
+    from ltlpipe.runtime.files import StrPath
 
 ANALYSIS_DTYPES = {
     "formula": "string",

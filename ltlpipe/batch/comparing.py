@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ltlpipe._errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.batch.solving import LIMITS, encodable, failed_row
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
@@ -29,6 +28,7 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import System
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.files import StrPath
 
 ALL = "all"
 

@@ -27,13 +27,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import LtlpipeError, LtlpipeWarning, UnsupportedError
 from ltlpipe._version import __version__
 from ltlpipe.batch import remote
 from ltlpipe.batch.answering import Expected, Systems, answer, encodable, now
 from ltlpipe.batch.identity import file_kind, network_digest
 from ltlpipe.batch.slots import CRASH, Activity, Finished, lost
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
+from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:

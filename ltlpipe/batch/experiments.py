@@ -30,9 +30,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import InputError, UnsupportedError
 from ltlpipe.batch.table import n_pairs
 from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.reading import split_suffix
 from ltlpipe.verdict.options import ACCEPTANCE_NAMES
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
@@ -40,8 +40,8 @@ from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.files import StrPath
 
 OWN = "own-"
 """Before a kind of acceptance: the formula is translated by ltlpipe."""

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe._errors import FormulaError, InputError
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.logic.formulas import Formula, formula_text
+from ltlpipe.runtime.errors import FormulaError, InputError
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import split_suffix
 from ltlpipe.verdict.checking import check

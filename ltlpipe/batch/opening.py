@@ -12,12 +12,12 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 SCHEMA = 1
 """The version of the tables of a store; a file of a newer one is refused."""

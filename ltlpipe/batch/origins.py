@@ -15,7 +15,7 @@ from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 
 if TYPE_CHECKING:
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 
 class RunOfStore(NamedTuple):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.batch import worker
 from ltlpipe.batch.slots import Slot
 from ltlpipe.batch.usage import members
-from ltlpipe.search.memory import default_memory_mib
+from ltlpipe.runtime.memory import default_memory_mib
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import InputError
+from ltlpipe.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 _SYSTEM = re.compile(
     r"system([_-]?\d+)?\.(dot|gv|aut|hoa|dve|pnml)(\.gz)?$", re.IGNORECASE

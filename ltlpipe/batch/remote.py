@@ -24,15 +24,15 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe._version import __version__
 from ltlpipe.batch import worker
 from ltlpipe.batch.answering import Systems
 from ltlpipe.batch.slots import Slot
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.batch.usage import members
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.driver import MIB
-from ltlpipe.search.memory import default_memory_mib
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,17 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import InputError
 from ltlpipe.batch.table import CsvWriter
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
+    from ltlpipe.runtime.files import StrPath
 
 _ANSWERS = {HOLDS: "true", VIOLATED: "false"}
 _COLUMNS = {"problem": "Int64", "property": "Int64", "answer": "string"}

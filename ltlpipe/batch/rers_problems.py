@@ -32,11 +32,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.batch.table import CsvWriter
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.patterns import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.systems.random_lassos import random_lassos
 from ltlpipe.systems.rers_networks import rers_network
 from ltlpipe.systems.writing import save
@@ -46,8 +46,8 @@ from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.lts import Network
 
 TRUTH = {

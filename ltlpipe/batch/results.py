@@ -6,10 +6,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.batch.opening import reading
 from ltlpipe.batch.settings import LIMITS
 from ltlpipe.batch.store import RESULT_DTYPES
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
 

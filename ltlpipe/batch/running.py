@@ -9,13 +9,13 @@ from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.batch.answering import BUG, CPU_TIME, INPUT_ERROR, UNSUPPORTED, Expected
 from ltlpipe.batch.engines import Engine
 from ltlpipe.batch.identity import Digests, options_text
 from ltlpipe.batch.slots import CRASH
 from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.tasks import identity_of
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.search.driver import interruptible
 from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.verdict import UNKNOWN
@@ -23,12 +23,12 @@ from ltlpipe.verdict.verdict import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.engines import Workers
     from ltlpipe.batch.slots import Finished
     from ltlpipe.batch.solving import Watcher
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.search.driver import Interrupt
 
 RETRIED = (

@@ -11,7 +11,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.driver import Limits
 from ltlpipe.verdict.options import Options
 

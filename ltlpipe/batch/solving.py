@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch.answering import (
     BUG,
@@ -20,6 +19,7 @@ from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
 from ltlpipe.batch.settings import parse_grid, refuse_value
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.tasks import Task, as_tasks, multiplied, tasks_of
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.options import Options
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.slots import Activity
     from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.verdict.verdict import Verdict
 
 __all__ = [

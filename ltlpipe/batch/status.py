@@ -12,7 +12,7 @@ from ltlpipe.batch.store import lives
 if TYPE_CHECKING:
     import sqlite3
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 GOES_ON, ENDED, DIED = "goes on", "ended", "died"
 """What can be said of a run: one that died was killed, or its machine went down."""

@@ -26,7 +26,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import LtlpipeError
 from ltlpipe.batch.answering import now
 from ltlpipe.batch.opening import (
     APPLICATION,
@@ -39,13 +38,14 @@ from ltlpipe.batch.opening import (
 )
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.batch.usage import process
+from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.files import StrPath
 
 LEASE_SECONDS = 60.0
 _RENEW_SECONDS = 15.0

@@ -19,14 +19,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import pandas as pd
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.verdict.verdict import Verdict
 
 DTYPES = {

@@ -14,17 +14,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import FormulaError, InputError, UnsupportedError
-from ltlpipe._files import read_text
 from ltlpipe.batch.settings import setting_name, setting_value
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.runtime.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ltlpipe._files import StrPath
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.files import StrPath
 
 _SYSTEM, _FORMULA, _AUTOMATON = "system", "formula", "automaton"
 _BETWEEN = ";"

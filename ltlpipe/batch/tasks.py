@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.batch.problems import Problem, find_problems
 from ltlpipe.batch.settings import combinations
 from ltlpipe.logic.formulas import (
@@ -20,12 +19,13 @@ from ltlpipe.logic.formulas import (
     identifier,
     read_formulas,
 )
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 

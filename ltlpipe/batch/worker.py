@@ -19,11 +19,11 @@ from functools import partial
 from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import LtlpipeError
 from ltlpipe.automata.bounded import end_with_parent
 from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch import answering
 from ltlpipe.batch.usage import process
+from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.verdict.checking import check
 

@@ -15,8 +15,8 @@ import warnings
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, end_with_parent
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

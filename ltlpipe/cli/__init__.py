@@ -15,7 +15,7 @@ import sys
 import traceback
 import warnings
 
-from ltlpipe._errors import LtlpipeError, LtlpipeWarning
+from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
 
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict

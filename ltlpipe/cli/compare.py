@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
 from ltlpipe.cli.verdicts import exit_code, json_line
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,7 +28,7 @@ def compile_model(
     if show:
         print(model.source, end="")
         return
-    from ltlpipe._jit import expand_pointer
+    from ltlpipe.runtime.kernels.jit import expand_pointer
 
     started = time.perf_counter()
     expand_pointer(model.pack([]).expand)

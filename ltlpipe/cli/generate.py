@@ -225,7 +225,7 @@ def formulas(
     if out is None:
         print(text, end="")
         return
-    from ltlpipe._files import write_text
+    from ltlpipe.runtime.files import write_text
 
     write_text(out, text)
     print(f"wrote {out}", file=sys.stderr)
@@ -301,7 +301,7 @@ def _write_set(
     """Write each network to a folder in all formats; `networks` are (name, network)."""
     from pathlib import Path
 
-    from ltlpipe._errors import LtlpipeError
+    from ltlpipe.runtime.errors import LtlpipeError
     from ltlpipe.systems.writing import save
 
     if out is None:

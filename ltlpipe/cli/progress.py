@@ -8,7 +8,7 @@ import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

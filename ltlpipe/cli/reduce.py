@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe._errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network

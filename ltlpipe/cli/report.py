@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 SUFFIXES = (".html", ".htm")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
@@ -20,6 +19,7 @@ from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.reduction.components.groups import CAP_STATES
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

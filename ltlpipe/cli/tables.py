@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import LtlpipeError, UnsupportedError
-from ltlpipe._files import write_text
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

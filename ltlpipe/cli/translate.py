@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads it)
+from ltlpipe.runtime.errors import UnsupportedError
 
 
 def translate(

@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ltlpipe._errors import FormulaError, InputError
-from ltlpipe._files import read_text
+from ltlpipe.runtime.errors import FormulaError, InputError
+from ltlpipe.runtime.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 # Quoted propositions are matched first so that nothing inside them is touched.
 _QUOTED = r'"(?:[^"\\]|\\.)*"'

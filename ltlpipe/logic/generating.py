@@ -15,7 +15,7 @@ import random
 import re
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.logic.actions import bit_names, numbered
 from ltlpipe.logic.equivalence import names_in, refuse_psl, tree_of
 from ltlpipe.logic.words import (
@@ -35,6 +34,7 @@ from ltlpipe.logic.words import (
     other_action,
     satisfies,
 )
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

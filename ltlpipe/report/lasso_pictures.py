@@ -16,7 +16,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -2,7 +2,7 @@
 
 HTML with a table, or a picture of what is small enough for one where Graphviz is
 installed (`ltlpipe.report.graphs`); long tables are abbreviated.  The classes ask for
-it through `ltlpipe._display`.
+it through `ltlpipe.runtime.display`.
 """
 
 from __future__ import annotations

@@ -21,21 +21,21 @@ from datetime import datetime, timezone
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._files import write_text
 from ltlpipe._version import __version__
 from ltlpipe.report.lasso_pictures import Pictures, pictures
 from ltlpipe.report.page_data import columns_of, in_table, number, packed
 from ltlpipe.report.page_input import Loader, read_source
 from ltlpipe.report.page_plots import plots
 from ltlpipe.report.page_summary import contradictions, counts, groups, setting
+from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
 
-    from ltlpipe._files import StrPath
     from ltlpipe.report.page_input import Source
+    from ltlpipe.runtime.files import StrPath
 
 FIRST_ROWS = 100
 """Rows that the page shows without its script."""

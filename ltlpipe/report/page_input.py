@@ -8,16 +8,16 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import InputError, LtlpipeError
 from ltlpipe.batch.results import VERDICTS
 from ltlpipe.report.plots.configurations import configured
 from ltlpipe.report.reading import is_store, read_results
+from ltlpipe.runtime.errors import InputError, LtlpipeError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.origins import Origins, RunOfStore
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.lts import Network
 
 NEEDED = ("system", "formula", "verdict")

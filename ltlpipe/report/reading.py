@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 _TIMES = ("started_at", "finished_at")
 _STORE = b"SQLite format 3\0"
@@ -89,7 +89,7 @@ def _csv(name: str) -> pd.DataFrame:
 
     import pandas as pd
 
-    from ltlpipe._files import read_text
+    from ltlpipe.runtime.files import read_text
 
     text = read_text(name)
     try:

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.batch.table import from_frame
 from ltlpipe.report.plots.figures import FEWEST, look, plottable, save, square_log
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ltlpipe._files import StrPath
     from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.files import StrPath
 
 CLASSES = {
     "Fin below 10 %": "tab:blue",

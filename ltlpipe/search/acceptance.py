@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined
 from ltlpipe.automata.conditions import (
     Clause,
     Condition,
@@ -35,6 +34,7 @@ from ltlpipe.automata.conditions import (
     disjunction,
     marks_in,
 )
+from ltlpipe.runtime.kernels.jit import inlined
 
 if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, specialised
+from ltlpipe.runtime.kernels.jit import inlined, specialised
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.ample import Relation

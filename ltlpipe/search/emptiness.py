@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined
 
 
 @inlined

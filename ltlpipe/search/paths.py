@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
 from ltlpipe.automata.conditions import Clause
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.product import successors, visit_known
 from ltlpipe.search.registers import Status

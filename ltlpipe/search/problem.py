@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
-from ltlpipe._jit import expand_pointer
 from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.kernels.jit import expand_pointer
 from ltlpipe.search.ample import AmpleTables, Inner, new_tables
 from ltlpipe.search.product import MAX_MARKS, Product, Setting
 

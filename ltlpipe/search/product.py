@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, specialised
+from ltlpipe.runtime.kernels.jit import inlined, specialised
 from ltlpipe.search.ample import meets
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.store import intern, lookup

@@ -10,7 +10,7 @@ Reduction", CAV 2020, Sec. 4.2; for red searches also S. Schwoon and J. Esparza,
 
 from __future__ import annotations
 
-from ltlpipe._jit import inlined, njit, specialised
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.ample import close_seed, find_candidates, smallest
 from ltlpipe.search.nested.colours import COLOUR_SHIFT, Colour, colour_of
 from ltlpipe.search.product import (

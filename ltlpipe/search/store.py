@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit, prefetch
+from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
 from ltlpipe.search.registers import Reg
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)

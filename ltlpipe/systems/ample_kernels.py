@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ltlpipe._jit import called
+from ltlpipe.runtime.kernels.jit import called
 
 
 class Entry(IntEnum):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:

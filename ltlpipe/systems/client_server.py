@@ -64,7 +64,7 @@ states, labels and sizes are ours.
 
 from __future__ import annotations
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
 
 _FREE, _CLOSED, _SAVING, _UNDOING = range(4)

@@ -94,7 +94,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
 
 _READY, _PAUSED = range(2)

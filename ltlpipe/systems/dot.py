@@ -27,7 +27,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:

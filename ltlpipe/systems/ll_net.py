@@ -51,7 +51,7 @@ from itertools import accumulate, product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._display import Displayed
+from ltlpipe.runtime.display import Displayed
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind

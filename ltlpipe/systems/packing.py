@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.packing_kernels import expand_network
 from ltlpipe.systems.packing_tables import Field, TableBuilder
 

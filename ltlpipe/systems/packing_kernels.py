@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined
 
 COMPONENT_STRIDE = 4  # word, shift, mask, place of the component's table
 

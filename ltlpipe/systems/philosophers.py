@@ -44,7 +44,7 @@ choice above is ours.
 
 from __future__ import annotations
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
 
 

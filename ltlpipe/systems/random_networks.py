@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
 
 if TYPE_CHECKING:

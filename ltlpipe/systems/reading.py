@@ -13,9 +13,9 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import InputError, UnsupportedError
-from ltlpipe._files import Opening, read_text
 from ltlpipe.automata.hoa import HOA_OPENING
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.files import Opening, read_text
 from ltlpipe.systems.aut import read_aut
 from ltlpipe.systems.dot import read_dot
 from ltlpipe.systems.hoa import read_hoa
@@ -24,7 +24,7 @@ from ltlpipe.systems.lts import LTS, Network
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.models import Model, System
 
 

@@ -23,7 +23,7 @@ nor which states accept; the choices above are ours.
 
 from __future__ import annotations
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
 
 

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.aut import write_aut
 from ltlpipe.systems.dot import write_dot
 from ltlpipe.systems.hoa import write_hoa
@@ -44,7 +44,7 @@ from ltlpipe.systems.reading import split_suffix
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.lts import LTS, Network
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
 from ltlpipe.reduction.components.groups import CAP_STATES
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.driver import Limits, interruptible
-from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.options import AUTO, TOGETHER, Options
 from ltlpipe.verdict.property import Property

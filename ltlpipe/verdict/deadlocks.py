@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import universal
+from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.deadlocks import DeadlockSearch
 from ltlpipe.search.driver import MIB, OVERFLOW, Limits, interruptible
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.packing import pack

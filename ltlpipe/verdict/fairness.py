@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.fairness import STRONG, Fairness, fairness_to
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.verdict.replay import ReplayError

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.search.driver import stop_in_time
-from ltlpipe.systems.beside import Beside
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.symmetry.group import Symmetry

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe._errors import FormulaError, UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.search.driver import MIB, OVERFLOW
 from ltlpipe.search.emptiness import Interrupted

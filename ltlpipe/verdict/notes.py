@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import tree
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import AEC_CLOSED
 from ltlpipe.verdict.options import AMPLE, COMPONENTS, DECOUPLING, SYMMETRY, Options
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.decoupling import estimate
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import (
     DECOUPLED,
     DECOUPLED_NDFS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.components.groups import CAP_STATES
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET
 
 AUTO = "auto"

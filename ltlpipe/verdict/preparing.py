@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
 from ltlpipe.reduction.decoupling import Asked, estimate
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.search.driver import stop_in_time
 from ltlpipe.verdict.attempts import Attempt

@@ -8,8 +8,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import FormulaError, LtlpipeWarning
 from ltlpipe.automata.letters import PropertyAutomaton, universal
+from ltlpipe.runtime.errors import FormulaError, LtlpipeWarning
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula

@@ -10,8 +10,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.options import AMPLE
 

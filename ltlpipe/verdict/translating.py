@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.automata.bounded import call_bounded
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import Statistics
 
 if TYPE_CHECKING:

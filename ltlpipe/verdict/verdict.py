@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._display import Displayed
+from ltlpipe.runtime.display import Displayed
 
 if TYPE_CHECKING:
     import numpy as np

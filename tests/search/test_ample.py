@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
-from ltlpipe._jit import njit
 from ltlpipe.automata.interrupts import first_violation
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.ample import relation_of
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.ample import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Limits, drive

@@ -13,7 +13,7 @@ import pytest
 
 from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
-from ltlpipe.search import memory
+from ltlpipe.runtime import memory
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import MIB, Interrupt, Limits, drive, interruptible
 from ltlpipe.search.problem import make_problem

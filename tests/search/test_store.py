@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe._jit import njit
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import Store, intern, resize_slots
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.aut import INTERNAL, read_aut, write_aut
 from ltlpipe.systems.lts import LTS
 from tests.strategies import AWKWARD_LABELS, lts

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.dot import read_dot, write_dot
 from ltlpipe.systems.lts import LTS
 from tests.strategies import AWKWARD_LABELS, networks

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe._errors import InputError, UnsupportedError
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.hoa import read_hoa, write_hoa
 from ltlpipe.systems.lts import LTS
 from tests.strategies import AWKWARD_LABELS, networks

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems import ll_net
 from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.lts import LTS, Network

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe._jit import expand_pointer, njit
+from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.systems import packing_tables
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.packing_kernels import Select

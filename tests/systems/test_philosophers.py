@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ltlpipe import _errors
+from ltlpipe.runtime import errors as _errors
 from ltlpipe.systems.philosophers import philosophers
 from tests.oracles import accepting_run_exists, compose
 

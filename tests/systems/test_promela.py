@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import spin
-from ltlpipe import _errors
+from ltlpipe.runtime import errors as _errors
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.promela import to_promela

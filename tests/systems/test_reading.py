@@ -9,8 +9,8 @@ import tracemalloc
 
 import pytest
 
-from ltlpipe._errors import InputError, UnsupportedError
-from ltlpipe._files import read_text
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.files import read_text
 from ltlpipe.systems.lts import LTS
 from ltlpipe.systems.reading import load, load_network, split_suffix
 

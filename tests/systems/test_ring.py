@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe import _errors
+from ltlpipe.runtime import errors as _errors
 from ltlpipe.systems.ring import ring
 from tests.oracles import accepting_run_exists, compose
 

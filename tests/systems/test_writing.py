@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ltlpipe._errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.promela import to_promela

@@ -11,7 +11,7 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.search import memory as memory_limits
+from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring

@@ -15,7 +15,7 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.symmetry import finding
 from ltlpipe.reduction.symmetry.finding import find_symmetry
-from ltlpipe.search import memory as memory_limits
+from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers

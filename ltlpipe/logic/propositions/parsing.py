@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from lark import Lark, Transformer, UnexpectedInput, v_args
 
-from ltlpipe._errors import FormulaError
 from ltlpipe.logic.propositions.syntax import (
     Call,
     Element,
@@ -32,6 +31,7 @@ from ltlpipe.logic.propositions.syntax import (
     joined,
     negative,
 )
+from ltlpipe.runtime.errors import FormulaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

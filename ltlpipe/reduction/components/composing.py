@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
-from ltlpipe._jit import inlined, njit
 from ltlpipe.reduction.equivalence.reducing import internal_name
 from ltlpipe.reduction.equivalence.steps import longer
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.alphabet import trim
 from ltlpipe.reduction.components.merging import Limit, is_small, reduce_components
-from ltlpipe.systems.beside import Beside
+from ltlpipe.runtime.identity_cache import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.equivalence.signatures import quotient
 from ltlpipe.reduction.equivalence.silent import collapse
 from ltlpipe.reduction.equivalence.steps import Steps, breadth_first, steps_of
@@ -45,6 +44,7 @@ from ltlpipe.reduction.equivalence.subsets import (
     determinise,
     is_deterministic,
 )
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe._jit import njit
 from ltlpipe.reduction.equivalence.steps import Steps, by_least_member
+from ltlpipe.runtime.kernels.jit import njit
 
 
 def collapse(steps: Steps) -> Steps:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FINISHER = np.uint64(0xD6E8FEB86659FD93)

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
-from ltlpipe._jit import inlined, njit
 from ltlpipe.reduction.equivalence.splitting import Status
 from ltlpipe.reduction.equivalence.steps import Graph, Steps, graph_of, longer
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.kernels.jit import inlined, njit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,6 @@ import difflib
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.symmetry.acting import ClassAction, RefusedError, class_action
 from ltlpipe.reduction.symmetry.assembling import Assembly
 from ltlpipe.reduction.symmetry.matching import exchange
@@ -18,6 +17,7 @@ from ltlpipe.reduction.symmetry.structure import (
     parts_of,
     structure_of,
 )
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,8 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.report.plots.figures import FEWEST
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:

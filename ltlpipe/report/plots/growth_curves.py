@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import answers, configured, require
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import answers, configured, questions
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import configured, require
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import njit
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.decoupled.composition import (
     is_enabled,
     write_successor,

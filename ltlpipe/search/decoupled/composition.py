@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _U58 = np.uint64(58)

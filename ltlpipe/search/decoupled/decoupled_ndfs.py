@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.decoupled.composition import (
     Path,
     is_enabled,

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.memory import most_steps
 from ltlpipe.search.decoupled.breadth import shortest_trace
 from ltlpipe.search.decoupled.local_runs import LocalSteps
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.memory import most_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._jit import njit
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.decoupled.composition import is_enabled, write_successor
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.store import find, hash_row

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.decoupled.composition import lowest_bit
 from ltlpipe.search.decoupled.tables import WORD_BITS, DecoupledNetwork, place_sets
 

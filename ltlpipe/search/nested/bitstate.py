@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit, prefetch
+from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
 from ltlpipe.search.emptiness import FIRST_ENTRIES, OutOfMemoryError, Search
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, leaves_accepting, successors

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined
 
 
 class Colour(IntEnum):

@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.nested.colours import Colour, colour_of, set_colour
 from ltlpipe.search.nested.frames import (
     marker,

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.nested.colours import (
     PLANE_SHIFT,
     clear_flag,

@@ -33,8 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.ample import MAX_SEED, Inner, Reduction
 from ltlpipe.search.nested.colours import (
     Colour,

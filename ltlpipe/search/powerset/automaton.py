@@ -124,7 +124,7 @@ class PowersetAutomaton:
 
     def operations(self) -> Operations:
         """Return the operations as kernels take them."""
-        from ltlpipe._jit import operation_signature, pointer
+        from ltlpipe.runtime.kernels.jit import operation_signature, pointer
 
         signature = operation_signature(Tables)
         return Operations(

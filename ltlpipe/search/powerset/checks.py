@@ -53,7 +53,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.powerset.index import Index, chain_of, enlist
 from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._jit import inlined, trailing_zeros
+from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
 from ltlpipe.search.powerset.automaton import PowersetAutomaton, no_tables
 
 if TYPE_CHECKING:

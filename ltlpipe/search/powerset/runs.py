@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import njit
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.emptiness import Interrupted, OutOfMemoryError
 from ltlpipe.search.powerset.checks import operate
 from ltlpipe.search.powerset.index import chain_of

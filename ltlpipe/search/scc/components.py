@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._errors import LtlpipeError
-from ltlpipe._jit import inlined, njit
 from ltlpipe.automata.letters import universal
+from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.driver import Limits, drive, interruptible
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
-from ltlpipe.search.memory import default_memory_mib
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status

@@ -24,7 +24,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
 from ltlpipe.search.product import leaves_accepting, visit
 from ltlpipe.search.registers import Reg

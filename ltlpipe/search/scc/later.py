@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.product import Product, Setting
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.couvreur99 import REMOVED

@@ -44,8 +44,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
 from ltlpipe.automata.conditions import Clause
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.emptiness import FIRST_ENTRIES
 from ltlpipe.search.marks import read_marks, write_marks
 from ltlpipe.search.paths import PathFinder

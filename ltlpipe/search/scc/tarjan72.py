@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full
 from ltlpipe.search.registers import Reg, Status

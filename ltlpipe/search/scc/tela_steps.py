@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.acceptance import Formula, holds, judge, split
 from ltlpipe.search.marks import read_marks, write_marks
 from ltlpipe.search.product import at_limit, is_full, visit_successors

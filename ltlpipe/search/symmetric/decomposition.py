@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe._jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.search.symmetric.arranging import arrange, order_members
 from ltlpipe.search.symmetric.inclusion import insert
 from ltlpipe.search.symmetric.layout import Row, Sym

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe._jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_blocks, read_colours
 

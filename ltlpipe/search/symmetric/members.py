@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe._jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.search.symmetric.layout import COLUMN, MOVED, Sym
 from ltlpipe.systems.packing_kernels import read_field
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.powerset.automaton import PowersetAutomaton, Tables
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.search.symmetric.decomposition import symbolic_decompose

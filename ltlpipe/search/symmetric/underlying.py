@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._jit import njit
+from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.memory import most_steps
 from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.memory import most_steps
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
 from ltlpipe.search.symmetric.within import Within

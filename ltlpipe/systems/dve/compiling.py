@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def successor_function(source: str) -> Callable[..., int]:
     -------
     function
         The same object for the same source; compiled by
-        `ltlpipe._jit.expand_pointer`, which finds machine code of earlier runs.
+        `expand_pointer`, which finds the machine code of earlier runs.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def _written(name: str, source: str) -> Path:
 
     Numba's cache asks whether a file has changed since: one that is there stays.
     """
-    from ltlpipe._jit import cache_folder
+    from ltlpipe.runtime.kernels.cache import cache_folder
 
     folder = cache_folder() / "dve"
     path = folder / f"{name}.py"

@@ -29,7 +29,7 @@ _PART = 24  # actions after which a new function begins
 _IMPORTS = """\
 import numpy as np
 
-from ltlpipe._jit import specialised
+from ltlpipe.runtime.kernels.jit import specialised
 from ltlpipe.systems.dve.kernels import (
     divided,
     finish,

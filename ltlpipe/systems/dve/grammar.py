@@ -19,8 +19,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from ltlpipe._errors import InputError
-from ltlpipe._files import Opening
+from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.files import Opening
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.syntax import Place
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.dve.effects import Loaded, Outcome, Source
 from ltlpipe.systems.dve.kernels import FAILED
 from ltlpipe.systems.dve.program import Action

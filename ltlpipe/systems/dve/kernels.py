@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe._jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.propositions.kernels import letter_of
 

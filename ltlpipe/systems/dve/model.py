@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe._errors import InputError, UnsupportedError
-from ltlpipe._files import read_text
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.files import read_text
 from ltlpipe.systems.dve.compiling import successor_function
 from ltlpipe.systems.dve.generating import generate
 from ltlpipe.systems.dve.grammar import DVE_OPENING
@@ -29,8 +29,8 @@ from ltlpipe.systems.reading import split_suffix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe._files import StrPath
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.dve.program import Program
     from ltlpipe.systems.models import Valuation
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.expressions import Binary
 from ltlpipe.systems.dve.grammar import parse

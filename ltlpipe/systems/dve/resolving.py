@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import LtlpipeWarning
+from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.expressions import (
     LOGICAL,
@@ -33,7 +33,7 @@ from ltlpipe.systems.dve.program import Array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe._errors import InputError
+    from ltlpipe.runtime.errors import InputError
     from ltlpipe.systems.dve.expressions import Expression
     from ltlpipe.systems.dve.names import Meaning
     from ltlpipe.systems.dve.program import Variable

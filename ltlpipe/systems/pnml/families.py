@@ -19,7 +19,7 @@ at a time, so that cards of the first cell are taken by an arc of that weight.
 
 from __future__ import annotations
 
-from ltlpipe._errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
 
 

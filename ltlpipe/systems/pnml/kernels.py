@@ -17,7 +17,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe._jit import inlined, trailing_zeros
+from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
 from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.packing_kernels import Select
 from ltlpipe.systems.propositions.kernels import letter_of

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from lxml import etree
 
-from ltlpipe._errors import InputError, UnsupportedError
-from ltlpipe._files import read_data
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.files import read_data
 from ltlpipe.systems.pnml.net import MAX_TOKENS, PetriNet, Place, Transition
 
 if TYPE_CHECKING:
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
 
 _PASSED_OVER = {"graphics", "toolspecific"}
 _NODES = {"place", "transition", "referencePlace", "referenceTransition"}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from ltlpipe._errors import UnsupportedError
-from ltlpipe._files import write_text
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
-    from ltlpipe._files import StrPath
+    from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.pnml.net import Node, PetriNet
 
 GRAMMAR = "http://www.pnml.org/version-2009/grammar"

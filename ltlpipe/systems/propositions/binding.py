@@ -6,7 +6,6 @@ import difflib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ltlpipe._errors import FormulaError
 from ltlpipe.logic.propositions.syntax import (
     Call,
     Deadlock,
@@ -20,6 +19,7 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
     uses_step,
 )
+from ltlpipe.runtime.errors import FormulaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe._jit import called
+from ltlpipe.runtime.kernels.jit import called
 
 DEPTH = 8
 """Numbers on the stack."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
     Indexed,
@@ -15,6 +14,7 @@ from ltlpipe.logic.propositions.syntax import (
     Taken,
     Variable,
 )
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.propositions.kernels import DEPTH, Code
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.symmetry.declaring import declared_symmetry
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import Network
 from tests.reduction.symmetry import models
 from tests.reduction.symmetry.checking import (

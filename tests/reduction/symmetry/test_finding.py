@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ltlpipe._errors import UnsupportedError
 from ltlpipe.reduction.symmetry import finding
 from ltlpipe.reduction.symmetry.declaring import declared_symmetry
 from ltlpipe.reduction.symmetry.finding import find_symmetry
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
 from tests.reduction.symmetry import models

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe._jit import njit
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.composition import lowest_bit
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS

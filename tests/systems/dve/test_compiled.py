@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ltlpipe._jit import INTERPRETED, expand_pointer
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.syntax import Element, Name, Number, Operation, Text
+from ltlpipe.runtime.kernels.jit import INTERPRETED, expand_pointer
 from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem

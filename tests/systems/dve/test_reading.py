@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from ltlpipe import InputError, UnsupportedError
-from ltlpipe._errors import LtlpipeWarning
+from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.dve.model import load_dve, read_dve_model
 from ltlpipe.systems.dve.reading import read_dve
 

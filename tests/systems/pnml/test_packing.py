@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
-from ltlpipe._jit import expand_pointer, njit
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Deadlock, Taken
+from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem

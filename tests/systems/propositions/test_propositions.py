@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, UnsupportedError
-from ltlpipe._jit import njit
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
@@ -19,6 +18,7 @@ from ltlpipe.logic.propositions.syntax import (
     joined,
     negative,
 )
+from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.systems.propositions.binding import Vocabulary, bind
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.systems.propositions.kernels import letter_of

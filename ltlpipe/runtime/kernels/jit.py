@@ -1,24 +1,12 @@
-"""How kernels are compiled, and where their machine code is kept.
+"""How kernels are compiled.
 
 Kernel modules take `njit` from here and nothing else from Numba, so that every
 kernel is cached, releases the interpreter lock and divides like NumPy.
-
-Numba's cache notices a change of the file that holds a kernel, but not of
-another file that the kernel calls into.  The cache is therefore a folder named
-after a hash of all sources of the package, below ``NUMBA_CACHE_DIR`` if that is
-set: changed sources never meet old machine code.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import tempfile
-import time
-from contextlib import suppress
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -27,78 +15,13 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ltlpipe.runtime.kernels.cache import cache_folder
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-_UNUSED_DAYS = 30  # a cache folder that nobody opened for so long is removed
-
-
-def source_hash() -> str:
-    """Return a short hash of the package's sources."""
-    digest = hashlib.sha256()
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_folder() -> Path:
-    """Return a writable folder for this revision's machine code."""
-    name = f"kernels-{source_hash()}"
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        return Path(chosen) / name
-    for base in _bases():
-        folder = base / name
-        try:
-            fresh = not folder.exists()
-            base.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
-            os.utime(folder)
-            # Code is loaded from here: nobody else may be able to put some in.
-            if _is_private(base) and _is_private(folder):
-                if fresh:
-                    _remove_unused(base)
-                return folder
-        except OSError:
-            continue
-    return Path(tempfile.mkdtemp(prefix="ltlpipe-kernels-"))
-
-
-def _bases() -> Iterator[Path]:
-    """Yield the folders in which caches may be kept, the best first."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    if home:
-        yield Path(home) / "ltlpipe"
-    else:
-        with suppress(RuntimeError):  # there may be no home at all
-            yield Path.home() / ".cache" / "ltlpipe"
-    yield Path(tempfile.gettempdir()) / f"ltlpipe-{os.getuid()}"
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether only the user who runs this can change what a folder holds."""
-    about = folder.stat()
-    return about.st_uid == os.getuid() and not about.st_mode & 0o022
-
-
-def _remove_unused(base: Path) -> None:
-    """Remove the caches of revisions that are no longer run."""
-    oldest = time.time() - _UNUSED_DAYS * 86400
-    for folder in base.glob("kernels-*"):
-        if folder.stat().st_mtime < oldest:
-            shutil.rmtree(folder, ignore_errors=True)
-
+    from collections.abc import Callable
 
 _config: Any = numba.config
-_config.CACHE_DIR = str(_cache_folder())
-
-
-def cache_folder() -> Path:
-    """Return the folder of this revision's machine code; it may not exist yet."""
-    return Path(_config.CACHE_DIR)
-
+_config.CACHE_DIR = str(cache_folder())
 
 INTERPRETED = bool(_config.DISABLE_JIT)
 """Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""

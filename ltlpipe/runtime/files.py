@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias, cast
 
-from ltlpipe._errors import InputError, LtlpipeError
+from ltlpipe.runtime.errors import InputError, LtlpipeError
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 

@@ -1,0 +1,377 @@
+"""Jobs: work that yields, and the one loop that advances it.
+
+Whatever takes time is a generator.  It yields a `Progress` after at most 50 ms of work
+(loading machine code excepted), receives a `Grant`, and returns its result; jobs are
+composed with ``yield from``.  `run` advances a job.  It is the only place that looks at
+the clock, at memory and at Ctrl-C: a job that has to stop is closed, and cleans up in
+``finally``.  So no function below the loop takes limits, and every job can be
+interrupted, limited, reported on and set aside for another one.
+
+Work is counted in units of about a microsecond, by what is done (expansions, merges,
+CPU time of a worker process) and not by the clock: who takes turns by units does the
+same on an idle and on a busy machine.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from ltlpipe.runtime.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Result = TypeVar("Result")
+
+MIB = 1 << 20
+
+TIMEOUT, MEMORY, INTERRUPTED = "timeout", "memory", "interrupted"
+CPU_TIME, MAX_STATES = "cpu-time", "max-states"
+"""Reasons why a job is stopped."""
+
+LOOK_SECONDS = 0.05
+"""How long the loop waits, at most, before it looks at the limits again."""
+
+
+class StoppedError(Exception):
+    """Work was ended before it had a result.
+
+    Parameters
+    ----------
+    reason : str
+        "timeout", "memory", "max-states", "cpu-time" or "interrupted".
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class TooMuchWorkError(Exception):
+    """A job has not ended within the work that `bounded` allows it."""
+
+
+class Progress(NamedTuple):
+    """What a job says between two pieces of work.
+
+    Parameters
+    ----------
+    phase : str
+        For people: "translating", "searching".
+    work : float
+        Units of work since the job last yielded, about a microsecond each.
+    memory_bytes : float
+        What the job holds, with what it will take next.
+    states, depth : int, optional
+        How far a search is.
+    waits : tuple
+        Connections or descriptors: there is nothing to do before one is readable.
+    compiling : bool
+        Whether the job waits for kernels alone.  That time is not the question's.
+    """
+
+    phase: str = ""
+    work: float = 0
+    memory_bytes: float = 0
+    states: int | None = None
+    depth: int | None = None
+    waits: tuple[Any, ...] = ()
+    compiling: bool = False
+
+
+class Grant(NamedTuple):
+    """What a job may do before it yields again.
+
+    Parameters
+    ----------
+    memory_bytes : float
+        What it may hold in all.
+    work : float
+        Units of work until the end of its turn.  A job that can stop anywhere stops
+        there.
+    """
+
+    memory_bytes: float = math.inf
+    work: float = math.inf
+
+
+Job: TypeAlias = Generator[Progress, Grant, Result]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a question may take; None means no limit.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Wall-clock seconds, without those in which kernels are compiled.
+    memory_mib : float, optional
+        Memory of all that is held, in MiB.
+    max_states : int, optional
+        Product states that a search may enter.
+    cpu_time : float, optional
+        CPU seconds of this process and of its workers.
+
+    Raises
+    ------
+    UnsupportedError
+        A limit is negative or not a number.
+    """
+
+    timeout: float | None = None
+    memory_mib: float | None = None
+    max_states: int | None = None
+    cpu_time: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "memory_mib", "cpu_time"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                option = name.removesuffix("_mib").replace("_", "-")
+                raise UnsupportedError(f"--{option} {value}: expected 0 or more")
+        if self.max_states is not None and self.max_states < 1:
+            raise UnsupportedError(
+                f"--max-states {self.max_states}: expected 1 or more"
+            )
+
+    @property
+    def memory_bytes(self) -> float:
+        """The memory limit in bytes; infinite if there is none."""
+        return math.inf if self.memory_mib is None else self.memory_mib * MIB
+
+
+@dataclass
+class Clock:
+    """What a job has taken; `run` keeps it up to date, also when the job is stopped.
+
+    Parameters
+    ----------
+    seconds : float
+        Wall-clock time, without compiling.
+    compile_seconds : float
+        Wall-clock time in which the job only waited for kernels.
+    cpu_seconds : float
+        CPU time of this process and of its workers.
+    peak_bytes : float
+        The most that the job has said to hold.
+    phase : str
+        The last one.
+    """
+
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_bytes: float = 0.0
+    phase: str = ""
+    _worker_cpu: float = field(default=0.0, repr=False)
+
+
+class Interrupt:
+    """Whether Ctrl-C has been pressed; see `interruptible`."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    """Turn Ctrl-C into a flag while the block runs; a second one raises.
+
+    Outside the main thread, where signals cannot be caught, the flag stays down.
+    """
+    interrupt = Interrupt()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def note(_signal: int, _frame: object) -> None:
+        interrupt.pressed = True
+        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+
+
+def run(
+    job: Job[Result],
+    limits: Limits | None = None,
+    *,
+    clock: Clock | None = None,
+    observer: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Advance a job to its end.
+
+    Parameters
+    ----------
+    job : Job
+        It is closed, whatever happens.
+    limits : Limits, optional
+        None means no limits; `max_states` is the search's to look at.
+    clock : Clock, optional
+        Is told what the job takes; seconds that are there already count, too.
+    observer : callable, optional
+        Is given each `Progress`.
+
+    Returns
+    -------
+    object
+        What the job returns.
+
+    Raises
+    ------
+    StoppedError
+        A limit was hit, or Ctrl-C was pressed; or what the job raises.
+    """
+    limits, clock = limits or Limits(), clock or Clock()
+    grant = Grant(limits.memory_bytes)
+    cpu = clock.cpu_seconds - time.process_time()
+    began = time.monotonic()
+    compiling = False
+    with interruptible() as interrupt:
+        try:
+            progress = next(job)
+            while True:
+                now = time.monotonic()
+                if compiling:
+                    clock.compile_seconds += now - began
+                else:
+                    clock.seconds += now - began
+                began, compiling = now, progress.compiling
+                clock.phase = progress.phase
+                clock.peak_bytes = max(clock.peak_bytes, progress.memory_bytes)
+                if progress.waits:
+                    clock._worker_cpu += progress.work / 1e6
+                clock.cpu_seconds = cpu + time.process_time() + clock._worker_cpu
+                if observer is not None:
+                    observer(progress)
+                if interrupt.pressed:
+                    raise StoppedError(INTERRUPTED)
+                if not compiling:
+                    _check(clock, limits)
+                if progress.memory_bytes > grant.memory_bytes:
+                    raise StoppedError(MEMORY)
+                if progress.waits:
+                    wait(progress.waits, _patience(clock, limits))
+                progress = job.send(grant)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        except MemoryError:
+            raise StoppedError(MEMORY) from None
+        finally:
+            now = time.monotonic()
+            if compiling:
+                clock.compile_seconds += now - began
+            else:
+                clock.seconds += now - began
+            clock.cpu_seconds = cpu + time.process_time() + clock._worker_cpu
+            job.close()
+
+
+def _check(clock: Clock, limits: Limits) -> None:
+    """Raise StoppedError if the clock is beyond a limit."""
+    if limits.timeout is not None and clock.seconds >= limits.timeout:
+        raise StoppedError(TIMEOUT)
+    if limits.cpu_time is not None and clock.cpu_seconds >= limits.cpu_time:
+        raise StoppedError(CPU_TIME)
+
+
+def _patience(clock: Clock, limits: Limits) -> float:
+    """Return for how many seconds the loop may wait."""
+    if limits.timeout is None:
+        return LOOK_SECONDS
+    return min(LOOK_SECONDS, max(limits.timeout - clock.seconds, 0.0))
+
+
+class Shared(Generic[Result]):
+    """A job that several others wait for; its result, or its error, is kept.
+
+    Whoever waits advances it.  Closing one waiter closes nothing.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the job.
+    """
+
+    def __init__(self, make: Callable[[], Job[Result]]) -> None:
+        self._make = make
+        self._job: Job[Result] | None = None
+        self._result: Result
+        self._error: Exception | None = None
+        self.ended = False
+
+    def wait(self) -> Job[Result]:
+        """Return a job that ends when the shared one has ended."""
+        grant: Grant | None = None
+        if self._job is None and not self.ended:
+            self._job = self._make()
+        elif not self.ended:  # somebody else has begun it
+            grant = yield Progress()
+        while not self.ended:
+            assert self._job is not None
+            try:
+                progress = next(self._job) if grant is None else self._job.send(grant)
+            except StopIteration as end:
+                self._result, self.ended = end.value, True
+            except Exception as error:
+                self._error, self.ended = error, True
+            else:
+                grant = yield progress
+        self._job = None
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+    @property
+    def result(self) -> Result | None:
+        """The result; None if there is none yet."""
+        return self._result if self.ended and self._error is None else None
+
+    def close(self) -> None:
+        """End the job if it is running; then nobody may wait for it any more."""
+        if self._job is not None:
+            self._job.close()
+            self._job = None
+
+
+def bounded(job: Job[Result], work: float) -> Job[Result]:
+    """Advance a job as long as it has done less than so many units of work.
+
+    Raises
+    ------
+    TooMuchWorkError
+        It has not ended by then; it is closed.
+    """
+    try:
+        progress = next(job)
+        while True:
+            work -= progress.work
+            if work <= 0:
+                raise TooMuchWorkError
+            grant = yield progress
+            progress = job.send(grant._replace(work=min(grant.work, work)))
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        job.close()
+
+
+def done(result: Result) -> Job[Result]:
+    """Return a job that has its result at once."""
+    yield from ()
+    return result
