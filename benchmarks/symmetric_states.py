@@ -27,8 +27,8 @@ from ltlpipe.search.powerset.checks import REMOVED
 from ltlpipe.search.registers import Status
 from ltlpipe.search.symmetric.layout import Sym
 from ltlpipe.verdict.checking import task_of
-from ltlpipe.verdict.options import Options
-from ltlpipe.verdict.property import Property, known_actions
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property, known_actions
 from ltlpipe.verdict.symmetry import SymmetricRun
 from ltlpipe.verdict.task import Task
 

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.automata.kept import uncounted_cpu_seconds
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.tasks import Task
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.errors import FormulaError
-    from ltlpipe.search.driver import Progress
+    from ltlpipe.runtime.jobs import Progress
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
 
@@ -39,9 +38,6 @@ UNSUPPORTED = "unsupported"
 
 BUG = "error"
 """The reason of a task on which ltlpipe itself failed."""
-
-CPU_TIME = "cpu-time"
-"""The reason of a task that used up its CPU time."""
 
 _SYSTEMS_KEPT = 4
 
@@ -141,7 +137,7 @@ def answer(
     *,
     expected: Expected | None = None,
     began: Callable[[], None] = lambda: None,
-    progress: Progress | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Answer:
     """Answer a task.
 
@@ -168,7 +164,6 @@ def answer(
         all that was done.
     """
     merged = {**options, **task.options}
-    cpu_time = merged.pop("cpu_time", None)
     started_at = now()
     wall, cpu = time.monotonic(), cpu_seconds()
     known: Row = {}
@@ -179,14 +174,11 @@ def answer(
             known["n_components"] = len(system.components)
         question = systems.question(task, expected)
         began()
-        clock = _CpuClock(cpu_time, progress)
-        verdict = check(system, **question, **merged, progress=clock)
+        verdict = check(system, **question, **merged, progress=progress)
         row = row_of(verdict)
         known["search_seconds"] = verdict.stats.search_seconds
         row["system"] = task.system_name  # its contents may have other names, too
         row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
-        if verdict.reason == CPU_TIME:
-            row["states"] = clock.states
     except Exception as error:  # one task's trouble is not the others'
         row, failure = failed_row(task.system_name, task.formula, error), error
     known |= {
@@ -206,22 +198,6 @@ def now() -> str:
 def cpu_seconds() -> float:
     """Return the CPU time of this process and of those that it has started."""
     return sum(os.times()[:4]) + uncounted_cpu_seconds()
-
-
-class _CpuClock:
-    """Ends a search whose CPU time is over; looked at between calls of its kernel."""
-
-    def __init__(self, limit: float | None, progress: Progress | None) -> None:
-        self._end = None if limit is None else cpu_seconds() + limit
-        self._progress = progress
-        self.states: int | None = None
-
-    def __call__(self, states: int, depth: int) -> None:
-        self.states = states
-        if self._progress is not None:
-            self._progress(states, depth)
-        if self._end is not None and cpu_seconds() >= self._end:
-            raise StoppedError(CPU_TIME)
 
 
 def encodable(row: Row) -> Row:

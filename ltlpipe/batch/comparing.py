@@ -28,13 +28,13 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check, product_size
-from ltlpipe.verdict.options import ACCEPTANCE_NAMES, AUTO, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.table import Row
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Progress
 
 ALL = "all"
 
@@ -85,7 +86,7 @@ class Watcher(Protocol):
     def begin(self, run: Run, number: int, total: int) -> None:
         """Take what is run next, counted from 1."""
 
-    def progress(self, states: int, depth: int) -> None:
+    def progress(self, progress: Progress) -> None:
         """Take how far this search has come."""
 
     def failed(self, run: Run, error: Exception) -> None:

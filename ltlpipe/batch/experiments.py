@@ -32,9 +32,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.table import n_pairs
 from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.question.options import ACCEPTANCE_NAMES
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.reading import split_suffix
-from ltlpipe.verdict.options import ACCEPTANCE_NAMES
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.options import Options
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.search.driver import Limits
-from ltlpipe.verdict.options import Options
+from ltlpipe.runtime.jobs import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +49,7 @@ _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "cpu_time": (float, _NUMBER),
     "memory": (float, _NUMBER),
     "max_states": (int, _WHOLE),
+    "workers": (int, _WHOLE),
     "bitstate": (float, _NUMBER),
     "visible": (str, "names"),
     "ample_inner": (str, "a name"),
@@ -115,13 +116,9 @@ def refuse_value(name: str, value: Any) -> None:
         The message lists what can be given.
     """
     if name in ("timeout", "cpu_time"):
-        if not value >= 0:
-            flag = name.replace("_", "-")
-            raise UnsupportedError(f"--{flag} {value}: expected 0 or more")
+        Limits(**{name: value})
     elif name == "memory":
-        Limits.within(None, value)
-    elif name == "max_states":
-        Limits.within(None, None, value)
+        Limits(memory_mib=value)
     elif name not in _TOGETHER_ONLY:
         Options(**{name: value})
 

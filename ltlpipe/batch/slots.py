@@ -19,10 +19,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ltlpipe.batch import worker
-from ltlpipe.batch.answering import CPU_TIME, encodable, now
+from ltlpipe.batch.answering import encodable, now
 from ltlpipe.batch.table import host_columns
 from ltlpipe.batch.tasks import identity_of
-from ltlpipe.search.driver import MIB
+from ltlpipe.runtime.jobs import CPU_TIME, MIB
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:

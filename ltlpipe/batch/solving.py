@@ -19,8 +19,8 @@ from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
 from ltlpipe.batch.settings import parse_grid, refuse_value
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.tasks import Task, as_tasks, multiplied, tasks_of
+from ltlpipe.question.options import Options
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.verdict.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.slots import Activity
     from ltlpipe.batch.table import Row
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Progress
     from ltlpipe.verdict.verdict import Verdict
 
 __all__ = [
@@ -46,7 +47,7 @@ __all__ = [
     "tasks_of",
 ]
 
-LIMITS = ("timeout", "memory", "max_states")
+LIMITS = ("timeout", "memory", "cpu_time")
 """The options of `check` that say nothing about the plan."""
 
 
@@ -56,8 +57,8 @@ class Watcher(Protocol):
     def begin(self, task: Task, number: int, total: int) -> None:
         """Take the task that is begun next, and how many have been, with it."""
 
-    def progress(self, states: int, depth: int) -> None:
-        """Take how far the search in this process has come."""
+    def progress(self, progress: Progress) -> None:
+        """Take how far the question in this process has come."""
 
     def working(self, activities: list[Activity]) -> None:
         """Take what other processes are doing, several times a second."""

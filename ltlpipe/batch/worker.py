@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.answering import Answer, Expected
     from ltlpipe.batch.tasks import Task
+    from ltlpipe.runtime.jobs import Progress
 
 _TELL_SECONDS = 0.2  # how often progress is sent
 
@@ -164,10 +165,11 @@ class _Worker:
             with suppress(Exception):  # the task itself will say it
                 check(_WARM_SYSTEM, formula, **chosen)
 
-    def _progress(self, states: int, depth: int) -> None:
+    def _progress(self, progress: Progress) -> None:
         if time.monotonic() - self._told >= _TELL_SECONDS:
             self._told = time.monotonic()
-            self._connection.send(Progressed(states, depth))
+            told = Progressed(progress.states or 0, progress.depth or 0)
+            self._connection.send(told)
 
 
 def _watch_compiler(tell: Callable[[bool], None]) -> None:

@@ -13,6 +13,8 @@ from ltlpipe.runtime.errors import LtlpipeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ltlpipe.runtime.jobs import Progress
+
 _REFRESH_SECONDS = 0.2
 
 
@@ -79,14 +81,18 @@ class SearchProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, states: int, depth: int) -> None:
-        """Take the states expanded so far and the depth of the stack."""
+    def __call__(self, progress: Progress) -> None:
+        """Take how far a job is."""
         now = time.monotonic()
         if self._bar is None or now - self._shown < _REFRESH_SECONDS:
             return
         self._shown = now
-        rate = states / max(now - self._started, 1e-9)
-        text = f"{states:,} states, {rate:,.0f} per second, depth {depth:,}"
+        text = progress.phase
+        if progress.states is not None:
+            rate = progress.states / max(now - self._started, 1e-9)
+            text += f": {progress.states:,} states, {rate:,.0f} per second"
+        if progress.depth:
+            text += f", depth {progress.depth:,}"
         self._bar.update(self._task, rate=text)
         self._bar.refresh()
 

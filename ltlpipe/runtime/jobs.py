@@ -375,3 +375,32 @@ def done(result: Result) -> Job[Result]:
     """Return a job that has its result at once."""
     yield from ()
     return result
+
+
+def timed(job: Job[Result], spend: Callable[[float], None]) -> Job[Result]:
+    """Tell how many seconds a job has been at work, not counting when it is set aside.
+
+    Parameters
+    ----------
+    job : Job
+        It is closed, whatever happens.
+    spend : callable
+        Is given the seconds since the job was last asked to go on.
+    """
+    grant: Grant | None = None
+    try:
+        while True:
+            began = time.monotonic()
+            try:
+                progress = next(job) if grant is None else job.send(grant)
+            finally:
+                spend(time.monotonic() - began)
+            began = time.monotonic()
+            grant = yield progress
+            if progress.waits:  # its worker has been at work meanwhile
+                spend(time.monotonic() - began)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        job.close()

@@ -1,6 +1,6 @@
 """From a system and a property to a verdict: what users call.
 
-The way between the two is `ltlpipe.verdict.task`.
+The way between the two is `ltlpipe.verdict.portfolio`.
 """
 
 from __future__ import annotations
@@ -8,26 +8,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
+from ltlpipe.question.answer import EMPTY, FOUND, Statistics, Trace
+from ltlpipe.question.options import AUTO, TOGETHER, Options
+from ltlpipe.question.property import Property
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.search.driver import Limits, interruptible
-from ltlpipe.systems.lts import Network
-from ltlpipe.verdict.options import AUTO, TOGETHER, Options
-from ltlpipe.verdict.property import Property
-from ltlpipe.verdict.task import Task
+from ltlpipe.verdict.judgement import judged
+from ltlpipe.verdict.portfolio import Portfolio
+from ltlpipe.verdict.verdict import (
+    HOLDS,
+    LASSO_LIMIT,
+    UNKNOWN,
+    VIOLATED,
+    Plan,
+    Verdict,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from ltlpipe.search.driver import Interrupt, Progress
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.search.exploring import ProductSize
     from ltlpipe.systems.models import System
-    from ltlpipe.verdict.model_task import ModelTask
-    from ltlpipe.verdict.question import ProductSize
-    from ltlpipe.verdict.verdict import Verdict
+    from ltlpipe.verdict.verdict import Lasso
 
 
 def check(
@@ -59,7 +67,9 @@ def check(
     fair_sets: Sequence[str] = (),
     symmetric: Sequence[str] = (),
     constraint: Any = None,
-    progress: Progress | None = None,
+    workers: int = 1,
+    cpu_time: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
 
@@ -81,16 +91,15 @@ def check(
         Ask whether the network, with the acceptance of its components, has no
         accepting run at all.
     timeout : float, optional
-        Wall-clock limit in seconds for translation and search; None is none.
-        Extracting the lasso of a violation that was found in time is not cut
-        off.
+        Wall-clock limit in seconds, without the time in which kernels are compiled;
+        None means no limit.
     memory : float, optional
-        Limit in MiB of the search's arrays; None is nine tenths of what the
-        machine has free.
+        Limit in MiB of all that is held; None means nine tenths of what the machine
+        has free.
     max_states : int, optional
         Limit of product states.
     emptiness, acceptance, reduce, semantics, deadlock : str, optional
-        As the flags of the command line; see `ltlpipe.verdict.options.Options`.
+        As the flags of the command line; see `ltlpipe.question.options.Options`.
     seed : int, optional
         Shuffles the order of transitions.
     strict : bool
@@ -135,9 +144,13 @@ def check(
     constraint : spot.twa_graph, optional
         Only runs that it accepts count; it is moved to the property's side, so that
         what it says of single components does not take the system its symmetry.
+    workers : int
+        Threads that a search may use.
+    cpu_time : float, optional
+        Limit in seconds of CPU time, that of worker processes included; None means no
+        limit.
     progress : callable, optional
-        Called with the states and the depth of the search, ten times a second
-        or more.
+        Called with a `ltlpipe.runtime.jobs.Progress`, ten times a second or more.
 
     Returns
     -------
@@ -159,8 +172,8 @@ def check(
     """
     if sum((formula is not None, violations is not None, empty)) != 1:
         raise UnsupportedError("expected one of a formula, an automaton, or --empty")
-    formula = _formula(formula)
-    chosen = Options(
+    asked = Property(_formula(formula), violations)
+    options = Options(
         emptiness=emptiness,
         acceptance=acceptance,
         reduce=reduce,
@@ -180,20 +193,13 @@ def check(
         fairness=fairness,
         fair_sets=tuple(fair_sets),
         symmetric=tuple(symmetric),
+        max_states=max_states,
+        workers=workers,
     )
     if memory is None:
         memory = default_memory_mib()
-    limits = Limits.within(timeout, memory, max_states)
-    asked = Property(formula, violations)
-    with interruptible() as interrupt:
-        if constraint is None:
-            return task_of(system, asked, chosen).run(limits, interrupt, progress)
-        verdict = _constrained(
-            system, asked, constraint, chosen, limits, interrupt, progress
-        )
-    if formula is None:
-        return verdict
-    return replace(verdict, formula=formula.text, formula_id=formula.identifier)
+    limits = Limits(timeout, memory, max_states, cpu_time)
+    return Inquiry(system, asked, options, constraint).verdict(limits, progress)
 
 
 def _formula(given: str | Formula | None) -> Formula | None:
@@ -208,36 +214,118 @@ def _formula(given: str | Formula | None) -> Formula | None:
     )
 
 
-def _constrained(
-    system: System,
-    asked: Property,
-    constraint: Any,
-    options: Options,
-    limits: Limits,
-    interrupt: Interrupt,
-    progress: Progress | None,
-) -> Verdict:
-    """Answer a question about the runs that a constraint allows."""
-    from ltlpipe.automata.constraining import constrained
+class Inquiry:
+    """One question on its way to a verdict.
 
-    if options.translator is not None:
-        raise UnsupportedError(
-            "--constraint takes what Spot translates: no --translator"
+    Parameters
+    ----------
+    system : Network or Model
+        What is asked; it is not changed.
+    asked : Property
+        What is asked of it.
+    options : Options
+        How it shall be answered.
+    constraint : spot.twa_graph, optional
+        Only runs that it accepts count.
+
+    Raises
+    ------
+    FormulaError, UnsupportedError
+        The question cannot be asked of this system.
+    """
+
+    def __init__(
+        self, system: System, asked: Property, options: Options, constraint: Any = None
+    ) -> None:
+        if constraint is not None and options.translator is not None:
+            raise UnsupportedError(
+                "--constraint takes what Spot translates: no --translator"
+            )
+        self._system, self._asked, self._options = system, asked, options
+        self._constraint = constraint
+        self._portfolio: Portfolio | None = None
+        self._lasso_limit: str | None = None
+        if constraint is None:
+            self._question = question_of(system, asked, options)
+            self._portfolio = Portfolio(self._question)
+        else:
+            self._question = question_of(
+                system, Property(violations=constraint), options
+            )
+
+    def verdict(
+        self,
+        limits: Limits,
+        observer: Callable[[Progress], None] | None = None,
+    ) -> Verdict:
+        """Answer the question within limits."""
+        clock = Clock()
+        try:
+            found = run(self._job(), limits, clock=clock, observer=observer)
+        except StoppedError as stopped:
+            found = self._stopped(stopped.reason)
+        finally:
+            self._question.close()
+        stats = replace(
+            found.stats,
+            seconds=clock.seconds,
+            compile_seconds=clock.compile_seconds,
+            cpu_seconds=clock.cpu_seconds,
+            memory_mib=clock.peak_bytes / MIB,
         )
-    try:
-        violations = constrained(
-            asked.formula or asked.violations,
-            constraint,
-            deadline=limits.deadline,
-            stopped=lambda: interrupt.pressed,
+        return replace(found, stats=stats)
+
+    def _job(self) -> Job[Verdict]:
+        if self._portfolio is None:
+            from ltlpipe.automata.constraining import constrained
+
+            asked = self._asked
+            violations = yield from constrained(
+                asked.formula or asked.violations, self._constraint
+            )
+            allowed = Property(violations=violations)
+            self._question = question_of(self._system, allowed, self._options)
+            self._portfolio = Portfolio(self._question)
+        answer = yield from self._portfolio.job()
+        if answer.kind == EMPTY:
+            return self._made(HOLDS)
+        if answer.kind != FOUND:
+            return self._made(UNKNOWN, answer.reason)
+        if answer.run is None:
+            return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
+        lasso = yield from judged(self._question, answer.run)
+        return self._made(VIOLATED, lasso=lasso)
+
+    def _stopped(self, reason: str) -> Verdict:
+        """Return the verdict of a question that a limit has ended.
+
+        A violation that was found is never lost, though its lasso may be.
+        """
+        if self._portfolio is not None and self._portfolio.has_found:
+            return self._made(VIOLATED, LASSO_LIMIT)
+        return self._made(UNKNOWN, reason)
+
+    def _made(
+        self, verdict: str, reason: str | None = None, lasso: Lasso | None = None
+    ) -> Verdict:
+        formula = self._asked.formula
+        plan, stats = Plan(None, None), Statistics()
+        if self._portfolio is not None:
+            trace = self._portfolio.trace()
+            plan, stats = trace.plan, trace.stats
+        return Verdict(
+            verdict=verdict,
+            reason=reason,
+            system=self._system.name,
+            formula=None if formula is None else formula.text,
+            formula_id=None if formula is None else formula.identifier,
+            plan=plan,
+            stats=stats,
+            lasso=lasso,
         )
-    except StoppedError as stopped:
-        return task_of(system, asked, options).stopped(stopped.reason)
-    task = task_of(system, Property(violations=violations), options)
-    return task.run(limits, interrupt, progress)
 
 
-def task_of(system: System, asked: Property, options: Options) -> Task | ModelTask:
+def question_of(system: System, asked: Property, options: Options) -> Question:
     """Return the question as one about a network or about a model.
 
     Raises
@@ -245,11 +333,15 @@ def task_of(system: System, asked: Property, options: Options) -> Task | ModelTa
     FormulaError, UnsupportedError
         As for `check`.
     """
-    if isinstance(system, Network):
-        return Task(system, asked, options)
-    from ltlpipe.verdict.model_task import ModelTask
+    from ltlpipe.systems.lts import Network
 
-    return ModelTask(system, asked, options)
+    if isinstance(system, Network):
+        from ltlpipe.question.network import NetworkQuestion
+
+        return NetworkQuestion(system, asked, options)
+    from ltlpipe.question.model import ModelQuestion
+
+    return ModelQuestion(system, asked, options)
 
 
 def livelock(
@@ -331,10 +423,26 @@ def product_size(
     UnsupportedError
         The options ask for what cannot be done.
     """
-    chosen = Options(acceptance=acceptance, **options)
-    task = task_of(system, Property(formula, violations), chosen)
+    chosen = Options(acceptance=acceptance, max_states=max_states, **options)
+    question = question_of(system, Property(formula, violations), chosen)
     if memory is None:
         memory = default_memory_mib()
-    limits = Limits.within(timeout, memory, max_states)
-    with interruptible() as interrupt:
-        return task.explore(limits, interrupt)
+    try:
+        return run(_explored(question), Limits(timeout, memory, max_states))
+    except StoppedError:
+        return None
+    finally:
+        question.close()
+
+
+def _explored(question: Question) -> Job[ProductSize | None]:
+    from ltlpipe.search.exploring import product_size_of
+
+    product = yield from question.product(question.given, Trace(question.given))
+    for packed in product.packings():
+        size = yield from product_size_of(
+            product.problem(packed), max_states=question.options.max_states
+        )
+        if packed.overflowed() is None:
+            return size
+    return None

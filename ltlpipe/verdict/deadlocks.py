@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.automata.letters import universal
+from ltlpipe.question.answer import Plan, Trace
+from ltlpipe.runtime.jobs import (
+    MIB,
+    Clock,
+    Limits,
+    Progress,
+    StoppedError,
+    run,
+    timed,
+)
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.search.deadlocks import DeadlockSearch
-from ltlpipe.search.driver import MIB, OVERFLOW, Limits, interruptible
-from ltlpipe.search.emptiness import Interrupted
-from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.systems.lts import Network
-from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import replay_model_run
-from ltlpipe.verdict.options import Options
-from ltlpipe.verdict.property import Property
-from ltlpipe.verdict.question import Question
 from ltlpipe.verdict.replay import replay_run
-from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Plan, Statistics
+from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from ltlpipe.search.driver import Interrupt, Progress
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.deadlocks import DeadlockSearch
     from ltlpipe.systems.models import PackedModel, System
     from ltlpipe.systems.packing import PackedNetwork
-    from ltlpipe.verdict.verdict import Lasso, Verdict
+    from ltlpipe.verdict.verdict import Lasso
 
 _REASON = (
     "breadth-first, because the nearest deadlock is found by what is the shortest way "
@@ -45,7 +47,7 @@ def deadlocks(
     memory: float | None = None,
     max_states: int | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Verdict:
     """Look for the nearest deadlock.
 
@@ -62,97 +64,92 @@ def deadlocks(
         "violated" if there is one: the prefix of the lasso is a shortest way to it,
         the cycle the step in which it repeats itself.  "holds" if there is none.
     """
-    question = DeadlockQuestion(system, Options(seed=seed, deadlock="stutter"))
     if memory is None:
         memory = default_memory_mib()
-    limits = Limits.within(timeout, memory, max_states)
-    with interruptible() as interrupt:
-        return question.run(limits, interrupt, progress)
-
-
-class DeadlockQuestion(Question):
-    """The question whether a system has a deadlock, on its way to a verdict."""
-
-    def __init__(self, system: System, options: Options) -> None:
-        super().__init__(system.name, Property(), options)
-        self.system = system
-        self._stats = Statistics()
-
-    @property
-    def plan(self) -> Plan:
-        """How the question is answered."""
-        return Plan(None, DeadlockSearch.name, reasons=(_REASON,))
-
-    @property
-    def stats(self) -> Statistics:
-        """What that has cost so far."""
-        return self._stats
-
-    def _note(self, **figures: Any) -> None:
-        """Add to what is known."""
-        self._stats = replace(self._stats, **figures)
-
-    def run(
-        self, limits: Limits, interrupt: Interrupt, progress: Progress | None
-    ) -> Verdict:
-        """Answer the question; what the machine cannot give is a limit, too."""
-        try:
-            for packed in self._packings():
-                verdict = self._search(packed, limits, interrupt, progress)
-                if verdict.reason != OVERFLOW:
-                    return verdict
-            return self._verdict(UNKNOWN, OVERFLOW)
-        except MemoryError:
-            return self._verdict(UNKNOWN, "memory")
-
-    def _packings(self) -> Iterable[PackedModel | PackedNetwork]:
-        seed = self.options.seed
-        if isinstance(self.system, Network):
-            letters = np.zeros(len(self.system.actions), dtype=np.int32)
-            return [pack(self.system, letters, seed=seed)]
-        return self.system.pack([], seed=seed).packings()
-
-    def _search(
-        self,
-        packed: PackedModel | PackedNetwork,
-        limits: Limits,
-        interrupt: Interrupt,
-        progress: Progress | None,
-    ) -> Verdict:
-        table = universal()
-        if buffer_bytes(packed, table) > limits.memory_bytes:
-            return self._verdict(UNKNOWN, "memory")
-        search = DeadlockSearch(make_problem(packed, table))
-        verdict = self._searched(search, limits, interrupt, progress, packed.overflowed)
-        if verdict is not None:
-            return verdict
-        began = time.monotonic()
-        try:
-            lasso = self._way(search, packed, interrupt)
-        except Interrupted as stopped:
-            return self._verdict(UNKNOWN, stopped.reason)
-        self._note(
-            memory_mib=(search.memory_bytes + search.extraction_bytes) / MIB,
-            lasso_seconds=time.monotonic() - began,
+    limits = Limits(timeout, memory, max_states)
+    clock = Clock()
+    trace = Trace(Plan(None, None, reasons=(_REASON,)))
+    lasso = None
+    try:
+        verdict, reason, lasso = run(
+            _job(system, trace, seed, max_states),
+            limits,
+            clock=clock,
+            observer=progress,
         )
-        return self._verdict(VIOLATED, lasso=lasso)
+    except StoppedError as stopped:
+        verdict, reason = UNKNOWN, stopped.reason
+        if trace.has_found:
+            verdict, reason = VIOLATED, LASSO_LIMIT
+    stats = replace(
+        trace.stats,
+        seconds=clock.seconds,
+        compile_seconds=clock.compile_seconds,
+        cpu_seconds=clock.cpu_seconds,
+        memory_mib=clock.peak_bytes / MIB,
+    )
+    return Verdict(verdict, reason, system.name, None, trace.plan, stats, lasso)
 
-    def _way(
-        self,
-        search: DeadlockSearch,
-        packed: PackedModel | PackedNetwork,
-        interrupt: Interrupt,
-    ) -> Lasso:
-        """Return the way to the deadlock, replayed."""
-        found = search.lasso(interrupt)
-        ids = np.concatenate([found.prefix, found.cycle[1:]])
-        states = packed.unpack(search.store.rows[ids])
-        actions = np.concatenate([found.prefix_actions, found.cycle_actions])
-        length = len(found.prefix_actions)
-        if isinstance(self.system, Network):
-            lasso = network_lasso(self.system, actions, states, length)
-            replay_run(self.system, lasso, stutters=True, accepting=False)
-        else:
-            lasso = model_lasso(self.system, actions, states, length)
-            replay_model_run(self.system, lasso, stutters=True)
-        return lasso
+
+def _job(
+    system: System, trace: Trace, seed: int | None, max_states: int | None
+) -> Job[tuple[str, str | None, Lasso | None]]:
+    """Search for a deadlock; return verdict, reason and lasso."""
+    from ltlpipe.search.deadlocks import DeadlockSearch
+    from ltlpipe.search.driver import OVERFLOW, advance
+    from ltlpipe.search.problem import buffer_bytes, make_problem
+    from ltlpipe.search.registers import Status
+    from ltlpipe.strategies.state_search import note_search
+
+    trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
+    table = universal()
+    for packed in _packings(system, seed):
+        yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
+        search = DeadlockSearch(make_problem(packed, table))
+        try:
+            outcome = yield from timed(
+                advance(search, max_states=max_states, overflowed=packed.overflowed),
+                lambda seconds: trace.add_seconds("search_seconds", seconds),
+            )
+        finally:
+            note_search(trace, search)
+        if outcome.reason == OVERFLOW:
+            continue
+        if outcome.reason is not None:
+            return UNKNOWN, outcome.reason, None
+        if outcome.status == Status.EMPTY:
+            return HOLDS, None, None
+        trace.has_found = True
+        lasso = yield from timed(
+            _way(system, search, packed),
+            lambda seconds: trace.add_seconds("lasso_seconds", seconds),
+        )
+        return VIOLATED, None, lasso
+    return UNKNOWN, OVERFLOW, None
+
+
+def _packings(
+    system: System, seed: int | None
+) -> Iterable[PackedModel | PackedNetwork]:
+    if isinstance(system, Network):
+        from ltlpipe.systems.packing import pack
+
+        letters = np.zeros(len(system.actions), dtype=np.int32)
+        return [pack(system, letters, seed=seed)]
+    return system.pack([], seed=seed).packings()
+
+
+def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:
+    """Return the way to the deadlock, replayed."""
+    found = yield from search.lasso()
+    ids = np.concatenate([found.prefix, found.cycle[1:]])
+    states = packed.unpack(search.store.rows[ids])
+    actions = np.concatenate([found.prefix_actions, found.cycle_actions])
+    length = len(found.prefix_actions)
+    if isinstance(system, Network):
+        lasso = network_lasso(system, actions, states, length)
+        replay_run(system, lasso, stutters=True, accepting=False)
+    else:
+        lasso = model_lasso(system, actions, states, length)
+        replay_model_run(system, lasso, stutters=True)
+    return lasso

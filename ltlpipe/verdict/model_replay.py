@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.question.property import Property
     from ltlpipe.systems.models import Model
-    from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.verdict import Lasso
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed
 
 if TYPE_CHECKING:
@@ -14,85 +15,8 @@ HOLDS = "holds"
 VIOLATED = "violated"
 UNKNOWN = "unknown"
 
-
-@dataclass(frozen=True)
-class Plan:
-    """How a verdict is reached.
-
-    Parameters
-    ----------
-    automaton : str or None
-        "BA" or "TGBA"; None where no formula is checked (``--empty``).
-    emptiness : str or None
-        Name of the emptiness check; None while the automaton on which the
-        choice depends is not known.
-    reductions : tuple of str
-        In the order of their application.
-    reasons : tuple of str
-        One sentence per choice.
-    weak : bool or None
-        Whether the property automaton is weak and the system brings no
-        acceptance; None while it is not known.
-    merges : tuple of str
-        Lines that draw how components were composed, for ``--explain``.
-    """
-
-    automaton: str | None
-    emptiness: str | None
-    reductions: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = field(default=(), compare=False)
-    weak: bool | None = None
-    merges: tuple[str, ...] = field(default=(), compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What a check has cost; None is unknown.
-
-    Parameters
-    ----------
-    states : int
-        Product states that the search has entered.
-    transitions : int
-        Transitions generated, those generated again counted again.
-    max_depth : int
-        Longest path on the search's stack, in states.
-    seconds : float
-        Wall-clock time of the whole check.
-    memory_mib : float
-        Arrays of the search in MiB, all in.
-    automaton_states : int
-        States of the property automaton.
-    acceptance : str
-        Its acceptance condition.
-    translation_seconds, search_seconds, lasso_seconds : float
-        Parts of `seconds`.
-    bytes_per_state : float
-        `memory_mib` per entered state.
-    colour_bytes_per_state : float
-        What the emptiness check itself keeps for each state, in bytes: its bits
-        of colour or its numbers, without the state's row, hash slot and stacks.
-    coverage : float or None
-        Estimated share of the states met that a search over bits did not take
-        for visited; None where states are stored.
-    details : dict
-        What only this emptiness check counts.
-    """
-
-    states: int | None = None
-    transitions: int | None = None
-    max_depth: int | None = None
-    seconds: float = 0.0
-    memory_mib: float | None = None
-    automaton_states: int | None = None
-    acceptance: str | None = None
-    translation_seconds: float | None = None
-    search_seconds: float | None = None
-    lasso_seconds: float | None = None
-    bytes_per_state: float | None = None
-    colour_bytes_per_state: float | None = None
-    coverage: float | None = None
-    details: dict[str, int] = field(default_factory=dict)
+LASSO_LIMIT = "lasso-limit"
+"""The reason of a violation whose lasso could not be extracted within the limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,9 +109,10 @@ class Verdict(Displayed):
     verdict : str
         "holds", "violated" or "unknown".
     reason : str or None
-        The limit that was hit ("timeout", "memory", "max-states",
-        "interrupted"), "overflow" for values that no row can hold, or "bitstate" for
-        a search that may have missed states, iff unknown.
+        Why it is unknown: the limit that was hit ("timeout", "memory", "max-states",
+        "cpu-time", "interrupted"), "overflow" for values that no row can hold, or
+        "bitstate" for a search that may have missed states.  "lasso-limit" where a
+        violation was found whose lasso could not be extracted within the limits.
     system : str
         Name of the system.
     formula : str or None
@@ -227,11 +152,16 @@ class Verdict(Displayed):
                 "automaton": self.plan.automaton,
                 "emptiness": self.plan.emptiness,
                 "reductions": list(self.plan.reductions),
+                "strategy": self.plan.strategy,
+                "tried": [t._asdict() for t in self.plan.tried],
             },
             "states": stats.states,
             "transitions": stats.transitions,
             "max_depth": stats.max_depth,
             "seconds": round(stats.seconds, 6),
+            "compile_seconds": round(stats.compile_seconds, 6),
+            "search_seconds": _rounded(stats.search_seconds),
+            "cpu_seconds": _rounded(stats.cpu_seconds),
             "memory_mib": _rounded(stats.memory_mib),
             "lasso": None if self.lasso is None else self.lasso.to_dict(),
             **known,

@@ -39,7 +39,7 @@ from ltlpipe.batch.table import (
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.verdict.options import ACCEPTANCE_NAMES
+from ltlpipe.question.options import ACCEPTANCE_NAMES
 from tests.cli.running import RING
 
 pytestmark = pytest.mark.usefixtures("one_copy")

@@ -13,7 +13,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.verdict.model_task import bound_propositions
-from ltlpipe.verdict.property import Property
+from ltlpipe.question.property import Property
 from tests.strategies import petri_nets
 from tests.systems.dve.strategies import models
 

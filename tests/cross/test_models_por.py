@@ -9,7 +9,7 @@ import pytest
 from ltlpipe import check
 from ltlpipe.systems.dve.model import DveModel
 from ltlpipe.verdict.model_task import bound_propositions
-from ltlpipe.verdict.property import Property
+from ltlpipe.question.property import Property
 from tests.cross.test_models import (
     dve_atoms,
     explored,

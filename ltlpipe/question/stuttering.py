@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.question.interruptible import Decision
+from ltlpipe.question.options import AMPLE
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.verdict.interruptible import Decision
-from ltlpipe.verdict.options import AMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.property import Property
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.systems.models import Model
-    from ltlpipe.verdict.options import Options
-    from ltlpipe.verdict.property import Property
 
 _SECONDS = 2.0  # for the decision; a property without an answer is not reduced
 

@@ -13,8 +13,8 @@ from ltlpipe.runtime.errors import FormulaError, LtlpipeWarning
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.options import Options
     from ltlpipe.systems.lts import Network
-    from ltlpipe.verdict.options import Options
 
 
 @dataclass(frozen=True)

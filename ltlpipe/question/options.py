@@ -51,6 +51,11 @@ BITSTATE = "se05"
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
 """The emptiness checks that can expand states by ample sets."""
 
+MAX_WORKERS = 31
+
+BOUND_TO_KERNELS = ("bitstate", "seed")
+"""Options that mean something for compiled searches only."""
+
 FAIRNESS_NAMES = ["weak", "strong"]
 
 
@@ -103,6 +108,10 @@ class Options:
     symmetric : tuple of str
         Classes of components that can be interchanged, each with commas between; none
         are found then.
+    max_states : int or None
+        Product states that a search may enter; None means no limit.
+    workers : int
+        Threads that a search may use.
     """
 
     emptiness: str = AUTO
@@ -124,6 +133,8 @@ class Options:
     fairness: str | None = None
     fair_sets: tuple[str, ...] = ()
     symmetric: tuple[str, ...] = ()
+    max_states: int | None = None
+    workers: int = 1
 
     def __post_init__(self) -> None:
         _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
@@ -162,6 +173,14 @@ class Options:
         if self.cap_states < 1:
             given = self.cap_states
             raise UnsupportedError(f"--cap-states {given}: expected 1 or more")
+        if self.max_states is not None and self.max_states < 1:
+            raise UnsupportedError(
+                f"--max-states {self.max_states}: expected 1 or more"
+            )
+        if not 1 <= self.workers <= MAX_WORKERS:
+            raise UnsupportedError(
+                f"--workers {self.workers}: expected 1 to {MAX_WORKERS}"
+            )
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
                 _one_of("reduce", name, REDUCTION_NAMES)
@@ -177,6 +196,14 @@ class Options:
     def insists_on(self, reduction: str) -> bool:
         """Whether the user names a reduction."""
         return self.reduce != AUTO and self.reduces(reduction)
+
+    @property
+    def named_strategies(self) -> list[str]:
+        """The reductions that are strategies of their own and that the user names."""
+        if self.reduce == AUTO:
+            return []
+        names = self.reduce.split(",")
+        return [name for name in names if name in REDUCTION_NAMES[1:]]
 
     @property
     def wants_decoupling(self) -> bool:

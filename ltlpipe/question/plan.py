@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES, takes_any_marks
-from ltlpipe.verdict.options import (
+from ltlpipe.question.answer import Plan
+from ltlpipe.question.options import (
     ALPHABET,
     AUTO,
     BITSTATE,
     Options,
 )
-from ltlpipe.verdict.verdict import Plan
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES, takes_any_marks
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -171,12 +171,8 @@ def settle(
         _refuse_unfit(
             name, options, automaton, system_marks, weak=weak, terminal=terminal
         )
-    kind = plan.automaton
+    kind = kind_of(plan, options, automaton)
     if kind is not None and options.acceptance == AUTO:
-        if automaton.is_buchi:
-            kind = "BA"
-        elif automaton.condition is None:
-            kind = "TGBA"
         if plan.emptiness is None or takes_any_marks(plan.emptiness):
             reasons.insert(1, f"{kind}, because {_why_kind(kind, name)}")
     if automaton.system_marks:
@@ -196,6 +192,16 @@ def settle(
         reasons=tuple(reasons),
         weak=weak,
     )
+
+
+def kind_of(plan: Plan, options: Options, automaton: PropertyAutomaton) -> str | None:
+    """Return what to call an automaton, where the kind was free; None without one."""
+    kind = plan.automaton
+    if kind is None or options.acceptance != AUTO:
+        return kind
+    if automaton.is_buchi:
+        return "BA"
+    return "TGBA" if automaton.condition is None else kind
 
 
 def _choose_for_fin(

@@ -1,4 +1,4 @@
-"""Fairness: which sets of actions a run has to be fair to, and whether a lasso is.
+"""Fairness: which sets of actions a run has to be fair to.
 
 The sets are the actions of each component, or those that the user names.
 """
@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.fairness import STRONG, Fairness, fairness_to
-from ltlpipe.search.product import MAX_MARKS
-from ltlpipe.verdict.replay import ReplayError
 
 if TYPE_CHECKING:
+    from ltlpipe.question.options import Options
     from ltlpipe.systems.lts import Network
-    from ltlpipe.verdict.options import Options
-    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.systems.models import Model
 
 
 class FairSet(NamedTuple):
@@ -55,6 +54,11 @@ def fair_sets(network: Network, options: Options) -> list[FairSet]:
             )
             for i in range(len(network.components))
         ]
+    return _few_enough(sets, options)
+
+
+def _few_enough(sets: list[FairSet], options: Options) -> list[FairSet]:
+    """Refuse more sets than an automaton has marks for."""
     most = MAX_MARKS // 2 if options.fairness == STRONG else MAX_MARKS
     if len(sets) > most:
         raise UnsupportedError(
@@ -91,37 +95,47 @@ def fairness_of(network: Network, options: Options) -> Fairness | None:
     return fairness_to([s.actions for s in sets], len(network.actions), strong=strong)
 
 
-def check_fairness(network: Network, lasso: Lasso, options: Options) -> None:
-    """Check that a lasso is fair, by its states and the components' transitions.
+def model_fair_sets(model: Model, options: Options) -> list[FairSet]:
+    """Return what a run of a model has to be fair to; nothing if not asked for.
 
     Raises
     ------
-    ReplayError
-        It is not.
+    UnsupportedError
+        No sets are named, an action does not exist, or there are more sets than marks.
     """
-    sets = fair_sets(network, options)
+    if options.fairness is None:
+        return []
+    if not options.fair_sets:
+        raise UnsupportedError(
+            f"--fairness {options.fairness} of a model requires --fair A,B: a model has "
+            "no components to be fair to"
+        )
+    numbers: dict[str, list[int]] = {}
+    for number, name in enumerate(model.actions):
+        numbers.setdefault(name, []).append(number)
+    sets = []
+    for names in options.fair_sets:
+        parts = [part.strip() for part in names.split(",")]
+        for name in parts:
+            if name not in numbers:
+                raise UnsupportedError(
+                    f"--fair {names}: no action of the system is called {name!r}"
+                )
+        actions = frozenset(number for name in parts for number in numbers[name])
+        sets.append(FairSet(names, actions))
+    return _few_enough(sets, options)
+
+
+def model_fairness(model: Model, options: Options) -> Fairness | None:
+    """Return the marks of fairness, or None if it is not asked for.
+
+    Raises
+    ------
+    UnsupportedError
+        As `model_fair_sets`.
+    """
+    sets = model_fair_sets(model, options)
     if not sets:
-        return
-    k = len(lasso.prefix)
-    cycle = lasso.states[k:-1].tolist()
-    taken = set(lasso.actions[k:].tolist())
-    enabled = [_enabled(network, state) for state in cycle]
-    for name, actions in sets:
-        if taken & actions:
-            continue
-        often = [bool(now & actions) for now in enabled]
-        if any(often) if options.fairness == STRONG else all(often):
-            raise ReplayError(f"the lasso is not fair to {name}")
-
-
-def _enabled(network: Network, state: list[int]) -> set[int]:
-    """Return the actions that are enabled in a composed state."""
-    offered = [
-        {component.labels[a] for a in component.label[component.src == local].tolist()}
-        for component, local in zip(network.components, state, strict=True)
-    ]
-    return {
-        number
-        for number, action in enumerate(network.actions)
-        if all(action.name in offered[i] for i in action.participants)
-    }
+        return None
+    strong = options.fairness == STRONG
+    return fairness_to([s.actions for s in sets], len(model.actions), strong=strong)

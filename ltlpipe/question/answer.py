@@ -1,0 +1,196 @@
+"""What a strategy answers, and what it has done so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+
+EMPTY, FOUND = "empty", "found"
+NOT_APPLICABLE, INCONCLUSIVE = "not applicable", "inconclusive"
+"""Kinds of answers."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a verdict is reached.
+
+    Parameters
+    ----------
+    automaton : str or None
+        "BA", "TGBA", "TGRA", "TFLA" or "TELA"; None where no property is checked.
+    emptiness : str or None
+        Name of the emptiness check; None where the product was searched in plain
+        Python, or before the automaton, on which the choice depends, is known.
+    reductions : tuple of str
+        In the order of their application.
+    reasons : tuple of str
+        One sentence per choice.
+    weak : bool or None
+        Whether the property automaton is weak and the system brings no
+        acceptance; None while it is not known.
+    merges : tuple of str
+        Lines that draw how components were composed, for ``--explain``.
+    strategy : str or None
+        The strategy that answered, or that came furthest.
+    tried : tuple of Tried
+        What became of each strategy.
+    """
+
+    automaton: str | None
+    emptiness: str | None
+    reductions: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = field(default=(), compare=False)
+    weak: bool | None = None
+    merges: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    strategy: str | None = None
+    tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
+
+
+class Tried(NamedTuple):
+    """What became of one strategy.
+
+    Parameters
+    ----------
+    strategy : str
+        Its name.
+    outcome : str
+        "answered", "dropped out", "set aside" (it was still at work when another
+        answered, or when a limit was hit), or "not tried".
+    seconds : float
+        How long it was at work.
+    reason : str or None
+        Why it dropped out, or why it was not tried.
+    """
+
+    strategy: str
+    outcome: str
+    seconds: float
+    reason: str | None
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        spent = "" if self.outcome == "not tried" else f" after {self.seconds:.2f} s"
+        why = f": {self.reason}" if self.reason else ""
+        return f"{self.strategy} {self.outcome}{spent}{why}"
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a check has cost; None is unknown.
+
+    Parameters
+    ----------
+    states : int
+        Product states that the search has entered.
+    transitions : int
+        Transitions generated, those generated again counted again.
+    max_depth : int
+        Longest path on the search's stack, in states.
+    seconds : float
+        Wall-clock time of the whole check, without waiting for kernels to be compiled.
+    compile_seconds : float
+        Time in which nothing was left to do but to wait for kernels.
+    cpu_seconds : float
+        CPU time of this process and of its workers.
+    memory_mib : float
+        The most that was held at a time, in MiB.
+    automaton_states : int
+        States of the property automaton.
+    acceptance : str
+        Its acceptance condition.
+    translation_seconds, search_seconds, lasso_seconds : float
+        Parts of `seconds`.
+    bytes_per_state : float
+        Bytes of the search's arrays per entered state.
+    colour_bytes_per_state : float
+        What the emptiness check itself keeps for each state, in bytes: its bits
+        of colour or its numbers, without the state's row, hash slot and stacks.
+    coverage : float or None
+        Estimated share of the states met that a search over bits did not take
+        for visited; None where states are stored.
+    details : dict
+        What only this emptiness check counts.
+    """
+
+    states: int | None = None
+    transitions: int | None = None
+    max_depth: int | None = None
+    seconds: float = 0.0
+    memory_mib: float | None = None
+    automaton_states: int | None = None
+    acceptance: str | None = None
+    translation_seconds: float | None = None
+    search_seconds: float | None = None
+    lasso_seconds: float | None = None
+    bytes_per_state: float | None = None
+    colour_bytes_per_state: float | None = None
+    coverage: float | None = None
+    details: dict[str, int] = field(default_factory=dict)
+    compile_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+
+class Run(NamedTuple):
+    """An accepting run of a system.
+
+    Parameters
+    ----------
+    actions : int32[k + c]
+        Indices into the actions of the system; -1 repeats a state without successors.
+    states : int32[k + c + 1, n]
+        Local states, or values, before each step and after the last.
+    length : int
+        k, the length of the prefix.
+    """
+
+    actions: np.ndarray
+    states: np.ndarray
+    length: int
+
+
+class Answer(NamedTuple):
+    """What a strategy has to say.
+
+    Parameters
+    ----------
+    kind : str
+        `EMPTY`, `FOUND`, `NOT_APPLICABLE` or `INCONCLUSIVE`.
+    reason : str, optional
+        Why it is one of the last two: for people; or the limit that was hit.
+    run : Run, optional
+        A run of the question's system, if it was found and is wanted.
+    """
+
+    kind: str
+    reason: str | None = None
+    run: Run | None = None
+
+
+@dataclass
+class Trace:
+    """What a strategy has done so far; it keeps this up to date as it goes.
+
+    Parameters
+    ----------
+    plan : Plan
+        As far as it is known.
+    stats : Statistics
+        Those of its search.
+    has_found : bool
+        Whether a violation is known, although its run may not be.
+    """
+
+    plan: Plan
+    stats: Statistics = field(default_factory=Statistics)
+    has_found: bool = False
+
+    def note(self, **figures: Any) -> None:
+        """Add figures to the statistics."""
+        self.stats = replace(self.stats, **figures)
+
+    def add_seconds(self, name: str, seconds: float) -> None:
+        """Add to the seconds of a phase, such as "search_seconds"."""
+        self.note(**{name: (getattr(self.stats, name) or 0.0) + seconds})

@@ -1,0 +1,238 @@
+"""A question about a model, which is judged by its states: a DVE model, a Petri net."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.automata.letters import universal
+from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.question.fairness import model_fairness
+from ltlpipe.question.options import AMPLE, AUTO, TOGETHER
+from ltlpipe.question.question import NotApplicableError, Question, note_table
+from ltlpipe.question.stuttering import decide_reduction
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.property import Property
+    from ltlpipe.question.question import View
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.systems.models import Model, PackedModel
+
+
+@dataclass
+class ModelProduct:
+    """The product of a model and an automaton.
+
+    Parameters
+    ----------
+    question : ModelQuestion
+        What is asked.
+    table : PropertyAutomaton
+        Of the violations.
+    plan : Plan
+        With the kind of automaton that this is.
+    ample : int64[n_actions, 3], optional
+        The table of ample sets.
+    """
+
+    question: ModelQuestion
+    table: PropertyAutomaton
+    plan: Plan
+    ample: np.ndarray | None = None
+    reductions: tuple[str, ...] | None = None
+
+    def packings(self) -> Iterator[PackedModel]:
+        """Yield the packed model and, as long as something overflows, a wider one."""
+        packed = self.question.system.pack(
+            list(self.question.propositions.values()),
+            extra_values=self.table.n_states,
+            seed=self.question.options.seed,
+            ample=self.ample,
+        )
+        yield from packed.packings()
+
+    def problem(self, packed: PackedModel) -> Problem:
+        """Return the product of the packed model and the automaton."""
+        from ltlpipe.search.problem import make_problem
+
+        question = self.question
+        return make_problem(
+            packed,
+            self.table,
+            stutter=question.stutters,
+            fairness=question.fairness,
+        )
+
+    def needed_bytes(self, packed: PackedModel) -> int:
+        """Return what the buffers of `problem` take."""
+        from ltlpipe.search.problem import buffer_bytes
+
+        return buffer_bytes(packed, self.table)
+
+
+class ModelQuestion(Question):
+    """One question about a model.
+
+    Parameters
+    ----------
+    system : Model
+        It is not changed.
+    asked : Property
+        What is asked of it.
+    options : Options
+        How it shall be answered.
+
+    Raises
+    ------
+    FormulaError
+        A proposition names what the model does not have.
+    UnsupportedError
+        The options ask for what cannot be done.
+
+    Attributes
+    ----------
+    propositions : dict of str to Expression
+        What the propositions of the property mean, by their texts.
+    """
+
+    def __init__(self, system: Model, asked: Property, options: Options) -> None:
+        refuse_network_options(options)
+        super().__init__(
+            system.name,
+            asked,
+            options,
+            fairness=model_fairness(system, options),
+        )
+        self.system = system
+        self.propositions = bound_propositions(system, asked)
+
+    @property
+    def stutters(self) -> bool:
+        """Whether a state without successors repeats itself for ever."""
+        return self.options.deadlock != "ignore"
+
+    def obstacle_to_ample(self) -> str | None:
+        """Return why ample sets are out of the question, whatever the property."""
+        if not self.options.reduces(AMPLE):
+            return "--reduce does not ask for it"
+        if self.fairness is not None:
+            return "fairness depends on what is enabled"
+        return None
+
+    def automaton(self, plan: Plan, trace: Trace) -> Job[PropertyAutomaton]:
+        """Return the automaton of the violations over sets of propositions."""
+        kind = (plan.automaton or "").lower()
+        if self.property.is_trivial:
+            table = universal()
+        else:
+            table = yield from self.table(kind, lambda: self._translated(kind), trace)
+        note_table(trace, table)
+        return table
+
+    def _translated(self, kind: str) -> Job[PropertyAutomaton]:
+        asked = yield from self.translated_property()
+        table = yield from asked.automaton_over_states(
+            kind,
+            list(self.propositions),
+            as_it_is=self.options.acceptance == AUTO,
+            deterministic=self.options.deterministic,
+        )
+        return table
+
+    def product(self, plan: Plan, trace: Trace) -> Job[ModelProduct]:
+        """Return the product with all steps of the model."""
+        table = yield from self.automaton(plan, trace)
+        return ModelProduct(self, table, plan)
+
+    def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[ModelProduct, str]]:
+        """Return the product with ample sets, and why they may be used.
+
+        Raises
+        ------
+        NotApplicableError
+            They may not.
+        """
+        codes, reason = yield from decide_reduction(
+            self.system, self.propositions.values(), self.property
+        )
+        if codes is None:
+            raise NotApplicableError(reason)
+        table = yield from self.automaton(plan, trace)
+        return ModelProduct(self, table, plan, codes), reason
+
+    def view(self, plan: Plan, trace: Trace) -> Job[tuple[View, PropertyAutomaton]]:
+        """Return the model in plain Python, and the automaton over its letters."""
+        from ltlpipe.strategies.instant_search import ModelView
+
+        table = yield from self.automaton(plan, trace)
+        return ModelView(self.system, list(self.propositions.values())), table
+
+    def state_array(self, rows: Sequence[Sequence[int]]) -> Any:
+        """Return states as the replay takes them, int64[n, n_variables]."""
+        return np.array(rows, dtype=np.int64).reshape(-1, len(self.system.variables))
+
+
+def refuse_network_options(options: Options) -> None:
+    """Raise UnsupportedError for options that are about networks of LTSs."""
+    if options.semantics == "action":
+        raise UnsupportedError(
+            "--semantics action: propositions of a model are about its states; "
+            'use state (an action is named by action=="...")'
+        )
+    for given, what in (
+        (options.visible is not None, "--visible"),
+        (bool(options.symmetric), "--symmetric"),
+        (options.accepting != TOGETHER, f"--accepting {options.accepting}"),
+        (
+            options.emptiness in (*DECOUPLED, *POWERSET),
+            f"--emptiness {options.emptiness}",
+        ),
+        (options.reduce not in (AUTO, "none", AMPLE), f"--reduce {options.reduce}"),
+    ):
+        if given:
+            raise UnsupportedError(f"{what} is for networks of LTSs, not for models")
+
+
+def bound_propositions(system: Model, asked: Property) -> dict[str, Expression]:
+    """Return what the propositions of a property mean in a model, by their texts.
+
+    Raises
+    ------
+    FormulaError
+        A proposition does not parse, or names what the model does not have.
+    """
+    meanings = {}
+    for text in asked.propositions:
+        try:
+            meanings[text] = system.bound(parse_proposition(text), text)
+        except FormulaError as error:
+            formula = asked.formula
+            if formula is None:
+                raise
+            raise FormulaError(
+                error.message,
+                formula=formula.text,
+                position=_place_of(text, error, formula.text),
+                file=formula.file,
+                line=formula.line,
+            ) from None
+    return meanings
+
+
+def _place_of(text: str, error: FormulaError, formula: str) -> int | None:
+    """Return where a formula has the part of a proposition that is wrong."""
+    wrong = text[error.position :].split("=")[0] if error.position is not None else text
+    names = [wrong, *wrong.replace("'", " ").split()]
+    places = [formula.find(name) for name in names]
+    return next((place for place in places if place >= 0), None)

@@ -1,0 +1,354 @@
+"""A question about a network: the facts that reductions of networks share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.automata.letters import universal
+from ltlpipe.question.fairness import fairness_of
+from ltlpipe.question.interruptible import (
+    NOT_SIMPLE,
+    Decision,
+    decide_automaton,
+    decide_formula,
+    is_simple,
+    normalised,
+    visible_letters,
+)
+from ltlpipe.question.options import (
+    ALPHABET,
+    AMPLE,
+    AMPLE_SEARCHES,
+    AUTO,
+    EACH,
+    Options,
+)
+from ltlpipe.question.plan import prefer_one_mark, tells_marks
+from ltlpipe.question.property import known_actions
+from ltlpipe.question.question import (
+    NotApplicableError,
+    Question,
+    note_table,
+)
+from ltlpipe.runtime.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.property import Property
+    from ltlpipe.question.question import View
+    from ltlpipe.reduction.alphabet import Trimmed
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.packing import PackedNetwork
+
+UNFAIR = "fairness depends on what is enabled"
+
+
+@dataclass
+class NetworkProduct:
+    """The product of a network and an automaton.
+
+    Parameters
+    ----------
+    question : NetworkQuestion
+        What is asked.
+    trimmed : Trimmed
+        Network, automaton, and the actions that its letters stand for.
+    plan : Plan
+        With the kind of automaton that this is.
+    reductions : tuple of str
+        Those that have made something smaller.
+    visible : list of int, optional
+        Letters of the visible actions, where ample sets are used.
+    """
+
+    question: NetworkQuestion
+    trimmed: Trimmed
+    plan: Plan
+    reductions: tuple[str, ...] | None
+    visible: list[int] | None = None
+
+    @property
+    def table(self) -> PropertyAutomaton:
+        """The automaton of the violations."""
+        return self.trimmed.table
+
+    def packings(self) -> Iterator[PackedNetwork]:
+        """Yield the packed network."""
+        from ltlpipe.reduction.alphabet import letters_of
+        from ltlpipe.systems.packing import pack
+
+        yield pack(
+            self.trimmed.network,
+            letters_of(self.trimmed.network, self.trimmed.actions),
+            extra_values=self.table.n_states,
+            seed=self.question.options.seed,
+        )
+
+    def problem(self, packed: PackedNetwork) -> Problem:
+        """Return the product of the packed network and the automaton."""
+        from ltlpipe.reduction.alphabet import letters_of
+        from ltlpipe.reduction.ample import relation_of
+        from ltlpipe.search.ample import Inner
+        from ltlpipe.search.problem import make_problem
+
+        options, stutters = self.question.options, self.question.stutters
+        if self.visible is None:
+            return make_problem(
+                packed, self.table, stutter=stutters, fairness=self.question.fairness
+            )
+        letters = letters_of(self.trimmed.network, self.trimmed.actions)
+        return make_problem(
+            packed,
+            self.table,
+            stutter=stutters,
+            relation=relation_of(self.trimmed.network, packed),
+            visible=np.isin(letters, self.visible),
+            inner=Inner[options.ample_inner.upper()],
+        )
+
+    def needed_bytes(self, packed: PackedNetwork) -> int:
+        """Return what the buffers of `problem` take."""
+        from ltlpipe.search.ample import ample_bytes
+        from ltlpipe.search.problem import buffer_bytes
+
+        needed = buffer_bytes(packed, self.table)
+        if self.visible is not None:
+            needed += ample_bytes(packed, len(self.trimmed.network.actions))
+        return needed
+
+
+class NetworkQuestion(Question):
+    """One question about a network.
+
+    Parameters
+    ----------
+    system : Network
+        It is not changed.
+    asked : Property
+        What is asked of it.
+    options : Options
+        How it shall be answered.
+
+    Raises
+    ------
+    FormulaError
+        A proposition is no action of the network, and the options are strict.
+    UnsupportedError
+        The options ask for what cannot be done.
+    """
+
+    def __init__(self, system: Network, asked: Property, options: Options) -> None:
+        if options.visible is not None and asked.violations is None:
+            raise UnsupportedError(
+                "--visible requires --automaton; the visible actions of a formula are "
+                "those that it names"
+            )
+        if options.semantics == "state":
+            raise UnsupportedError(
+                "--semantics state: the states of a network of LTSs have no "
+                "propositions; use action"
+            )
+        super().__init__(
+            system.name,
+            asked,
+            options,
+            system_marks=int(system.has_acceptance),
+            fairness=fairness_of(system, options),
+        )
+        if self.fairness is not None and options.reduce not in (AUTO, "none"):
+            raise UnsupportedError(
+                f"--reduce {options.reduce} changes what is enabled, on which "
+                "--fairness depends: use none"
+            )
+        self.system = system
+        self.actions = known_actions(system, asked, options)
+
+    @property
+    def stutters(self) -> bool:
+        """Whether a state without successors repeats itself for ever."""
+        return self.options.stutters
+
+    @property
+    def network(self) -> NetworkQuestion:
+        """Itself: a network has components."""
+        return self
+
+    @property
+    def accepts_apart(self) -> bool:
+        """Whether several components accept, each for itself."""
+        accepting = [c for c in self.system.components if c.accepting is not None]
+        return self.options.accepting == EACH and len(accepting) > 1
+
+    def obstacle_to_ample(self) -> str | None:
+        """Return why ample sets are out of the question, whatever the property."""
+        options, named = self.options, self.given.emptiness
+        if not options.reduces(AMPLE):
+            return "--reduce does not ask for it"
+        if self.fairness is not None:
+            return UNFAIR
+        if options.bitstate is not None:
+            return "--bitstate takes all steps"
+        if named is not None and named not in AMPLE_SEARCHES:
+            return f"{named} takes all steps"
+        return self.obstacle_of_acceptance()
+
+    def obstacle_of_acceptance(self) -> str | None:
+        """Return why a reduction that keeps words alone is out of the question."""
+        if self.property.is_trivial or self.system.has_acceptance:
+            return "acceptance of the system is about states"
+        return None
+
+    def automaton(
+        self, plan: Plan, actions: list[str], trace: Trace
+    ) -> Job[PropertyAutomaton]:
+        """Return the automaton of the violations over some actions."""
+        told = tells_marks(plan, self.system_marks)
+        acceptance = (plan.automaton or "").lower()
+        if self.property.is_trivial:
+            table = universal()
+        else:
+            key = (acceptance, tuple(actions), told)
+            table = yield from self.table(
+                key, lambda: self._translated(acceptance, actions, told), trace
+            )
+        note_table(trace, table)
+        return table
+
+    def _translated(
+        self, acceptance: str, actions: list[str], told: int
+    ) -> Job[PropertyAutomaton]:
+        asked = yield from self.translated_property()
+        table = yield from asked.automaton(
+            acceptance,
+            actions,
+            told,
+            deterministic=self.options.deterministic,
+        )
+        return table
+
+    def trimmed(
+        self, network: Network, plan: Plan, trace: Trace
+    ) -> Job[tuple[Trimmed, tuple[str, ...]]]:
+        """Return what is searched of a network, and what has made it smaller.
+
+        Parameters
+        ----------
+        network : Network
+            That of the question, or what a reduction has made of it.
+        plan : Plan
+            Which automaton.
+        trace : Trace
+            Is told of the automaton.
+        """
+        from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
+
+        # Invisible actions of an automaton may be hidden: then they are as any other.
+        actions = [name for name in self.actions if name in network.action_index]
+        if not self.options.reduces(ALPHABET) or self.fairness is not None:
+            table = yield from self.automaton(plan, actions, trace)
+            return Trimmed(network, table, actions), ()
+        smaller, known = yield from trim_alone(network, actions)
+        table = yield from self.automaton(plan, known, trace)
+        trimmed = Trimmed(smaller, table, known)
+        if not self.options.stutters:
+            trimmed = yield from trim_with(*trimmed)
+        note_table(trace, trimmed.table)
+        changed = trimmed.network is not network or trimmed.actions != actions
+        return trimmed, (ALPHABET,) if changed else ()
+
+    def product(self, plan: Plan, trace: Trace) -> Job[NetworkProduct]:
+        """Return the product with all steps of the network."""
+        return self.product_of(self.system, plan, trace)
+
+    def product_of(
+        self, network: Network, plan: Plan, trace: Trace
+    ) -> Job[NetworkProduct]:
+        """Return the product with all steps of a network that takes the system's place."""
+        trimmed, reductions = yield from self.trimmed(network, plan, trace)
+        return NetworkProduct(self, trimmed, plan, reductions)
+
+    def ample_product(
+        self, plan: Plan, trace: Trace
+    ) -> Job[tuple[NetworkProduct, str]]:
+        """Return the product with ample sets, and why they may be used.
+
+        Raises
+        ------
+        NotApplicableError
+            They may not.
+        """
+        return self.ample_product_of(self.system, plan, trace)
+
+    def ample_product_of(
+        self, network: Network, plan: Plan, trace: Trace
+    ) -> Job[tuple[NetworkProduct, str]]:
+        """Return `ample_product` of a network that takes the system's place."""
+        decision, product = yield from self.interruptible_product(network, plan, trace)
+        if not decision.allowed:
+            raise NotApplicableError(decision.reason)
+        trimmed = product.trimmed
+        if not is_simple(trimmed.table):
+            raise NotApplicableError(NOT_SIMPLE)
+        visible = self.visible_letters(trimmed)
+        normal = normalised(trimmed.table, visible)
+        if plan.emptiness == "dfs-weak" and not normal.weak:
+            raise NotApplicableError("the automaton's normal form is not weak")
+        note_table(trace, normal)
+        found = trimmed._replace(table=normal)
+        return replace(product, trimmed=found, visible=visible), decision.reason
+
+    def interruptible_product(
+        self, network: Network, plan: Plan, trace: Trace
+    ) -> Job[tuple[Decision, NetworkProduct]]:
+        """Return whether the property is interruptible, and a product that shows it.
+
+        Its automaton is a Büchi automaton where the kind is free, as normal forms need
+        it.
+        """
+        decision = yield from self.decision()
+        if decision is None or (decision.allowed and self.obstacle_to_ample() is None):
+            plan = self.with_one_mark(plan)
+        product = yield from self.product_of(network, plan, trace)
+        if decision is None:
+            visible = self.visible_letters(product.trimmed)
+            decision = Decision(False, NOT_SIMPLE)
+            if is_simple(product.table):
+                decision = yield from decide_automaton(product.table, visible)
+        return decision, product
+
+    def with_one_mark(self, plan: Plan) -> Plan:
+        """Ask for a Büchi automaton, unless the automaton is to be left as it is."""
+        return plan if self.generic else prefer_one_mark(plan, self.options)
+
+    def decision(self) -> Job[Decision | None]:
+        """Decide if the property is interruptible; None if its automaton must tell."""
+        if self.property.is_trivial:
+            return Decision(True, "nothing but the acceptance of the system counts")
+        formula = self.property.formula
+        if formula is None:
+            return None
+        decision = yield from self.fact("decision", lambda: decide_formula(formula))
+        return decision
+
+    def visible_letters(self, trimmed: Trimmed) -> list[int]:
+        """Return the letters of the visible actions."""
+        return visible_letters(trimmed.actions, self.options.visible_actions)
+
+    def view(self, plan: Plan, trace: Trace) -> Job[tuple[View, PropertyAutomaton]]:
+        """Return the network in plain Python, and the automaton over its letters."""
+        from ltlpipe.strategies.instant_search import NetworkView
+
+        table = yield from self.automaton(plan, self.actions, trace)
+        return NetworkView(self.system, self.actions), table
+
+    def state_array(self, rows: Sequence[Sequence[int]]) -> Any:
+        """Return states as the replay takes them, int32[n, n_components]."""
+        return np.array(rows, dtype=np.int32).reshape(-1, len(self.system.components))

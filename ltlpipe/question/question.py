@@ -1,0 +1,217 @@
+"""A question: a system, a property, options, and the facts that strategies share.
+
+A fact (an automaton, whether the property is interruptible, the trimmed network) is
+found by a job when a strategy first asks for it, and kept.  Strategies that wait for the
+same fact share the job (`ltlpipe.runtime.jobs.Shared`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+
+from ltlpipe.question.answer import Trace
+from ltlpipe.question.options import AMPLE
+from ltlpipe.question.plan import make_plan
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import Shared, timed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    import numpy as np
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.question.answer import Plan
+    from ltlpipe.question.network import NetworkQuestion
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.property import Property
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.fairness import Fairness
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.systems.models import PackedModel
+    from ltlpipe.systems.packing import PackedNetwork
+
+Fact = TypeVar("Fact")
+
+
+class NotApplicableError(Exception):
+    """A strategy finds out, while it is at work, that it cannot be used.
+
+    Parameters
+    ----------
+    reason : str
+        Why, for people.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class Product(Protocol):
+    """What a search state by state is given."""
+
+    table: PropertyAutomaton
+    plan: Plan
+    reductions: tuple[str, ...] | None
+
+    def packings(self) -> Iterator[PackedNetwork | PackedModel]:
+        """Yield the packed system and, as long as something overflows, a wider one."""
+
+    def problem(self, packed: Any) -> Problem:
+        """Return the product of a packed system and the automaton."""
+
+    def needed_bytes(self, packed: Any) -> int:
+        """Return what the buffers of `problem` take."""
+
+
+class View(Protocol):
+    """A system in plain Python, as `instant` searches it."""
+
+    def initial(self) -> Any:
+        """Return the initial state, which can be hashed."""
+
+    def steps(self, state: Any) -> list[Any]:
+        """Return the steps of a state: action, letter, marks, next state."""
+
+    def row(self, state: Any) -> list[int]:
+        """Return a state as a row of `ltlpipe.question.answer.Run.states`."""
+
+
+class Question(ABC):
+    """One question about one system.
+
+    Parameters
+    ----------
+    name : str
+        Of the system.
+    asked : Property
+        What is asked of it.
+    options : Options
+        How it shall be answered.
+    system_marks : int
+        Acceptance marks that the system brings.
+    fairness : Fairness, optional
+        What runs have to be fair to.
+
+    Raises
+    ------
+    UnsupportedError
+        The options ask for what cannot be done.
+
+    Attributes
+    ----------
+    given : Plan
+        What the options settle.
+    generic : bool
+        Whether the property's automaton is taken as it is, and not made a Büchi
+        automaton for the sake of a reduction.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        asked: Property,
+        options: Options,
+        *,
+        system_marks: int = 0,
+        fairness: Fairness | None = None,
+    ) -> None:
+        self.name = name
+        self.property = asked
+        self.options = options
+        self.system_marks = system_marks
+        self.fairness = fairness
+        has_fin = asked.has_fin or options.translator is not None
+        if options.translator is not None and asked.formula is None:
+            raise UnsupportedError("--translator requires a formula")
+        self.given: Plan = make_plan(
+            options, has_property=not asked.is_trivial, has_fin=has_fin
+        )
+        self.generic = options.deterministic or (
+            has_fin and not options.insists_on(AMPLE)
+        )
+        self._facts: dict[Hashable, Shared[Any]] = {}
+
+    @property
+    @abstractmethod
+    def stutters(self) -> bool:
+        """Whether a state without successors repeats itself for ever."""
+
+    @property
+    def network(self) -> NetworkQuestion | None:
+        """The question with what only a system with components has, or None."""
+        return None
+
+    @abstractmethod
+    def product(self, plan: Plan, trace: Trace) -> Job[Product]:
+        """Return the product with all steps of the system.
+
+        Parameters
+        ----------
+        plan : Plan
+            Which automaton, and which search if that is settled.
+        trace : Trace
+            Is told of the automaton.
+        """
+
+    @abstractmethod
+    def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[Product, str]]:
+        """Return the product with ample sets, and why they may be used.
+
+        Raises
+        ------
+        NotApplicableError
+            They may not.
+        """
+
+    @abstractmethod
+    def obstacle_to_ample(self) -> str | None:
+        """Return why ample sets are out of the question, whatever the property."""
+
+    @abstractmethod
+    def view(self, plan: Plan, trace: Trace) -> Job[tuple[View, PropertyAutomaton]]:
+        """Return the system in plain Python, and the automaton over its letters."""
+
+    @abstractmethod
+    def state_array(self, rows: list[list[int]]) -> np.ndarray:
+        """Return states as the replay takes them."""
+
+    def fact(self, key: Hashable, make: Callable[[], Job[Fact]]) -> Job[Fact]:
+        """Return a fact, found by the job that `make` returns unless it is known."""
+        shared = self._facts.get(key)
+        if shared is None:
+            shared = self._facts[key] = Shared(make)
+        result: Fact = yield from shared.wait()
+        return result
+
+    def table(
+        self,
+        key: Hashable,
+        make: Callable[[], Job[PropertyAutomaton]],
+        trace: Trace,
+    ) -> Job[PropertyAutomaton]:
+        """Return an automaton of the violations, and tell a trace of it."""
+
+        def spend(seconds: float) -> None:
+            trace.add_seconds("translation_seconds", seconds)
+
+        table = yield from timed(self.fact(("table", key), make), spend)
+        note_table(trace, table)
+        return table
+
+    def close(self) -> None:
+        """End the jobs that are still at work."""
+        for shared in self._facts.values():
+            shared.close()
+
+
+def note_table(trace: Trace, table: PropertyAutomaton) -> None:
+    """Tell a trace the size of the automaton that is searched with."""
+    trace.note(automaton_states=table.n_states, acceptance=table.acceptance)
+
+
+def refuse(what: str, reason: str) -> NoReturn:
+    """Raise UnsupportedError for a strategy that the options insist on."""
+    raise UnsupportedError(f"{what} cannot be used: {reason}")

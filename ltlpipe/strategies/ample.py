@@ -1,0 +1,57 @@
+"""Search state by state with ample sets: steps that commute are taken in one order.
+
+Sources: S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
+Reduction", CAV 2020, for networks; docs/models-por.md for models, by tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ltlpipe.question.options import AMPLE
+from ltlpipe.question.plan import settle
+from ltlpipe.strategies.state_search import search_states
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Answer, Plan, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Product, Question
+    from ltlpipe.runtime.jobs import Job
+
+name = AMPLE
+supersedes: str | None = "explicit"
+
+
+def is_named(options: Options) -> bool:
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return options.insists_on(AMPLE)
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    return question.obstacle_to_ample()
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    product, reason = yield from question.ample_product(question.given, trace)
+    trace.plan = ample_plan(question, product, reason)
+    answer = yield from search_states(question, product, trace)
+    return answer
+
+
+def ample_plan(question: Question, product: Product, reason: str) -> Plan:
+    """Return the settled plan of a search with ample sets."""
+    plan = settle(
+        product.plan,
+        question.options,
+        product.table,
+        question.system_marks,
+        product.reductions,
+        question.fairness,
+    )
+    said = f"ample sets, because {reason}"
+    return replace(
+        plan, reductions=(*plan.reductions, AMPLE), reasons=(*plan.reasons, said)
+    )

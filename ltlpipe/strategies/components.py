@@ -1,0 +1,201 @@
+"""Components composed, hidden and reduced; then a search of what is left.
+
+Where the property is interruptible, components are replaced by what the others, and the
+property, can see of them (docs/components.md); otherwise each by its quotient by strong
+bisimilarity.  Compositions are small at first: most networks need no large ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ltlpipe.automata.letters import OTHER
+from ltlpipe.question.answer import FOUND, Answer, Run
+from ltlpipe.question.network import UNFAIR
+from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS
+from ltlpipe.question.plan import settle
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.jobs import MAX_STATES, Progress, timed
+from ltlpipe.strategies.ample import ample_plan
+from ltlpipe.strategies.explicit import OF_SETS
+from ltlpipe.strategies.state_search import search_states
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.interruptible import Decision
+    from ltlpipe.question.network import NetworkProduct, NetworkQuestion
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
+    from ltlpipe.reduction.components.groups import Reduced
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.lts import Network
+
+name = COMPONENTS
+supersedes: str | None = None
+
+COMPOSED_BYTES = 1024
+"""What a state of a composition takes at most: 64 transitions, and 64 members."""
+
+SMALL_CAP = 10_000
+SOME_STATES = 500_000
+"""Limits of compositions, and of the search behind them, at first."""
+
+
+def is_named(options: Options) -> bool:
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return options.insists_on(COMPONENTS)
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    options, network = question.options, question.network
+    if network is None:
+        return "a model has no components"
+    if not options.reduces(COMPONENTS):
+        return "--reduce does not ask for it"
+    if options.emptiness in OF_SETS:
+        return f"{options.emptiness} does not look at one state at a time"
+    if question.fairness is not None:
+        return UNFAIR
+    if options.bitstate is not None:
+        return "--bitstate is for systems as they are"
+    return network.obstacle_of_acceptance()
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    network = question.network
+    assert network is not None  # by `obstacle`
+    cap = question.options.cap_states
+    grant = yield Progress("reducing components")
+    cap = min(cap, max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES)))
+    if cap > SMALL_CAP:
+        answer = yield from _answer(network, SMALL_CAP, SOME_STATES, trace)
+        if answer.reason != MAX_STATES:
+            return answer
+        trace.plan = question.given
+    answer = yield from _answer(network, cap, None, trace)
+    return answer
+
+
+def _answer(
+    question: NetworkQuestion, cap: int, max_states: int | None, trace: Trace
+) -> Job[Answer]:
+    """Reduce components up to so many states, and search what is left."""
+    decision, before, reduced = yield from reduce_network(question, cap, trace)
+    trace.note(details={"largest_composition": reduced.largest})
+    product, plan = yield from _product(question, decision, reduced, trace)
+    trace.plan = note_components(plan, reduced, decision)
+    answer = yield from search_states(question, product, trace, max_states=max_states)
+    if answer.kind != FOUND or answer.run is None:
+        return answer
+    lifted = yield from lift(before, reduced, answer.run, trace)
+    return Answer(FOUND, run=lifted)
+
+
+def reduce_network(
+    question: NetworkQuestion, cap: int, trace: Trace
+) -> Job[tuple[Decision, Network, Reduced]]:
+    """Reduce the components of a question's network.
+
+    Returns
+    -------
+    decision : Decision
+        Whether the property is interruptible.
+    network : Network
+        What was reduced: the question's, trimmed.
+    reduced : Reduced
+        What takes its place.
+    """
+    from ltlpipe.reduction.components.merging import shrink_components
+    from ltlpipe.reduction.components.sharing import reduced_components, trimmed_network
+
+    visible, network = question.actions, question.system
+    if question.options.reduces(ALPHABET):
+        network = yield from trimmed_network(network)
+    decision = yield from question.decision()
+    if decision is None:
+        # It is about words that the trimmed network can perform.
+        decision, product = yield from question.interruptible_product(
+            question.system, question.given, trace
+        )
+        visible = product.trimmed.actions
+        if decision.allowed:  # the others may be hidden
+            letters = question.visible_letters(product.trimmed)
+            visible = [visible[letter - OTHER - 1] for letter in letters]
+        if _size(product.trimmed.network) < _size(network):
+            network = product.trimmed.network
+    if decision.allowed and not question.stutters:
+        reduced = yield from reduced_components(network, visible, cap_states=cap)
+    else:
+        reduced = yield from shrink_components(network, visible)
+    return decision, network, reduced
+
+
+def _product(
+    question: NetworkQuestion, decision: Decision, reduced: Reduced, trace: Trace
+) -> Job[tuple[NetworkProduct, Plan]]:
+    """Return the product of the reduced network, with ample sets if they may be used."""
+    given = question.given
+    hindrance = question.obstacle_to_ample()
+    if hindrance is None:
+        try:
+            product, reason = yield from question.ample_product_of(
+                reduced.network, given, trace
+            )
+            return product, ample_plan(question, product, reason)
+        except NotApplicableError as error:
+            hindrance = error.reason
+    if question.options.insists_on(AMPLE):
+        raise NotApplicableError(f"--reduce asks for ample sets, but {hindrance}")
+    plan = given
+    if decision.allowed and question.property.formula is None:
+        plan = question.with_one_mark(given)
+    product = yield from question.product_of(reduced.network, plan, trace)
+    return product, settle(
+        product.plan,
+        question.options,
+        product.table,
+        question.system_marks,
+        product.reductions,
+        question.fairness,
+    )
+
+
+def lift(before: Network, reduced: Reduced, run: Run, trace: Trace) -> Job[Run]:
+    """Return a run of the network that was reduced, from one of what took its place."""
+    from ltlpipe.verdict.lifting import Lifter
+
+    lifted = yield from timed(
+        Lifter(before).lift(reduced.groups, run.actions, run.states[-1], run.length),
+        lambda seconds: trace.add_seconds("lasso_seconds", seconds),
+    )
+    return Run(*lifted)
+
+
+def note_components(plan: Plan, reduced: Reduced, decision: Decision) -> Plan:
+    """Say in a settled plan how components were reduced."""
+    from ltlpipe.reduction.components.groups import tree
+
+    n_before = len(frozenset().union(*(group.members for group in reduced.groups)))
+    if any(group.equivalence == "strong" for group in reduced.groups):
+        why = "" if decision.allowed else f", and no more, because {decision.reason}"
+        said = f"bisimilar states of components are one{why}"
+    else:
+        said = (
+            f"components, because {decision.reason}: {n_before} became "
+            f"{len(reduced.groups)}, with at most {reduced.largest:,} states on the way"
+        )
+    trimmed = tuple(r for r in plan.reductions if r == ALPHABET)
+    others = tuple(r for r in plan.reductions if r != ALPHABET)
+    return replace(
+        plan,
+        reductions=(*trimmed, COMPONENTS, *others),
+        reasons=(*plan.reasons, said),
+        merges=tuple(line for group in reduced.groups for line in tree(group)),
+    )
+
+
+def _size(network: Network) -> int:
+    return sum(component.n_transitions for component in network.components)

@@ -1,0 +1,234 @@
+"""Decoupled search: states share what components can do on their own.
+
+Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
+omega-Regular Properties with Decoupled Search", CAV 2021; docs/decoupled.md has what
+goes beyond it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.interruptible import is_simple, normalised
+from ltlpipe.question.network import UNFAIR
+from ltlpipe.question.options import COMPONENTS, DECOUPLING
+from ltlpipe.question.plan import settle
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.reduction.decoupling import Asked, estimate
+from ltlpipe.runtime.jobs import timed
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
+from ltlpipe.strategies import components
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.network import NetworkQuestion
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.search.decoupled.monitors import Monitor
+
+name = DECOUPLING
+supersedes: str | None = None
+
+
+def is_named(options: Options) -> bool:
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return options.wants_decoupling
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    options, named = question.options, question.given.emptiness
+    network = question.network
+    if network is None:
+        return "a model has no components"
+    if named is not None and named not in DECOUPLED:
+        return f"{named} looks at one state at a time"
+    if named is None and not options.reduces(DECOUPLING):
+        return "--reduce does not ask for it"
+    if question.fairness is not None:
+        return UNFAIR
+    if question.stutters:
+        return "sets of states do not tell which of them are deadlocks"
+    if named == DECOUPLED_SCC and network.system.has_acceptance:
+        return f"{DECOUPLED_SCC} takes no components that accept: use {DECOUPLED_NDFS}"
+    if is_named(options) or network.accepts_apart:
+        return None
+    found = estimate(network.system, question.property.propositions)
+    return None if found.pays else str(found)
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    network = question.network
+    assert network is not None  # by `obstacle`
+    if question.options.insists_on(COMPONENTS):
+        hindrance = components.obstacle(question)
+        if hindrance is not None:
+            raise NotApplicableError(f"--reduce components: {hindrance}")
+        cap = question.options.cap_states
+        decided, before, reduced = yield from components.reduce_network(
+            network, cap, trace
+        )
+        trace.note(details={"largest_composition": reduced.largest})
+        asked, plan = yield from _asked(network, reduced.network, trace)
+        trace.plan = components.note_components(plan, reduced, decided)
+        answer = yield from _search(network, asked, trace)
+        if answer.run is None:
+            return answer
+        run = yield from components.lift(before, reduced, answer.run, trace)
+        return Answer(FOUND, run=run)
+    asked, trace.plan = yield from _asked(network, network.system, trace)
+    answer = yield from _search(network, asked, trace)
+    return answer
+
+
+def _asked(
+    question: NetworkQuestion, system: Any, trace: Trace
+) -> Job[tuple[Asked, Plan]]:
+    """Return what is asked of the search, and the plan."""
+    decision, product = yield from question.interruptible_product(
+        system, question.given, trace
+    )
+    if not decision.allowed:
+        raise NotApplicableError(decision.reason)
+    trimmed = product.trimmed
+    if trimmed.table.condition is not None:
+        raise NotApplicableError(not_generalised(trimmed.table))
+    visible = question.visible_letters(trimmed)
+    trivial = question.property.is_trivial
+    if is_simple(trimmed.table) and not trivial:
+        trimmed = trimmed._replace(table=normalised(trimmed.table, visible))
+    trace.note(automaton_states=trimmed.table.n_states)
+    chosen = _with_search(product.plan, _search_name(question))
+    plan = settle(
+        chosen,
+        question.options,
+        trimmed.table,
+        question.system_marks,
+        product.reductions,
+    )
+    found = estimate(trimmed.network, [trimmed.actions[v - 1] for v in visible])
+    plan = replace(
+        plan,
+        reductions=(*plan.reductions, DECOUPLING),
+        reasons=(*plan.reasons, f"{DECOUPLING}, because {found}"),
+    )
+    return Asked(trimmed, visible, trivial, not question.accepts_apart), plan
+
+
+def not_generalised(table: PropertyAutomaton) -> str:
+    """Return why searches of sets of states do not take an automaton."""
+    return (
+        f"its automaton accepts by {table.acceptance} (--acceptance tgba makes it "
+        "generalised Büchi)"
+    )
+
+
+def _search_name(question: NetworkQuestion) -> str:
+    named = question.options.emptiness
+    if named in DECOUPLED:
+        return named
+    return DECOUPLED_NDFS if question.system.has_acceptance else DECOUPLED_SCC
+
+
+def _with_search(plan: Plan, search: str) -> Plan:
+    """Make a decoupled search that of a plan, before it is settled."""
+    reasons = plan.reasons
+    if plan.emptiness is None:
+        reasons = (f"{search}, because {_WHY[search]}", *reasons)
+    return replace(plan, emptiness=search, reasons=reasons)
+
+
+def _search(question: NetworkQuestion, asked: Asked, trace: Trace) -> Job[Answer]:
+    """Search decoupled states for an accepting run."""
+    from ltlpipe.search.decoupled.lassos import lasso
+    from ltlpipe.search.driver import advance
+    from ltlpipe.search.registers import Status
+
+    network = asked.trimmed.network
+    search = yield from _new_search(question, asked, trace)
+    try:
+        outcome = yield from timed(
+            advance(search, max_states=question.options.max_states),
+            lambda seconds: trace.add_seconds("search_seconds", seconds),
+        )
+    finally:
+        _note(trace, search)
+    if outcome.reason is not None:
+        return Answer(INCONCLUSIVE, outcome.reason)
+    if outcome.status == Status.EMPTY:
+        return Answer(EMPTY)
+    trace.has_found = True
+    if not question.options.lasso:
+        return Answer(FOUND)
+    found = yield from timed(
+        lasso(network, search.trace(), search.network),
+        lambda seconds: trace.add_seconds("lasso_seconds", seconds),
+    )
+    return Answer(FOUND, run=Run(found.actions, found.states, found.length))
+
+
+def _new_search(
+    question: NetworkQuestion, asked: Asked, trace: Trace
+) -> Job[DecoupledSCC | DecoupledNDFS]:
+    """Build the tables of a decoupled search."""
+    from ltlpipe.search.decoupled.building import decouple
+    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.search.decoupled.monitors import counted
+
+    network, options = asked.trimmed.network, question.options
+    if trace.plan.emptiness == DECOUPLED_SCC:
+        tables = yield from decouple(network, _monitor(asked), seed=options.seed)
+        return DecoupledSCC(tables)
+    if asked.trivial and asked.together:
+        tables = yield from decouple(network, seed=options.seed)
+    else:
+        tables = yield from decouple(
+            network, counted(_monitor(asked)), seed=options.seed
+        )
+    return DecoupledNDFS(tables, stack_test=options.stack_test)
+
+
+def _monitor(asked: Asked) -> Monitor:
+    from ltlpipe.reduction.alphabet import letters_of
+    from ltlpipe.search.decoupled.monitors import monitor_of
+
+    trimmed = asked.trimmed
+    return monitor_of(
+        trimmed.network,
+        trimmed.table,
+        letters_of(trimmed.network, trimmed.actions).tolist(),
+        asked.visible,
+        together=asked.together,
+    )
+
+
+def _note(trace: Trace, search: DecoupledSCC | DecoupledNDFS) -> None:
+    from ltlpipe.search.registers import Reg
+
+    registers = search.registers
+    trace.note(
+        states=int(registers[Reg.VISITED]),
+        transitions=int(registers[Reg.TRANSITIONS]),
+        max_depth=int(registers[Reg.MAX_DEPTH]),
+        details=trace.stats.details | search.statistics(),
+    )
+
+
+_WHY = {
+    DECOUPLED_SCC: (
+        "only the property accepts: then decoupled states need no references, and a "
+        "search for SCCs takes any number of marks (docs/decoupled.md)"
+    ),
+    DECOUPLED_NDFS: (
+        "components accept: a nested search keeps apart from which accepting states "
+        "others are reached (Gnad et al. 2021, Sec. 4)"
+    ),
+}

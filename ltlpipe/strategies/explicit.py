@@ -1,0 +1,54 @@
+"""Search of the whole product, state by state, with all steps of the system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe.question.plan import settle
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+from ltlpipe.strategies.state_search import search_states
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Answer, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+
+name = "explicit"
+supersedes: str | None = None
+
+OF_SETS = (*DECOUPLED, *POWERSET)
+"""Emptiness checks that do not look at one state at a time."""
+
+
+def is_named(options: Options) -> bool:  # noqa: ARG001 (one signature for all)
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return False
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    options = question.options
+    if options.emptiness in OF_SETS:
+        return f"{options.emptiness} does not look at one state at a time"
+    if options.named_strategies:
+        return "--reduce does not ask for it"
+    network = question.network
+    if network is not None and network.accepts_apart:
+        return "--accepting each needs decoupled search"
+    return None
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    product = yield from question.product(question.given, trace)
+    trace.plan = settle(
+        question.given,
+        question.options,
+        product.table,
+        question.system_marks,
+        product.reductions,
+        question.fairness,
+    )
+    answer = yield from search_states(question, product, trace)
+    return answer

@@ -1,0 +1,99 @@
+"""The product in plain Python: for questions too small to load, or compile, kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.options import AUTO, BOUND_TO_KERNELS
+from ltlpipe.question.plan import kind_of
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.jobs import MAX_STATES, timed
+from ltlpipe.strategies import instant_search
+from ltlpipe.systems.plain import TooLargeError
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.strategies.instant_search import PlainLasso
+
+name = "instant"
+supersedes: str | None = None
+
+MOST_STATES = 3_000
+"""States of the product that are searched: about a tenth of a second."""
+
+
+def is_named(options: Options) -> bool:  # noqa: ARG001 (one signature for all)
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return False
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    options = question.options
+    if options.emptiness != AUTO:
+        return f"{options.emptiness} is asked for"
+    if options.named_strategies:
+        return "--reduce does not ask for it"
+    for option in BOUND_TO_KERNELS:
+        if getattr(options, option) is not None:
+            return f"--{option} is about the compiled searches"
+    return None
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    try:
+        view, table = yield from question.view(question.given, trace)
+    except TooLargeError:
+        raise NotApplicableError("the system is too large for plain Python") from None
+    plan = question.given
+    trace.plan = _noted(plan, kind_of(plan, question.options, table))
+    limit = question.options.max_states
+    most = MOST_STATES if limit is None else min(limit, MOST_STATES)
+    outcome = yield from timed(
+        instant_search.search(
+            view,
+            table,
+            system_marks=view.n_marks,
+            condition=view.condition,
+            stutter=question.stutters,
+            max_states=most,
+        ),
+        lambda seconds: trace.add_seconds("search_seconds", seconds),
+    )
+    trace.note(
+        states=outcome.states,
+        transitions=outcome.transitions,
+        max_depth=outcome.max_depth,
+    )
+    if outcome.status == instant_search.TOO_MANY:
+        reason = f"more than {most:,} states" if most != limit else MAX_STATES
+        return Answer(INCONCLUSIVE, reason)
+    if outcome.status == instant_search.EMPTY:
+        return Answer(EMPTY)
+    trace.has_found = True
+    if not question.options.lasso:
+        return Answer(FOUND)
+    assert outcome.lasso is not None
+    return Answer(FOUND, run=_run_of(question, outcome.lasso))
+
+
+def _run_of(question: Question, lasso: PlainLasso) -> Run:
+    actions = np.array([*lasso.prefix, *lasso.cycle], dtype=np.int32)
+    return Run(actions, question.state_array(lasso.states), len(lasso.prefix))
+
+
+def _noted(plan: Plan, kind: str | None) -> Plan:
+    from dataclasses import replace
+
+    why = (
+        f"{name}, because the product has at most {MOST_STATES:,} states: it is searched "
+        "in plain Python, without kernels"
+    )
+    return replace(plan, automaton=kind, reasons=(why, *plan.reasons))

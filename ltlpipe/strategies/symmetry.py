@@ -1,0 +1,231 @@
+"""Search of sets of states that interchangeable components make alike.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6; docs/symmetry.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.options import AMPLE, COMPONENTS, SYMMETRY
+from ltlpipe.question.plan import settle
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.identity_cache import Beside
+from ltlpipe.runtime.jobs import Progress, StoppedError, timed
+from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
+from ltlpipe.strategies import components
+from ltlpipe.strategies.decoupled import not_generalised
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
+    from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.lts import Network
+
+name = SYMMETRY
+supersedes: str | None = None
+
+WORTH_IT = 3
+"""Members of a class from which on symmetry is used unasked."""
+
+_SHOWN = 5
+
+_found: Beside[dict[int, Symmetry | None]] = Beside(dict)
+"""What was found for each network, by the least size of a class: one is asked a lot."""
+
+
+def is_named(options: Options) -> bool:
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return options.wants_symmetry
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    options, named = question.options, question.given.emptiness
+    network = question.network
+    if network is None:
+        return "a model has no components"
+    if named is not None and named not in POWERSET:
+        return f"{named} looks at one state at a time"
+    if named is None and not options.reduces(SYMMETRY):
+        return "--reduce does not ask for it"
+    if question.fairness is not None:
+        return "fairness tells components apart"
+    if options.bitstate is not None:
+        return "--bitstate looks at one state at a time"
+    if options.wants_decoupling or network.accepts_apart:
+        return "decoupled search, which is needed, has sets of another kind"
+    if options.insists_on(AMPLE):
+        return "ample sets are chosen for states, not for sets: leave one out"
+    if not is_named(options) and len(network.system.components) < WORTH_IT:
+        return "too few components to be interchanged"
+    return None
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    network = question.network
+    assert network is not None  # by `obstacle`
+    system, reduction = network.system, None
+    if question.options.insists_on(COMPONENTS):
+        hindrance = components.obstacle(question)
+        if hindrance is not None:
+            raise NotApplicableError(f"--reduce components: {hindrance}")
+        cap = question.options.cap_states
+        reduction = yield from components.reduce_network(network, cap, trace)
+        system = reduction[2].network
+    symmetry = yield from symmetry_of(system, question.options)
+    if symmetry is None:
+        raise NotApplicableError(
+            "no two components were found that can be interchanged"
+        )
+    actions = [a for a in network.actions if a in system.action_index]
+    table = yield from network.automaton(question.given, actions, trace)
+    if table.condition is not None:
+        raise NotApplicableError(not_generalised(table))
+    plan = settle(
+        _with_search(question.given),
+        question.options,
+        table,
+        question.system_marks,
+        None,
+    )
+    if reduction is not None:
+        plan = components.note_components(plan, reduction[2], reduction[0])
+        trace.note(details={"largest_composition": reduction[2].largest})
+    trace.plan = _noted(plan, symmetry)
+    answer = yield from _search(question, symmetry, table, actions, trace)
+    if answer.run is not None and reduction is not None:
+        run = yield from components.lift(*reduction[1:], answer.run, trace)
+        return Answer(FOUND, run=run)
+    return answer
+
+
+def symmetry_of(network: Network, options: Options) -> Job[Symmetry | None]:
+    """Return the symmetry of a network: what the user declares, or what there is.
+
+    Classes of two are used only if the user asks for symmetry.
+    """
+    from ltlpipe.reduction.symmetry.declaring import declared_symmetry
+    from ltlpipe.reduction.symmetry.finding import find_symmetry
+
+    if options.symmetric:
+        classes = [names.split(",") for names in options.symmetric]
+        declared = [[name.strip() for name in names] for names in classes]
+        symmetry = yield from declared_symmetry(network, declared)
+        return symmetry
+    least = 2 if options.wants_symmetry else WORTH_IT
+    found = _found.of(network)
+    if least not in found:
+        symmetry = yield from find_symmetry(network, least=least)
+        nothing: Any = None  # a reference would keep the network for ever
+        found[least] = symmetry and replace(symmetry, network=nothing)
+    kept = found[least]
+    return kept and replace(kept, network=network)
+
+
+def _search(
+    question: Question,
+    symmetry: Symmetry,
+    table: Any,
+    actions: list[str],
+    trace: Trace,
+) -> Job[Answer]:
+    """Search the symbolic product for an accepting run."""
+    from ltlpipe.reduction.alphabet import letters_of
+    from ltlpipe.search.driver import advance
+    from ltlpipe.search.powerset.runs import SetRuns
+    from ltlpipe.search.powerset.searching import PowersetSearch
+    from ltlpipe.search.registers import Status
+    from ltlpipe.search.symmetric.sizes import product_bytes
+    from ltlpipe.search.symmetric.tables import symbolic_product
+    from ltlpipe.search.symmetric.underlying import Underlying, run_through
+    from ltlpipe.strategies.state_search import note_search
+    from ltlpipe.systems.packing import pack
+
+    options, stutter = question.options, question.stutters
+    letters = letters_of(symmetry.network, actions)
+    packed = pack(
+        symmetry.network, letters, extra_values=table.n_states, seed=options.seed
+    )
+    needed = product_bytes(symmetry, packed, table)
+    grant = yield Progress("tabulating", memory_bytes=needed)
+    if needed > grant.memory_bytes:
+        raise StoppedError("memory")
+    emptiness = trace.plan.emptiness
+    assert emptiness is not None  # since `settle`
+    automaton = yield from symbolic_product(
+        symmetry,
+        packed,
+        table,
+        letters,
+        stutter=stutter,
+        closes=emptiness == AEC_CLOSED,
+    )
+    search = PowersetSearch(automaton, emptiness)
+    try:
+        outcome = yield from timed(
+            advance(search, max_states=options.max_states),
+            lambda seconds: trace.add_seconds("search_seconds", seconds),
+        )
+    finally:
+        note_search(trace, search)
+    if outcome.reason is not None:
+        return Answer(INCONCLUSIVE, outcome.reason)
+    if outcome.status == Status.EMPTY:
+        return Answer(EMPTY)
+    trace.has_found = True
+    if not options.lasso:
+        return Answer(FOUND)
+
+    def extraction() -> Job[Run]:
+        sets = yield from SetRuns(search).accepting()
+        underlying = Underlying(symmetry, packed, table, letters, stutter=stutter)
+        found = yield from run_through(underlying, search, sets)
+        return Run(found.actions, found.states, found.length)
+
+    run = yield from timed(
+        extraction(), lambda seconds: trace.add_seconds("lasso_seconds", seconds)
+    )
+    return Answer(FOUND, run=run)
+
+
+def _with_search(plan: Plan) -> Plan:
+    """Make a search of sets that of a plan, before it is settled."""
+    if plan.emptiness is not None:
+        return plan
+    why = (
+        "aec-closed, because sets of states include each other: it stops at what a set "
+        "on its stack includes, lets sets be as large as the property lets them, and "
+        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
+        "and 4; docs/symmetry.md)"
+    )
+    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
+
+
+def _noted(plan: Plan, symmetry: Symmetry) -> Plan:
+    """Say in a settled plan which components are interchanged."""
+    said = (
+        f"{SYMMETRY}, because {_classes(symmetry)} can be interchanged (Baarir & "
+        "Duret-Lutz 2006, Sec. 6)"
+    )
+    return replace(
+        plan,
+        reductions=(*plan.reductions, SYMMETRY),
+        reasons=(*plan.reasons, said),
+    )
+
+
+def _classes(symmetry: Symmetry) -> str:
+    return "; ".join(_listed(names) for names in symmetry.names())
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[: _SHOWN - 1])}, ... {names[-1]} ({len(names)})"
+    return ", ".join(names)

@@ -1,0 +1,61 @@
+"""From a run that a strategy has found to a lasso that has been replayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.verdict.fair_replay import check_fairness, check_model_fairness
+from ltlpipe.verdict.lasso import model_lasso, network_lasso
+from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
+from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Run
+    from ltlpipe.question.model import ModelQuestion
+    from ltlpipe.question.network import NetworkQuestion
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.verdict.verdict import Lasso
+
+
+def judged(question: Question, run: Run) -> Job[Lasso]:
+    """Write a run down as a lasso, and replay it.
+
+    Raises
+    ------
+    ReplayError
+        It is no violation: a bug.
+    """
+    yield Progress("replaying")
+    network = question.network
+    if network is not None:
+        return _judged_by_components(network, run)
+    return _judged_by_valuations(question, run)  # type: ignore[arg-type]
+
+
+def _judged_by_components(question: NetworkQuestion, run: Run) -> Lasso:
+    system, asked = question.system, question.property
+    lasso = network_lasso(system, *run)
+    replay_run(
+        system,
+        lasso,
+        stutters=question.stutters,
+        together=not question.accepts_apart,
+    )
+    check_fairness(system, lasso, question.options)
+    if asked.formula is not None:
+        replay_formula(asked.formula, lasso, system)
+    elif asked.violations is not None:
+        replay_word(asked.violations, lasso, system)
+    return lasso
+
+
+def _judged_by_valuations(question: ModelQuestion, run: Run) -> Lasso:
+    system = question.system
+    lasso = model_lasso(system, *run)
+    replay_model_run(system, lasso, stutters=question.stutters)
+    check_model_fairness(system, lasso, question.options)
+    if not question.property.is_trivial:
+        replay_valuations(question.property, question.propositions, lasso)
+    return lasso

@@ -1,0 +1,381 @@
+"""The portfolio: it conducts the strategies of a question and takes the first answer.
+
+`instant` comes first, alone, for it ends by itself.  Then the strategies without an
+obstacle take turns, each turn longer than the last; at most `MOST_OPEN` are open, and
+the next begins when one has dropped out.  What a strategy has done is kept while it
+waits.  One that fails (memory, tables too large, not applicable after all) drops out and
+takes nothing with it.  So no strategy can trap a question.
+
+Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): who
+answers, its lasso and its counts are the same on an idle and on a busy machine, once the
+kernels are compiled.  A strategy that waits for a worker process (Spot) keeps its turn,
+and the CPU time of the worker is its work; one that waits for kernels to be compiled
+does not, since that happens once per version.
+
+Memory: each open strategy may hold a quarter of the limit, and what the others leave
+over.  At the limit the least promising is closed; it may begin again, alone, at the end.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ltlpipe.question.answer import (
+    FOUND,
+    INCONCLUSIVE,
+    NOT_APPLICABLE,
+    Answer,
+    Trace,
+    Tried,
+)
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, Grant, Progress, StoppedError
+from ltlpipe.strategies.registry import STRATEGIES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.strategies.strategy import Strategy
+
+MOST_OPEN = 3
+
+FIRST_TURN = 100_000.0
+"""Units of work of a first turn: a search enters up to a hundred thousand states."""
+
+GROWTH = 1.6
+"""How much longer each turn is than the one before."""
+
+PATIENCE = 2e6
+"""Units of work of a strategy after which another that waits may take its place."""
+
+LIMITS_OF_SEARCHES = (MEMORY, MAX_STATES)
+"""Reasons that end one strategy and not the others."""
+
+
+@dataclass
+class _Entry:
+    """A strategy in the portfolio.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        Which.
+    job : Job of Answer
+        At work, or waiting for its turn.
+    trace : Trace
+        What it has done.
+    """
+
+    strategy: Strategy
+    trace: Trace
+    job: Job[Answer]
+    grant: Grant | None = None  # None before it has begun
+    seconds: float = 0.0
+    work: float = 0.0
+    last: Progress = field(default_factory=Progress)
+
+
+class Portfolio:
+    """The strategies of one question.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+    strategies : sequence of Strategy
+        Which, in the order in which they begin.
+
+    Raises
+    ------
+    UnsupportedError
+        The options insist on a strategy that has an obstacle, or none is left.
+
+    Attributes
+    ----------
+    has_found : bool
+        Whether some strategy knows that there is a violation.
+    """
+
+    def __init__(
+        self, question: Question, strategies: Sequence[Strategy] = STRATEGIES
+    ) -> None:
+        self._question = question
+        self._tried: list[Tried] = []
+        self._waiting: list[Strategy] = []
+        self._again: list[Strategy] = []
+        self._open: list[_Entry] = []
+        self._traces: list[tuple[Strategy, Trace]] = []
+        self._errors: list[tuple[Strategy, Exception]] = []
+        self._winner: Trace | None = None
+        self._reasons: list[str] = []
+        for strategy in strategies:
+            obstacle = strategy.obstacle(question)
+            if obstacle is None:
+                self._waiting.append(strategy)
+            elif strategy.is_named(question.options):
+                raise UnsupportedError(f"{strategy.name} cannot be used: {obstacle}")
+            else:
+                self._tried.append(Tried(strategy.name, "not tried", 0.0, obstacle))
+        if not self._waiting:
+            told = "; ".join(f"{t.strategy}: {t.reason}" for t in self._tried)
+            raise UnsupportedError(f"no strategy can answer this: {told}")
+
+    @property
+    def has_found(self) -> bool:
+        """Whether some strategy knows that there is a violation."""
+        return any(trace.has_found for _, trace in self._traces)
+
+    def trace(self) -> Trace:
+        """Return what the strategy has done that has answered, or come furthest.
+
+        Without an answer that is the one that has found a violation, if there is one,
+        else the one that has entered the most states.
+        """
+        found = self._winner or max(
+            (trace for _, trace in self._traces),
+            key=lambda trace: (trace.has_found, trace.stats.states or 0),
+            default=Trace(self._question.given),
+        )
+        named = next((s.name for s, t in self._traces if t is found), None)
+        return replace(
+            found, plan=replace(found.plan, strategy=named, tried=self.tried())
+        )
+
+    def tried(self) -> tuple[Tried, ...]:
+        """Return what has become of each strategy."""
+        at_work = [
+            Tried(entry.strategy.name, "set aside", entry.seconds, None)
+            for entry in self._open
+        ]
+        waiting = [
+            Tried(strategy.name, "not tried", 0.0, "another was sooner")
+            for strategy in self._waiting
+        ]
+        return (*self._tried, *at_work, *waiting)
+
+    def job(self) -> Job[Answer]:
+        """Return the job that ends with the first answer.
+
+        Its answer is `INCONCLUSIVE` with the limit that was hit where none answers.
+
+        Raises
+        ------
+        UnsupportedError
+            No strategy can answer the question, or one on which the options insist
+            cannot.
+        """
+        grant = yield Progress("planning")
+        turn = math.inf
+        try:
+            while self._open or self._waiting or self._again:
+                self._fill()
+                if not self._is_alone and turn == math.inf:
+                    turn = FIRST_TURN
+                worked = False
+                for entry in list(self._open):
+                    if entry not in self._open:  # closed for lack of memory
+                        continue
+                    allowed = math.inf if self._is_alone else turn
+                    before = entry.work
+                    answer = yield from self._turn(entry, allowed, grant)
+                    worked = worked or entry.work > before or entry not in self._open
+                    if answer is not None:
+                        return answer
+                if worked:
+                    turn *= GROWTH
+                elif self._open:  # all of them wait for kernels
+                    grant = yield self._progress(self._open[0], all_wait=True)
+        finally:
+            for entry in self._open:
+                entry.job.close()
+        return self._given_up()
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether one strategy is open and no other can take turns with it."""
+        return len(self._open) == 1 and not (self._waiting and not self._in_prelude)
+
+    @property
+    def _in_prelude(self) -> bool:
+        """Whether `instant` is open, which ends by itself."""
+        return any(entry.strategy is STRATEGIES[0] for entry in self._open)
+
+    def _fill(self) -> None:
+        """Begin strategies until enough are open."""
+        if self._in_prelude:
+            return
+        if not self._open and not self._waiting and self._again:
+            self._begin(self._again.pop(0))
+            return
+        if self._waiting and len(self._open) == MOST_OPEN:
+            self._make_room()
+        while self._waiting and len(self._open) < MOST_OPEN:
+            self._begin(self._waiting.pop(0))
+            if self._in_prelude:
+                return
+
+    def _make_room(self) -> None:
+        """Set aside a strategy that has had its chance, for one that has had none."""
+        entry = max(self._open, key=lambda e: e.work)
+        if min(e.work for e in self._open) < PATIENCE:
+            return
+        self._set_aside(entry, "no answer yet; another strategy takes its turn")
+
+    def _set_aside(self, entry: _Entry, reason: str) -> None:
+        """Close a strategy that may begin again at the end."""
+        self._close(entry, "set aside", reason)
+        self._again.append(entry.strategy)
+
+    def _begin(self, strategy: Strategy) -> None:
+        trace = Trace(self._question.given)
+        job = strategy.job(self._question, trace)
+        self._open.append(_Entry(strategy, trace, job))
+        self._traces.append((strategy, trace))
+
+    def _close(self, entry: _Entry, outcome: str, reason: str | None = None) -> None:
+        entry.job.close()
+        self._open.remove(entry)
+        self._tried.append(Tried(entry.strategy.name, outcome, entry.seconds, reason))
+
+    def _turn(self, entry: _Entry, turn: float, grant: Grant) -> Job[Answer | None]:
+        """Advance a strategy until its turn is over; return its answer, if it has one.
+
+        A strategy that has found a violation keeps its turn until it has the run.
+        """
+        end = entry.work + turn
+        while True:
+            answer = self._advanced(entry, end - entry.work, grant)
+            if answer is not None:
+                return self._ended(entry, answer)
+            if not self._has_room(entry, grant):
+                if entry not in self._open:
+                    return None
+                continue
+            progress = entry.last
+            if progress.compiling and len(self._open) > 1:
+                return None
+            grant = yield self._progress(entry)
+            self._supersede(entry)
+            if entry.work >= end and not entry.trace.has_found:
+                return None
+
+    def _supersede(self, entry: _Entry) -> None:
+        """Set aside what a strategy that has begun its search does better."""
+        if entry.trace.plan.emptiness is None or self._question.given.emptiness:
+            return
+        for other in list(self._open):
+            if other.strategy.name == entry.strategy.supersedes:
+                self._set_aside(other, f"{entry.strategy.name} does the same with less")
+
+    def _advanced(self, entry: _Entry, work: float, grant: Grant) -> Answer | None:
+        """Let a strategy do one piece of work; return its answer, if it ends."""
+        began = time.monotonic()
+        try:
+            if entry.grant is None:
+                entry.last = next(entry.job)
+            else:
+                entry.last = entry.job.send(self._share(entry, work, grant))
+            entry.grant = grant
+            entry.work += entry.last.work
+        except StopIteration as end:
+            answer: Answer = end.value
+            return answer
+        except NotApplicableError as error:
+            return Answer(NOT_APPLICABLE, error.reason)
+        except UnsupportedError as error:
+            self._errors.append((entry.strategy, error))
+            return Answer(NOT_APPLICABLE, str(error))
+        except StoppedError as error:
+            return Answer(INCONCLUSIVE, error.reason)
+        except MemoryError:
+            return Answer(INCONCLUSIVE, MEMORY)
+        finally:
+            entry.seconds += time.monotonic() - began
+        return None
+
+    def _share(self, entry: _Entry, work: float, grant: Grant) -> Grant:
+        """Return what a strategy may do next."""
+        others = self._held() - entry.last.memory_bytes
+        memory = grant.memory_bytes
+        if len(self._open) > 1 and memory != math.inf:
+            memory = max(memory / (MOST_OPEN + 1), memory - others)
+        return Grant(memory, min(work, grant.work))
+
+    def _held(self) -> float:
+        return sum(entry.last.memory_bytes for entry in self._open)
+
+    def _has_room(self, entry: _Entry, grant: Grant) -> bool:
+        """Make room for what a strategy wants; whether there is room."""
+        if self._held() <= grant.memory_bytes:
+            return True
+        if len(self._open) == 1:
+            self._reasons.append(MEMORY)
+            self._close(entry, "dropped out", MEMORY)
+            return False
+        # The one that holds the most of those that have not found anything.
+        candidates = [e for e in self._open if not e.trace.has_found] or self._open
+        largest = max(candidates, key=lambda e: e.last.memory_bytes)
+        self._set_aside(largest, "memory, with others beside it")
+        return False
+
+    def _progress(self, entry: _Entry, *, all_wait: bool = False) -> Progress:
+        """Return what the portfolio says of itself."""
+        last = entry.last
+        waits, compiling = last.waits, last.compiling
+        if all_wait:
+            waits = tuple(w for e in self._open for w in e.last.waits)
+            compiling = True
+        phase = last.phase
+        if phase and len(self._open) > 1 and not compiling:
+            phase = f"{entry.strategy.name}: {phase}"
+        return last._replace(
+            phase=phase, memory_bytes=self._held(), waits=waits, compiling=compiling
+        )
+
+    def _ended(self, entry: _Entry, answer: Answer) -> Answer | None:
+        """Take the end of a strategy; return its answer, if that is one."""
+        if answer.kind not in (NOT_APPLICABLE, INCONCLUSIVE):
+            self._winner = entry.trace
+            self._close(entry, "answered")
+            return answer
+        if entry.trace.has_found and answer.kind == INCONCLUSIVE:
+            # What was found is not lost, though its run cannot be extracted.
+            self._winner = entry.trace
+            self._close(entry, "answered", answer.reason)
+            return Answer(FOUND, reason=answer.reason)
+        self._close(entry, "dropped out", answer.reason)
+        named = entry.strategy.is_named(self._question.options)
+        if answer.kind == NOT_APPLICABLE and named:
+            raise self._refusal(entry.strategy, answer.reason)
+        if answer.kind == INCONCLUSIVE and answer.reason is not None:
+            if answer.reason == MEMORY and self._open:
+                self._again.append(entry.strategy)
+            else:
+                self._reasons.append(answer.reason)
+            # What it has superseded would need more.
+            self._again = [
+                s for s in self._again if s.name != entry.strategy.supersedes
+            ]
+        return None
+
+    def _refusal(self, strategy: Strategy, reason: str | None) -> Exception:
+        """Return the error of a strategy on which the options insist."""
+        for failed, error in self._errors:
+            if failed is strategy:
+                return error
+        return UnsupportedError(f"{strategy.name} cannot be used: {reason}")
+
+    def _given_up(self) -> Answer:
+        """Return why there is no answer."""
+        if self._reasons:
+            return Answer(INCONCLUSIVE, self._reasons[-1])
+        if self._errors:  # the last strategy of all can nearly always be used
+            raise max(self._errors, key=lambda e: e[0].name == "explicit")[1]
+        told = "; ".join(f"{t.strategy}: {t.reason}" for t in self._tried)
+        raise UnsupportedError(f"no strategy can answer this: {told}")
