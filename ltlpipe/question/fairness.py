@@ -107,8 +107,8 @@ def model_fair_sets(model: Model, options: Options) -> list[FairSet]:
         return []
     if not options.fair_sets:
         raise UnsupportedError(
-            f"--fairness {options.fairness} of a model requires --fair A,B: a model has "
-            "no components to be fair to"
+            f"--fairness {options.fairness} of a model requires --fair A,B: it has no "
+            "components to be fair to"
         )
     numbers: dict[str, list[int]] = {}
     for number, name in enumerate(model.actions):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import universal
+from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.question.fairness import model_fairness
 from ltlpipe.question.options import AMPLE, AUTO, TOGETHER
@@ -15,6 +16,7 @@ from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.question.stuttering import decide_reduction
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+from ltlpipe.systems.plain import ModelView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.question.question import View
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import Model, PackedModel
@@ -141,12 +142,23 @@ class ModelQuestion(Question):
         return table
 
     def _translated(self, kind: str) -> Job[PropertyAutomaton]:
-        asked = yield from self.translated_property()
-        table = yield from asked.automaton_over_states(
-            kind,
+        from ltlpipe.automata.translating import translated
+
+        deterministic = self.options.deterministic
+        violated = yield from self.violated()
+        # An automaton is taken as it is where nothing else is asked for or needed.
+        as_it_is = (
+            not isinstance(violated, Formula)
+            and self.options.acceptance == AUTO
+            and not deterministic
+            and kind != "ba"
+        )
+        table = yield from translated(
+            violated,
+            None if as_it_is else kind,
             list(self.propositions),
-            as_it_is=self.options.acceptance == AUTO,
-            deterministic=self.options.deterministic,
+            over_states=True,
+            deterministic=deterministic,
         )
         return table
 
@@ -171,12 +183,14 @@ class ModelQuestion(Question):
         table = yield from self.automaton(plan, trace)
         return ModelProduct(self, table, plan, codes), reason
 
-    def view(self, plan: Plan, trace: Trace) -> Job[tuple[View, PropertyAutomaton]]:
+    def view(
+        self, plan: Plan, trace: Trace
+    ) -> Job[tuple[ModelView, PropertyAutomaton]]:
         """Return the model in plain Python, and the automaton over its letters."""
-        from ltlpipe.strategies.instant_search import ModelView
-
+        propositions = list(self.propositions.values())
+        view = ModelView(self.system, propositions, fairness=self.fairness)
         table = yield from self.automaton(plan, trace)
-        return ModelView(self.system, list(self.propositions.values())), table
+        return view, table
 
     def state_array(self, rows: Sequence[Sequence[int]]) -> Any:
         """Return states as the replay takes them, int64[n, n_variables]."""

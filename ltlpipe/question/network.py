@@ -34,6 +34,7 @@ from ltlpipe.question.question import (
     note_table,
 )
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.plain import NetworkView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.property import Property
-    from ltlpipe.question.question import View
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
@@ -225,11 +225,14 @@ class NetworkQuestion(Question):
     def _translated(
         self, acceptance: str, actions: list[str], told: int
     ) -> Job[PropertyAutomaton]:
-        asked = yield from self.translated_property()
-        table = yield from asked.automaton(
+        from ltlpipe.automata.translating import translated
+
+        violated = yield from self.violated()
+        table = yield from translated(
+            violated,
             acceptance,
             actions,
-            told,
+            system_marks=told,
             deterministic=self.options.deterministic,
         )
         return table
@@ -271,7 +274,7 @@ class NetworkQuestion(Question):
     def product_of(
         self, network: Network, plan: Plan, trace: Trace
     ) -> Job[NetworkProduct]:
-        """Return the product with all steps of a network that takes the system's place."""
+        """Return `product` of a network that takes the system's place."""
         trimmed, reductions = yield from self.trimmed(network, plan, trace)
         return NetworkProduct(self, trimmed, plan, reductions)
 
@@ -342,12 +345,18 @@ class NetworkQuestion(Question):
         """Return the letters of the visible actions."""
         return visible_letters(trimmed.actions, self.options.visible_actions)
 
-    def view(self, plan: Plan, trace: Trace) -> Job[tuple[View, PropertyAutomaton]]:
+    def view(
+        self, plan: Plan, trace: Trace
+    ) -> Job[tuple[NetworkView, PropertyAutomaton]]:
         """Return the network in plain Python, and the automaton over its letters."""
-        from ltlpipe.strategies.instant_search import NetworkView
-
+        view = NetworkView(
+            self.system,
+            self.actions,
+            together=not self.accepts_apart,
+            fairness=self.fairness,
+        )
         table = yield from self.automaton(plan, self.actions, trace)
-        return NetworkView(self.system, self.actions), table
+        return view, table
 
     def state_array(self, rows: Sequence[Sequence[int]]) -> Any:
         """Return states as the replay takes them, int32[n, n_components]."""

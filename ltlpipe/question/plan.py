@@ -172,9 +172,9 @@ def settle(
             name, options, automaton, system_marks, weak=weak, terminal=terminal
         )
     kind = kind_of(plan, options, automaton)
-    if kind is not None and options.acceptance == AUTO:
-        if plan.emptiness is None or takes_any_marks(plan.emptiness):
-            reasons.insert(1, f"{kind}, because {_why_kind(kind, name)}")
+    is_free = kind is not None and options.acceptance == AUTO
+    if is_free and (plan.emptiness is None or takes_any_marks(plan.emptiness)):
+        reasons.insert(1, f"{kind}, because {_why_kind(str(kind), name)}")
     if automaton.system_marks:
         reasons.append(
             "one mark for the property and the acceptance of the system together, "

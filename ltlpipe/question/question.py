@@ -1,16 +1,15 @@
 """A question: a system, a property, options, and the facts that strategies share.
 
-A fact (an automaton, whether the property is interruptible, the trimmed network) is
-found by a job when a strategy first asks for it, and kept.  Strategies that wait for the
-same fact share the job (`ltlpipe.runtime.jobs.Shared`).
+A fact (an automaton, whether the property is interruptible) is found by a job when a
+strategy first asks for it, and kept.  Strategies that wait for the same fact share the
+job (`ltlpipe.runtime.jobs.Shared`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import AMPLE
 from ltlpipe.question.plan import make_plan
 from ltlpipe.runtime.errors import UnsupportedError
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.question.answer import Plan
+    from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import PackedModel
     from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.systems.plain import ModelView, NetworkView
 
 Fact = TypeVar("Fact")
 
@@ -64,19 +64,6 @@ class Product(Protocol):
 
     def needed_bytes(self, packed: Any) -> int:
         """Return what the buffers of `problem` take."""
-
-
-class View(Protocol):
-    """A system in plain Python, as `instant` searches it."""
-
-    def initial(self) -> Any:
-        """Return the initial state, which can be hashed."""
-
-    def steps(self, state: Any) -> list[Any]:
-        """Return the steps of a state: action, letter, marks, next state."""
-
-    def row(self, state: Any) -> list[int]:
-        """Return a state as a row of `ltlpipe.question.answer.Run.states`."""
 
 
 class Question(ABC):
@@ -171,7 +158,9 @@ class Question(ABC):
         """Return why ample sets are out of the question, whatever the property."""
 
     @abstractmethod
-    def view(self, plan: Plan, trace: Trace) -> Job[tuple[View, PropertyAutomaton]]:
+    def view(
+        self, plan: Plan, trace: Trace
+    ) -> Job[tuple[NetworkView | ModelView, PropertyAutomaton]]:
         """Return the system in plain Python, and the automaton over its letters."""
 
     @abstractmethod
@@ -201,6 +190,19 @@ class Question(ABC):
         note_table(trace, table)
         return table
 
+    def violated(self) -> Job[Any]:
+        """Return the formula that shall hold, or the automaton of its violations."""
+        asked, command = self.property, self.options.translator
+        formula = asked.formula
+        if formula is None or command is None:
+            return formula or asked.violations
+        from ltlpipe.automata.external import translate_externally
+
+        automaton = yield from self.fact(
+            "external", lambda: translate_externally(formula, command)
+        )
+        return automaton
+
     def close(self) -> None:
         """End the jobs that are still at work."""
         for shared in self._facts.values():
@@ -210,8 +212,3 @@ class Question(ABC):
 def note_table(trace: Trace, table: PropertyAutomaton) -> None:
     """Tell a trace the size of the automaton that is searched with."""
     trace.note(automaton_states=table.n_states, acceptance=table.acceptance)
-
-
-def refuse(what: str, reason: str) -> NoReturn:
-    """Raise UnsupportedError for a strategy that the options insist on."""
-    raise UnsupportedError(f"{what} cannot be used: {reason}")

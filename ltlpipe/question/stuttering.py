@@ -6,27 +6,23 @@ do not change when letters are repeated or repetitions deleted.
 
 from __future__ import annotations
 
-import time
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError, call_bounded
-from ltlpipe.question.interruptible import Decision
-from ltlpipe.question.options import AMPLE
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.automata.stuttering import stutter_invariant
+from ltlpipe.question.interruptible import Decision, decided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     import numpy as np
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.search.driver import Interrupt, Limits
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
 
-_SECONDS = 2.0  # for the decision; a property without an answer is not reduced
+_SECONDS = 2.0
+"""CPU time for the decision; a property without an answer is not reduced."""
 
 _UNKNOWN = "it is too hard to tell whether the property is stutter-invariant"
 
@@ -45,40 +41,21 @@ def decide_reduction(
     model: Model,
     propositions: Iterable[Expression],
     asked: Property,
-    options: Options,
-    limits: Limits,
-    interrupt: Interrupt,
-) -> Reduction:
-    """Decide whether and how a model is reduced for a property.
-
-    Raises
-    ------
-    StoppedError
-        The deadline has passed or `interrupt` was pressed.
-    """
+) -> Job[Reduction]:
+    """Decide whether and how a model is reduced for a property."""
     from ltlpipe.reduction.static.groups import find_groups
 
-    if not options.reduces(AMPLE):
-        return Reduction(None, "--reduce does not ask for them")
-    groups = find_groups(model, list(propositions))
+    groups = yield from find_groups(model, list(propositions))
     if groups.codes is None:
         return Reduction(None, groups.reason)
-    decision = decide_stuttering(asked, limits, interrupt)
+    decision = yield from decide_stuttering(asked)
     if not decision.allowed:
         return Reduction(None, decision.reason)
     return Reduction(groups.codes, f"{decision.reason}, and {groups.reason}")
 
 
-def decide_stuttering(
-    asked: Property, limits: Limits, interrupt: Interrupt
-) -> Decision:
-    """Decide whether a property is stutter-invariant.
-
-    Raises
-    ------
-    StoppedError
-        The deadline has passed or `interrupt` was pressed.
-    """
+def decide_stuttering(asked: Property) -> Job[Decision]:
+    """Decide whether a property is stutter-invariant."""
     if asked.is_trivial:
         return Decision(True, "nothing is asked but a run")
     what = "automaton" if asked.formula is None else "formula"
@@ -86,47 +63,9 @@ def decide_stuttering(
         asked.formula.spot.is_syntactic_stutter_invariant()
     ):
         return Decision(True, "the formula is stutter-invariant by its syntax")
-    if asked.formula is not None:
-        work = partial(_is_invariant_formula, asked.formula.spot)
-    else:
-        work = partial(_is_invariant_automaton, asked.violations)
-    answer = _in_time(work, limits, interrupt)
+    job = stutter_invariant(asked.formula or asked.violations)
+    answer = yield from decided(job, _SECONDS)
     if answer is None:
         return Decision(False, _UNKNOWN)
     no = "" if answer else "not "
     return Decision(answer, f"the {what} is {no}stutter-invariant")
-
-
-def _is_invariant_formula(formula: Any) -> bool:
-    import spot
-
-    return bool(spot.is_stutter_invariant(formula))
-
-
-def _is_invariant_automaton(automaton: Any) -> bool:
-    """Whether the language of an automaton is stutter-invariant.
-
-    What its file says of that is not believed.
-    """
-    import spot
-
-    unlabelled = spot.make_twa_graph(automaton, spot.twa_prop_set.all())
-    unlabelled.prop_stutter_invariant(spot.trival_maybe())
-    return bool(spot.is_stutter_invariant(unlabelled))
-
-
-def _in_time(
-    work: Callable[[], bool], limits: Limits, interrupt: Interrupt
-) -> bool | None:
-    """Return what `work` answers, or None if that takes too long."""
-    deadline = time.monotonic() + _SECONDS
-    if limits.deadline is not None:
-        deadline = min(deadline, limits.deadline)
-    try:
-        return call_bounded(work, deadline=deadline, stopped=lambda: interrupt.pressed)
-    except StoppedError:
-        if interrupt.pressed or limits.expired:
-            raise
-        return None
-    except (UnsupportedError, RuntimeError):  # more than Spot can do
-        return None

@@ -48,7 +48,7 @@ def is_named(options: Options) -> bool:
 
 
 def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    """Return why it cannot be used, as far as that costs nothing to know."""
     options, network = question.options, question.network
     if network is None:
         return "a model has no components"
@@ -136,7 +136,7 @@ def reduce_network(
 def _product(
     question: NetworkQuestion, decision: Decision, reduced: Reduced, trace: Trace
 ) -> Job[tuple[NetworkProduct, Plan]]:
-    """Return the product of the reduced network, with ample sets if they may be used."""
+    """Return the product of the reduced network, with ample sets where possible."""
     given = question.given
     hindrance = question.obstacle_to_ample()
     if hindrance is None:

@@ -42,7 +42,7 @@ def is_named(options: Options) -> bool:
 
 
 def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    """Return why it cannot be used, as far as that costs nothing to know."""
     options, named = question.options, question.given.emptiness
     network = question.network
     if network is None:

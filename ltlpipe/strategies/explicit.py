@@ -27,7 +27,7 @@ def is_named(options: Options) -> bool:  # noqa: ARG001 (one signature for all)
 
 
 def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    """Return why it cannot be used, as far as that costs nothing to know."""
     options = question.options
     if options.emptiness in OF_SETS:
         return f"{options.emptiness} does not look at one state at a time"

@@ -34,7 +34,7 @@ def is_named(options: Options) -> bool:  # noqa: ARG001 (one signature for all)
 
 
 def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, from facts that cost nothing; None if it can."""
+    """Return why it cannot be used, as far as that costs nothing to know."""
     options = question.options
     if options.emptiness != AUTO:
         return f"{options.emptiness} is asked for"
@@ -93,7 +93,7 @@ def _noted(plan: Plan, kind: str | None) -> Plan:
     from dataclasses import replace
 
     why = (
-        f"{name}, because the product has at most {MOST_STATES:,} states: it is searched "
-        "in plain Python, without kernels"
+        f"{name}, because a product of at most {MOST_STATES:,} states is "
+        "searched in plain Python, without kernels"
     )
     return replace(plan, automaton=kind, reasons=(why, *plan.reasons))

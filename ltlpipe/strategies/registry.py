@@ -1,9 +1,9 @@
 """The strategies, in the order in which the portfolio begins them.
 
 A new strategy is a new module and a line here; nothing else names it.  `instant` ends
-by itself.  `explicit` is the cheapest to begin: it needs no decision about the property.
-The others come in the order in which they are worth their price; those that cannot be
-used drop out soon.
+by itself.  `explicit` is the cheapest to begin: it needs no decision about the
+property.  The others come in the order in which they are worth their price; those that
+cannot be used drop out soon.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Strategy(Protocol):
         """Whether the options ask for it by name, so that it must not be left out."""
 
     def obstacle(self, question: Question) -> str | None:
-        """Return why it cannot be used, from facts that cost nothing; None if it can."""
+        """Return why it cannot be used, as far as that costs nothing to know."""
 
     def job(self, question: Question, trace: Trace) -> Job[Answer]:
         """Return the job that answers a question, and keeps a trace up to date.

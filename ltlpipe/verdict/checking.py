@@ -345,17 +345,17 @@ def question_of(system: System, asked: Property, options: Options) -> Question:
 
 
 def livelock(
-    system: Network,
+    system: System,
     progress_actions: Sequence[str],
     *,
-    progress: Progress | None = None,
+    progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> Verdict:
     """Decide whether every infinite run makes progress again and again.
 
     Parameters
     ----------
-    system : Network
+    system : Network or Model
         What `ltlpipe.load` returned; it is not changed.
     progress_actions : sequence of str
         The actions that are progress.
@@ -380,15 +380,21 @@ def livelock(
     .. [1] V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
        Rabin and Fin-less automata", STTT 21 (2019), Sec. 4.3.
     """
+    from ltlpipe.systems.lts import Network
+
+    is_network = isinstance(system, Network)
+    known = system.action_index if isinstance(system, Network) else system.actions
     for name in progress_actions:
-        if name not in system.action_index:
+        if name not in known:
             raise UnsupportedError(
-                f"no action of the system is called {name!r}, which shall be progress"
+                f"no action of the system is called {name!r}, which is to be progress"
             )
     if not progress_actions:
-        raise UnsupportedError("no actions are progress: name some")
-    formula = f"GF({' | '.join(map(quoted, progress_actions))})"
-    return check(system, formula, progress=progress, **options)
+        raise UnsupportedError("name at least one action that is progress")
+    parts = [
+        quoted(name if is_network else f'action=="{name}"') for name in progress_actions
+    ]
+    return check(system, f"GF({' | '.join(parts)})", progress=progress, **options)
 
 
 def product_size(

@@ -3,17 +3,17 @@
 `instant` comes first, alone, for it ends by itself.  Then the strategies without an
 obstacle take turns, each turn longer than the last; at most `MOST_OPEN` are open, and
 the next begins when one has dropped out.  What a strategy has done is kept while it
-waits.  One that fails (memory, tables too large, not applicable after all) drops out and
-takes nothing with it.  So no strategy can trap a question.
+waits.  One that fails (memory, tables too large, not applicable after all) drops out
+and takes nothing with it.  So no strategy can trap a question.
 
 Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): who
-answers, its lasso and its counts are the same on an idle and on a busy machine, once the
-kernels are compiled.  A strategy that waits for a worker process (Spot) keeps its turn,
-and the CPU time of the worker is its work; one that waits for kernels to be compiled
-does not, since that happens once per version.
+answers, its lasso and its counts are the same on an idle and on a busy machine, once
+the kernels are compiled.  A strategy that waits for a worker process (Spot) keeps its
+turn, and the CPU time of the worker is its work; one that waits for kernels to be
+compiled does not, since that happens once per version.
 
 Memory: each open strategy may hold a quarter of the limit, and what the others leave
-over.  At the limit the least promising is closed; it may begin again, alone, at the end.
+over.  At the limit the largest is closed; it may begin again, alone, at the end.
 """
 
 from __future__ import annotations
