@@ -1,0 +1,1 @@
+"""The ways to an answer, one module each."""
