@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 Edge = tuple[int, int, int]
 """A transition: the number of the state it leads to, its marks as bits, its action."""
 
-SLICE = 20_000
+SLICE = 10_000
 """Units of work between two looks at the limits."""
 
-# Units of work, measured: see `Meter`.
-PER_STATE, PER_EDGE = 1.2, 0.25
+# Units of work, measured.
+PER_STATE, PER_EDGE = 1.8, 0.3
 
 _DONE = 1 << 62  # number of a state whose SCC is known: lower than none
 
@@ -140,6 +140,9 @@ def _part_within(
             for dst, some, _ in graph.followers[state]:
                 if dst in inside and not some & avoided:
                     marks |= some
+            meter.work += PER_EDGE * len(graph.followers[state])
+            if meter.work > meter.limit:
+                yield from meter.report()
         found = yield from _judged(graph, Part(inside, avoided, marks), goal, meter)
         if found is not None:
             return found

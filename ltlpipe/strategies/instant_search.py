@@ -38,7 +38,7 @@ EMPTY, FOUND, TOO_MANY = "empty", "found", "too-many"
 _FIRST_CHECK = 32  # states that are expanded before SCCs are looked at
 
 # Units of work, about a microsecond each, and bytes: measured.
-_PER_STATE, _PER_EDGE = 4.0, 0.8
+_PER_STATE, _PER_EDGE, _PER_STEP = 4.0, 1.2, 3.0
 _STATE_BYTES, _EDGE_BYTES, _SYSTEM_STATE_BYTES, _STEP_BYTES = 400, 110, 450, 120
 
 
@@ -334,7 +334,7 @@ class _Product:
             for step in steps
         ]
         self._steps[number] = made
-        self.meter.work += self._system.cost + 2 * len(made)
+        self.meter.work += self._system.cost + _PER_STEP * len(made)
         self.meter.memory_bytes += _STEP_BYTES * len(made)
         return made
 

@@ -171,7 +171,7 @@ class NetworkView:
         self._fair = _Fair(fairness, len(self._groups))
         self.n_marks = self._fair.n_marks
         self.condition = self._fair.condition
-        self.cost = 2.0 + 0.4 * len(components)
+        self.cost = 3.0 + 0.8 * len(components)
 
     def initial(self) -> Hashable:
         """Return the initial local states."""
