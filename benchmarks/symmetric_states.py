@@ -21,16 +21,16 @@ from math import factorial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from ltlpipe.verdict.symmetry import SymmetricRun
+from ltlpipe.verdict.task import Task
 
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property, known_actions
 from ltlpipe.search.driver import Interrupt, Limits
 from ltlpipe.search.powerset.checks import REMOVED
 from ltlpipe.search.registers import Status
 from ltlpipe.search.symmetric.layout import Sym
 from ltlpipe.verdict.checking import task_of
-from ltlpipe.question.options import Options
-from ltlpipe.question.property import Property, known_actions
-from ltlpipe.verdict.symmetry import SymmetricRun
-from ltlpipe.verdict.task import Task
 
 if TYPE_CHECKING:
     from ltlpipe import Network

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.conditions import MAX_MARKS
+from ltlpipe.automata.fairness import STRONG, Fairness, fairness_to
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.search.fairness import STRONG, Fairness, fairness_to
 
 if TYPE_CHECKING:
     from ltlpipe.question.options import Options

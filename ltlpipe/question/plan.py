@@ -16,8 +16,8 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES, takes_any_marks
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.search.fairness import Fairness
 
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 

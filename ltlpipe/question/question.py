@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.fairness import Fairness
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import PackedModel
     from ltlpipe.systems.packing import PackedNetwork

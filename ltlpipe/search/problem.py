@@ -18,9 +18,9 @@ from ltlpipe.search.product import MAX_MARKS, Product, Setting
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.ample import Relation
-    from ltlpipe.search.fairness import Fairness
     from ltlpipe.systems.packing import PackedSystem
 
 

@@ -35,8 +35,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.packing_kernels import expand_network
-from ltlpipe.systems.packing_tables import Field, TableBuilder
+from ltlpipe.systems.fields import Field, allocate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 
 MAX_SUCCESSORS = 1 << 22
 """Successors of one state that a search can take in."""
-
-_WORD_BITS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +140,10 @@ def pack(
     Local states that their own component cannot reach, whatever the others do,
     get no value; the alphabets are those of the whole components.
     """
+    # Only here: whoever reads a system, or steps through it, does without Numba.
+    from ltlpipe.systems.packing_kernels import expand_network
+    from ltlpipe.systems.packing_tables import TableBuilder
+
     rng = None if seed is None else np.random.default_rng(seed)
     local = [reachable_states(c) for c in network.components]
     *fields, extra = allocate([*map(len, local), extra_values])
@@ -197,23 +198,3 @@ def reachable_states(component: LTS) -> np.ndarray:
                 seen[dst] = True
                 frontier.append(dst)
     return named[seen].astype(np.int32)
-
-
-def allocate(sizes: list[int]) -> list[Field]:
-    """Place numbers below `sizes` into as few words as first-fit finds.
-
-    Returns one field per size.
-    """
-    used: list[int] = []
-    fields: dict[int, Field] = {}
-    bits = [max(size - 1, 0).bit_length() for size in sizes]
-    # Large fields first need fewer words; equal ones keep neighbours together.
-    for i in sorted(range(len(sizes)), key=lambda i: -bits[i]):
-        fitting = (w for w, taken in enumerate(used) if taken + bits[i] <= _WORD_BITS)
-        word = next(fitting, len(used))
-        if word == len(used):
-            used.append(0)
-        taken = used[word]
-        fields[i] = Field(word, min(taken, _WORD_BITS - 1), bits[i])
-        used[word] = taken + bits[i]
-    return [fields[i] for i in range(len(sizes))]

@@ -16,25 +16,13 @@ from ltlpipe.systems.packing_kernels import COMPONENT_STRIDE, Header
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.lts import LTS, Action, Network
 
 MAX_MOVES = 1 << 12
 """Joint moves of one action beyond which it may be multiplied out on the fly."""
 
 _BLOW_UP = 4  # joint moves per local transition that are never worth a table
-
-
-class Field(NamedTuple):
-    """Where a number lies in a row: `bits` bits at `shift` in word `word`."""
-
-    word: int
-    shift: int
-    bits: int
-
-    @property
-    def mask(self) -> int:
-        """The field's bits, moved to bit 0."""
-        return (1 << self.bits) - 1
 
 
 class _Steps(NamedTuple):

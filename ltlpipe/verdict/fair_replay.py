@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.automata.fairness import STRONG
 from ltlpipe.question.fairness import FairSet, fair_sets, model_fair_sets
-from ltlpipe.search.fairness import STRONG
 from ltlpipe.verdict.replay import ReplayError
 
 if TYPE_CHECKING:

@@ -37,9 +37,9 @@ from ltlpipe.batch.table import (
     from_frame,
 )
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question.options import ACCEPTANCE_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.question.options import ACCEPTANCE_NAMES
 from tests.cli.running import RING
 
 pytestmark = pytest.mark.usefixtures("one_copy")

@@ -7,13 +7,13 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ltlpipe.verdict.model_task import bound_propositions
 
 from ltlpipe import check
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question.property import Property
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate
-from ltlpipe.verdict.model_task import bound_propositions
-from ltlpipe.question.property import Property
 from tests.strategies import petri_nets
 from tests.systems.dve.strategies import models
 

@@ -166,12 +166,21 @@ LOOKS_TWICE = {"gmz04", "couvreur99-fig5"}
 """Searches that generate every transition at least twice."""
 
 
+ONE_STEP = Network([LTS.from_transitions([(0, "step", 0)])])
+
+
 def problem_of(automaton: Explicit) -> Any:
     """The product of an automaton with a system of one state and one action."""
-    system = Network([LTS.from_transitions([(0, "step", 0)])])
+    letters = np.zeros(1, dtype=np.int32)
+    packed = pack(ONE_STEP, letters, extra_values=automaton.n_states)
+    return make_problem(packed, table_of(automaton))
+
+
+def table_of(automaton: Explicit) -> PropertyAutomaton:
+    """The automaton as a property of one letter."""
     rows = sorted(automaton.transitions, key=lambda t: t[0])
     counts = np.bincount([t[0] for t in rows], minlength=automaton.n_states)
-    table = PropertyAutomaton(
+    return PropertyAutomaton(
         n_states=automaton.n_states,
         initial=0,
         n_letters=1,
@@ -184,9 +193,6 @@ def problem_of(automaton: Explicit) -> Any:
         terminal=automaton.is_terminal,
         condition=automaton.condition,
     )
-    letters = np.zeros(1, dtype=np.int32)
-    packed = pack(system, letters, extra_values=automaton.n_states)
-    return make_problem(packed, table)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.fairness import fairness_to
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc.tela import Tela

@@ -31,8 +31,8 @@ from ltlpipe.search.symmetric.product import symbolic_successors
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.packing import PackedNetwork
-    from ltlpipe.systems.packing_tables import Field
 
 _MAX_COLOURS = 1 << 55
 """Colours are hashed together with the number of a class in one word."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.systems.packing import allocate
-from ltlpipe.systems.packing_tables import Field
+from ltlpipe.systems.fields import Field, allocate
 from ltlpipe.systems.propositions.tables import Place
 
 if TYPE_CHECKING:

@@ -13,17 +13,13 @@ from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text
 from ltlpipe.systems.dve.compiling import successor_function
-from ltlpipe.systems.dve.generating import generate
 from ltlpipe.systems.dve.grammar import DVE_OPENING
 from ltlpipe.systems.dve.interpreting import Interpreter
-from ltlpipe.systems.dve.kernels import N_HEADER, Header
-from ltlpipe.systems.dve.layout import Layout, lay_out
 from ltlpipe.systems.dve.ranges import Ranges
 from ltlpipe.systems.dve.reading import read_dve
 from ltlpipe.systems.models import Model, PackedModel, Step
 from ltlpipe.systems.packing import MAX_SUCCESSORS
 from ltlpipe.systems.propositions.binding import Vocabulary
-from ltlpipe.systems.propositions.tables import assemble, taken_bits
 from ltlpipe.systems.reading import split_suffix
 
 if TYPE_CHECKING:
@@ -31,6 +27,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.systems.dve.layout import Layout
     from ltlpipe.systems.dve.program import Program
     from ltlpipe.systems.models import Valuation
 
@@ -166,11 +163,15 @@ class DveModel(Model):
     @cached_property
     def layout(self) -> Layout:
         """Where the variables lie in a row."""
+        from ltlpipe.systems.dve.layout import lay_out
+
         return lay_out(self.program, self._ranges.variables)
 
     @cached_property
     def source(self) -> str:
         """The generated module whose `expand` is the successor function."""
+        from ltlpipe.systems.dve.generating import generate
+
         return generate(self.program, self._ranges, self.layout)
 
     @cached_property
@@ -202,6 +203,10 @@ class DveModel(Model):
         code: propositions are tables, and the field for the caller lies where the
         model has left room.
         """
+        # Only here: whoever reads a model, or steps through it, does without Numba.
+        from ltlpipe.systems.dve.kernels import N_HEADER, Header
+        from ltlpipe.systems.propositions.tables import assemble, taken_bits
+
         if self.max_successors > MAX_SUCCESSORS:
             raise UnsupportedError(
                 f"{self.name}: one state can have up to {self.max_successors} "

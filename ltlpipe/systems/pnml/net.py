@@ -24,7 +24,6 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import Number, Operation, Variable
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.pnml.invariants import Bounds, place_bounds
-from ltlpipe.systems.pnml.packing import pack_net
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
@@ -178,6 +177,9 @@ class PetriNet(Model):
         ample: np.ndarray | None = None,
     ) -> PackedNet:
         """Lay out the tables for one property (see `Model.pack`)."""
+        # Only here: whoever reads a net, or steps through it, does without Numba.
+        from ltlpipe.systems.pnml.packing import pack_net
+
         return pack_net(
             self, propositions, extra_values=extra_values, seed=seed, ample=ample
         )

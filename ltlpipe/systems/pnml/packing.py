@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.systems.fields import allocate
 from ltlpipe.systems.models import PackedModel
-from ltlpipe.systems.packing import allocate
 from ltlpipe.systems.pnml.kernels import Header, Part, expand_net
 from ltlpipe.systems.pnml.tables import TableBuilder
 from ltlpipe.systems.pnml.widths import Widths, first_widths

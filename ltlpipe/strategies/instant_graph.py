@@ -1,0 +1,312 @@
+"""The graph that an instant search builds, and what its accepting cycles are.
+
+States are numbered in the order in which a breadth-first search meets them, so the
+lowest number of an SCC is that of a state which the fewest steps lead to.  Everything
+is plain Python; nothing is recursive but along the nesting of a condition and the Fin
+marks that it has, at most 32.
+
+Source: C. Baier, F. Blahoudek, A. Duret-Lutz, J. Klein, D. Müller and J. Strejček,
+"Generic Emptiness Check for Fun and Profit", ATVA 2019, LNCS 11781, pp. 445-461,
+Fig. 4, on the SCCs of R. Tarjan, "Depth-First Search and Linear Graph Algorithms",
+SIAM J. Comput. 1(2) (1972), pp. 146-160.
+
+Differences from the source: a disjunction is taken apart wherever it is the whole
+condition, also where no part of it is a single Fin; the Fin mark whose value is fixed
+is taken from a conjunct that the SCC does not satisfy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.automata.conditions import Op, marks_in
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.runtime.jobs import Job
+
+Edge = tuple[int, int, int]
+"""A transition: the number of the state it leads to, its marks as bits, its action."""
+
+SLICE = 10_000
+"""Units of work between two looks at the limits."""
+
+# Units of work, measured.
+PER_STATE, PER_EDGE = 1.8, 0.3
+
+_DONE = 1 << 62  # number of a state whose SCC is known: lower than none
+
+
+class Meter:
+    """What a search has done since it last yielded, and what it holds.
+
+    Attributes
+    ----------
+    work, memory_bytes : float
+        Units of work of about a microsecond, and an estimate of what is held.
+    limit : float
+        Units after which to yield.
+    states, depth : int
+        For `Progress`.
+    """
+
+    def __init__(self) -> None:
+        self.work = 0.0
+        self.memory_bytes = 0.0
+        self.limit = float(SLICE)
+        self.states = self.depth = 0
+
+    def report(self) -> Job[None]:
+        """Yield what was done; raise StoppedError if memory does not suffice."""
+        grant = yield Progress(
+            "searching",
+            work=self.work,
+            memory_bytes=self.memory_bytes,
+            states=self.states,
+            depth=self.depth,
+        )
+        self.work = 0.0
+        self.limit = min(SLICE, grant.work)
+        if self.memory_bytes > grant.memory_bytes:
+            raise StoppedError(MEMORY)
+
+
+class Graph:
+    """A part of a product, as far as it has been explored.
+
+    Attributes
+    ----------
+    states : list
+        The state of the system in each product state.
+    followers : list of list of Edge
+        The transitions of each product state; none of one that was not expanded.
+    parents : list of tuple of int
+        The state from which each was first met, and the action; of the initial one
+        itself and -1.
+    marks : int
+        Those of all transitions, as bits.
+    n_edges : int
+        How many transitions there are.
+    """
+
+    def __init__(self) -> None:
+        self.states: list[Hashable] = []
+        self.followers: list[list[Edge]] = []
+        self.parents: list[tuple[int, int]] = []
+        self.marks = 0
+        self.n_edges = 0
+
+    def path_to(self, state: int) -> list[tuple[int, int]]:
+        """Return a shortest path from the initial state, (action, state) per step."""
+        steps = []
+        while state:
+            parent, action = self.parents[state]
+            steps.append((action, state))
+            state = parent
+        return steps[::-1]
+
+
+class Part(NamedTuple):
+    """An SCC all of whose transitions that are not avoided make an accepting cycle."""
+
+    states: frozenset[int]
+    avoided: int  # marks, as bits
+    needed: int  # marks of which a cycle has to see each, as bits
+
+
+def accepting_part(graph: Graph, goal: Condition, meter: Meter) -> Job[Part | None]:
+    """Return an SCC with a cycle that satisfies a condition; None if there is none."""
+    if goal.within(graph.marks).op == Op.FALSE:
+        return None
+    return (yield from _part_within(graph, range(len(graph.followers)), 0, goal, meter))
+
+
+def _part_within(
+    graph: Graph,
+    states: range | frozenset[int],
+    avoided: int,
+    goal: Condition,
+    meter: Meter,
+) -> Job[Part | None]:
+    """Look for a cycle among some states, without the avoided marks."""
+    components = yield from sccs(graph, states, avoided, meter)
+    for component in sorted(components, key=min):
+        inside = frozenset(component)
+        marks = 0
+        for state in component:
+            for dst, some, _ in graph.followers[state]:
+                if dst in inside and not some & avoided:
+                    marks |= some
+            meter.work += PER_EDGE * len(graph.followers[state])
+            if meter.work > meter.limit:
+                yield from meter.report()
+        found = yield from _judged(graph, Part(inside, avoided, marks), goal, meter)
+        if found is not None:
+            return found
+    return None
+
+
+def _judged(
+    graph: Graph, part: Part, goal: Condition, meter: Meter
+) -> Job[Part | None]:
+    """Look for an accepting cycle in an SCC; `part.needed` are the marks inside."""
+    inside, avoided, marks = part
+    goal = goal.within(marks)
+    meter.work += 2 + n_leaves(goal)
+    if meter.work > meter.limit:
+        yield from meter.report()
+    if goal.satisfied_by(marks):
+        return part._replace(needed=_needed(goal, marks))
+    if goal.op == Op.OR:
+        for alternative in goal.parts:
+            found = yield from _judged(graph, part, alternative, meter)
+            if found is not None:
+                return found
+        return None
+    parts = goal.parts if goal.op == Op.AND else (goal,)
+    unsatisfied = [some for some in parts if not some.satisfied_by(marks)]
+    fins = 0
+    for some in unsatisfied:
+        fins |= some.fin_marks if some.op == Op.FIN else 0
+    if fins:
+        return (yield from _part_within(graph, inside, avoided | fins, goal, meter))
+    mark = next(iter(marks_in(unsatisfied[0].fin_marks)), None)
+    if mark is None:
+        return None
+    found = yield from _part_within(graph, inside, avoided | 1 << mark, goal, meter)
+    if found is not None:
+        return found
+    return (yield from _judged(graph, part, goal.with_fin(mark, False), meter))
+
+
+def n_leaves(goal: Condition) -> int:
+    """Return how many Inf and Fin a condition has."""
+    return sum(map(n_leaves, goal.parts)) if goal.parts else 1
+
+
+def _needed(goal: Condition, marks: int) -> int:
+    """Return few marks that suffice for a condition that some marks satisfy."""
+    if goal.op == Op.INF:
+        return 1 << goal.mark
+    if goal.op == Op.OR:
+        known = [_needed(p, marks) for p in goal.parts if p.satisfied_by(marks)]
+        return min(known, key=int.bit_count)
+    needed = 0
+    for part in goal.parts:
+        needed |= _needed(part, marks)
+    return needed
+
+
+def sccs(
+    graph: Graph, states: range | frozenset[int], avoided: int, meter: Meter
+) -> Job[list[list[int]]]:
+    """Return the SCCs that have a transition inside, among some states.
+
+    Transitions with marks of `avoided` do not count.
+    """
+    followers = graph.followers
+    found: list[list[int]] = []
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    path: list[int] = []  # states whose SCC is not known
+    calls = []
+    for root in states:
+        if root in number:
+            continue
+        number[root] = low[root] = len(number)
+        path.append(root)
+        calls.append((root, iter(followers[root])))
+        while calls:
+            state, edges = calls[-1]
+            for dst, marks, _ in edges:
+                if marks & avoided or dst not in states:
+                    continue
+                if dst not in number:
+                    number[dst] = low[dst] = len(number)
+                    path.append(dst)
+                    calls.append((dst, iter(followers[dst])))
+                    break
+                if number[dst] < low[state]:
+                    low[state] = number[dst]
+            else:
+                calls.pop()
+                if calls:
+                    parent = calls[-1][0]
+                    low[parent] = min(low[parent], low[state])
+                if low[state] == number[state]:
+                    component = _popped(path, state)
+                    for member in component:
+                        number[member] = _DONE
+                    if len(component) > 1 or _loops(followers[state], state, avoided):
+                        found.append(component)
+                meter.work += PER_STATE + PER_EDGE * len(followers[state])
+                if meter.work > meter.limit:
+                    yield from meter.report()
+    return found
+
+
+def _popped(path: list[int], first: int) -> list[int]:
+    """Take the states from `first` on off a path."""
+    component = []
+    while True:
+        component.append(path.pop())
+        if component[-1] == first:
+            return component
+
+
+def _loops(edges: Sequence[Edge], state: int, avoided: int) -> bool:
+    return any(dst == state and not marks & avoided for dst, marks, _ in edges)
+
+
+def cycle_in(graph: Graph, part: Part, meter: Meter) -> Job[list[tuple[int, int]]]:
+    """Return an accepting cycle from the lowest state of a part and back.
+
+    Each next step goes the shortest way to a mark that is still missing, and in the
+    end home.
+
+    Returns
+    -------
+    list of (int, int)
+        The action of each step, and the state it leads to.
+    """
+    start = at = min(part.states)
+    missing = part.needed
+    steps: list[tuple[int, int]] = []
+    while missing or at != start or not steps:
+        hop = yield from _hop(graph, part, at, missing, meter)
+        for dst, marks, action in hop:
+            missing &= ~marks
+            steps.append((action, dst))
+            at = dst
+    return steps
+
+
+def _hop(
+    graph: Graph, part: Part, start: int, missing: int, meter: Meter
+) -> Job[list[Edge]]:
+    """Return a shortest path to a missing mark; home, if none is missing."""
+    inside, avoided, _ = part
+    home = min(inside)
+    came: dict[int, tuple[int, Edge]] = {}
+    queue = [start]
+    for state in queue:  # grows while it is read
+        for edge in graph.followers[state]:
+            dst, marks, _ = edge
+            if marks & avoided or dst not in inside:
+                continue
+            if marks & missing if missing else dst == home:
+                path = [edge]
+                while state != start:
+                    state, edge = came[state]
+                    path.append(edge)
+                return path[::-1]
+            if dst not in came and dst != start:
+                came[dst] = (state, edge)
+                queue.append(dst)
+        meter.work += PER_STATE + PER_EDGE * len(graph.followers[state])
+        if meter.work > meter.limit:
+            yield from meter.report()
+    raise AssertionError("an SCC has a path to each of its transitions")

@@ -1,0 +1,40 @@
+"""Fields of bits in the words of a row."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_WORD_BITS = 64
+
+
+class Field(NamedTuple):
+    """Where a number lies in a row: `bits` bits at `shift` in word `word`."""
+
+    word: int
+    shift: int
+    bits: int
+
+    @property
+    def mask(self) -> int:
+        """The field's bits, moved to bit 0."""
+        return (1 << self.bits) - 1
+
+
+def allocate(sizes: list[int]) -> list[Field]:
+    """Place numbers below `sizes` into as few words as first-fit finds.
+
+    Returns one field per size.
+    """
+    used: list[int] = []
+    fields: dict[int, Field] = {}
+    bits = [max(size - 1, 0).bit_length() for size in sizes]
+    # Large fields first need fewer words; equal ones keep neighbours together.
+    for i in sorted(range(len(sizes)), key=lambda i: -bits[i]):
+        fitting = (w for w, taken in enumerate(used) if taken + bits[i] <= _WORD_BITS)
+        word = next(fitting, len(used))
+        if word == len(used):
+            used.append(0)
+        taken = used[word]
+        fields[i] = Field(word, min(taken, _WORD_BITS - 1), bits[i])
+        used[word] = taken + bits[i]
+    return [fields[i] for i in range(len(sizes))]

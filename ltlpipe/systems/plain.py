@@ -1,0 +1,327 @@
+"""Networks and models as a search in plain Python sees them.
+
+Both put the marks of fairness behind those of the system; what these have to satisfy is
+their `condition`, None where each mark infinitely often is.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.automata.letters import OTHER
+from ltlpipe.logic.propositions.syntax import Operation, Taken
+from ltlpipe.systems.propositions.evaluating import evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.models import Model
+
+MAX_TRANSITIONS = 50_000
+"""Transitions of a component, or actions of a model, for which there is a view."""
+
+MAX_STEPS = 10_000
+"""Steps of one state of a network."""
+
+
+class TooLargeError(Exception):
+    """A system is none for plain Python: what it has cannot be listed quickly."""
+
+
+class PlainStep(NamedTuple):
+    """One step of a system.
+
+    Parameters
+    ----------
+    action : int
+        Its number; -1 where a state without successors repeats itself.
+    letter : int
+        What the property sees of it.
+    marks : int
+        The system's, as bits.
+    state : hashable
+        Where it leads.
+    """
+
+    action: int
+    letter: int
+    marks: int
+    state: Hashable
+
+
+class _Fair:
+    """Adds the marks of fairness, shifted behind the system's own."""
+
+    def __init__(self, fairness: Fairness | None, own_marks: int) -> None:
+        self.condition: Condition | None = None
+        self.n_marks = own_marks
+        self._idle = 0
+        self._tables: tuple[list[int], list[int]] | None = None
+        if fairness is None:
+            return
+        self._shift = own_marks
+        self.n_marks += fairness.n_marks
+        self.condition = generalised_buchi(own_marks) & fairness.condition.renumbered(
+            lambda mark: mark + own_marks
+        )
+        self._idle = fairness.idle
+        self._tables = fairness.enabled.tolist(), fairness.taken.tolist()
+
+    def marked(self, steps: list[PlainStep]) -> list[PlainStep]:
+        """Return the steps of one state with the marks of fairness, too."""
+        if self._tables is None:
+            return steps
+        of_enabled, of_taken = self._tables
+        enabled = 0
+        for step in steps:
+            enabled |= of_enabled[step.action] if step.action >= 0 else 0
+        marks = self._idle ^ enabled
+        return [
+            step._replace(
+                marks=step.marks
+                | (marks | (of_taken[step.action] if step.action >= 0 else 0))
+                << self._shift
+            )
+            for step in steps
+        ]
+
+
+class _Offer(NamedTuple):
+    """What a component offers in one of its states."""
+
+    leads: list[tuple[int, tuple[int, ...]]]  # actions it owns, the other participants
+    targets: dict[int, list[int]]  # where each action leads
+    accepting: bool
+
+
+class _Component:
+    """One component; its states are looked up when they are first met."""
+
+    def __init__(
+        self, number: int, lts: LTS, actions: dict[str, tuple[int, tuple[int, ...]]]
+    ) -> None:
+        if lts.n_transitions > MAX_TRANSITIONS:
+            raise TooLargeError
+        self._number, self._lts, self._actions = number, lts, actions
+        self._order = np.argsort(lts.src, kind="stable")
+        self._sources = lts.src[self._order]
+        self._offers: dict[int, _Offer] = {}
+
+    def offer(self, local: int) -> _Offer:
+        """Return what it offers in a state."""
+        known = self._offers.get(local)
+        if known is not None:
+            return known
+        lts = self._lts
+        first, end = np.searchsorted(self._sources, (local, local + 1)).tolist()
+        edges = self._order[first:end]
+        targets: dict[int, list[int]] = {}
+        leads = []
+        for label, dst in zip(
+            lts.label[edges].tolist(), lts.dst[edges].tolist(), strict=True
+        ):
+            action, participants = self._actions[lts.labels[label]]
+            if action not in targets:
+                targets[action] = []
+                if participants[0] == self._number:
+                    leads.append((action, participants))
+            targets[action].append(dst)
+        accepting = lts.accepting is None or bool(lts.accepting[local])
+        offer = self._offers[local] = _Offer(leads, targets, accepting)
+        return offer
+
+
+class NetworkView:
+    """A network; its states are tuples of local states.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    actions : sequence of str
+        The actions that letters 1, 2, ... stand for; all others have the letter OTHER.
+    together : bool
+        Whether components that accept have to do so in the same state: one mark.
+        Else each accepting component has a mark of its own.
+    fairness : Fairness, optional
+        To which sets of actions runs have to be fair.
+
+    Attributes
+    ----------
+    n_marks : int
+        Marks of its steps.
+    condition : Condition or None
+        What runs have to satisfy over them; None is each infinitely often.
+
+    Raises
+    ------
+    TooLargeError
+        A component has more than `MAX_TRANSITIONS` transitions.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        actions: Sequence[str] = (),
+        *,
+        together: bool = True,
+        fairness: Fairness | None = None,
+    ) -> None:
+        components = network.components
+        own: list[dict[str, tuple[int, tuple[int, ...]]]] = [{} for _ in components]
+        for number, action in enumerate(network.actions):
+            for i in action.participants:
+                own[i][action.name] = number, action.participants
+        self._components = [
+            _Component(i, component, own[i]) for i, component in enumerate(components)
+        ]
+        self._initial = tuple(component.initial for component in components)
+        self._letters = dict[int, int]()
+        for letter, name in enumerate(actions, start=OTHER + 1):
+            self._letters[network.action_index[name]] = letter
+        accepting = [i for i, c in enumerate(components) if c.accepting is not None]
+        self._groups = [[i] for i in accepting]
+        if together:
+            self._groups = [accepting] if accepting else []
+        self._fair = _Fair(fairness, len(self._groups))
+        self.n_marks = self._fair.n_marks
+        self.condition = self._fair.condition
+        self.cost = 3.0 + 0.8 * len(components)
+
+    def initial(self) -> Hashable:
+        """Return the initial local states."""
+        return self._initial
+
+    def steps(self, state: Any) -> list[PlainStep]:
+        """Return the steps of a composed state.
+
+        Raises
+        ------
+        TooLargeError
+            They are more than `MAX_STEPS`.
+        """
+        offers = [c.offer(s) for c, s in zip(self._components, state, strict=True)]
+        marks = self._marks(offers)
+        steps: list[PlainStep] = []
+        for offer in offers:
+            for action, who in offer.leads:
+                choices = [offers[i].targets.get(action, ()) for i in who]
+                if len(steps) + prod(map(len, choices)) > MAX_STEPS:
+                    raise TooLargeError
+                letter = self._letters.get(action, OTHER)
+                for targets in product(*choices):
+                    successor = list(state)
+                    for i, target in zip(who, targets, strict=True):
+                        successor[i] = target
+                    steps.append(PlainStep(action, letter, marks, tuple(successor)))
+        return self._fair.marked(steps)
+
+    def repeated(self, state: Any) -> PlainStep:
+        """Return the step in which a state repeats itself: as by an unnamed action."""
+        offers = [c.offer(s) for c, s in zip(self._components, state, strict=True)]
+        return self._fair.marked([PlainStep(-1, OTHER, self._marks(offers), state)])[0]
+
+    def _marks(self, offers: list[_Offer]) -> int:
+        """Return the marks of the steps that leave a state: who accepts there."""
+        return sum(
+            1 << mark
+            for mark, group in enumerate(self._groups)
+            if all(offers[i].accepting for i in group)
+        )
+
+
+class ModelView:
+    """A model; its states are valuations.
+
+    Parameters
+    ----------
+    model : Model
+        It is not changed.
+    propositions : sequence of Expression
+        Bound; letters are sets of them, as bits.
+    fairness : Fairness, optional
+        To which sets of actions runs have to be fair.
+
+    Attributes
+    ----------
+    n_marks, condition
+        As in `NetworkView`.
+
+    Raises
+    ------
+    TooLargeError
+        It has more than `MAX_TRANSITIONS` actions.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        propositions: Sequence[Expression],
+        *,
+        fairness: Fairness | None = None,
+    ) -> None:
+        if len(model.actions) > MAX_TRANSITIONS:
+            raise TooLargeError
+        self._model = model
+        bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
+        self._of_steps = [(bit, p) for bit, p in bits if _tells_steps(p)]
+        self._of_states = [(bit, p) for bit, p in bits if not _tells_steps(p)]
+        self._fair = _Fair(fairness, 0)
+        self.n_marks = self._fair.n_marks
+        self.condition = self._fair.condition
+        self.cost = 5.0 + 0.5 * len(model.actions) + 2.0 * len(propositions)
+
+    def initial(self) -> Hashable:
+        """Return the valuation in which runs begin."""
+        return self._model.initial()
+
+    def steps(self, state: Any) -> list[PlainStep]:
+        """Return the steps of a valuation."""
+        held = _holding(self._of_states, state, None, dead=False)
+        steps = [
+            PlainStep(
+                step.action,
+                held | _holding(self._of_steps, state, step.action, dead=False),
+                0,
+                step.state,
+            )
+            for step in self._model.steps(state)
+        ]
+        return self._fair.marked(steps)
+
+    def repeated(self, state: Any) -> PlainStep:
+        """Return the step in which a valuation without steps repeats itself."""
+        letter = _holding(self._of_states, state, None, dead=True)
+        letter |= _holding(self._of_steps, state, None, dead=True)
+        return self._fair.marked([PlainStep(-1, letter, 0, state)])[0]
+
+
+def _holding(
+    propositions: list[tuple[int, Expression]],
+    state: Sequence[int],
+    action: int | None,
+    *,
+    dead: bool,
+) -> int:
+    """Return the bits of the propositions that hold."""
+    held = 0
+    for bit, meaning in propositions:
+        if evaluate(meaning, state, action=action, dead=dead):
+            held |= bit
+    return held
+
+
+def _tells_steps(meaning: Expression) -> bool:
+    """Whether a proposition is about the action that a step takes."""
+    if isinstance(meaning, Operation):
+        return any(map(_tells_steps, meaning.operands))
+    return isinstance(meaning, Taken)

@@ -1,0 +1,626 @@
+"""The search in plain Python: known answers, the kernels, Spot, and true lassos."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, Network, UnsupportedError
+from ltlpipe.automata.conditions import Condition, fin, inf
+from ltlpipe.automata.fairness import fairness_to
+from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
+from ltlpipe.automata.structure import table_of as made_table
+from ltlpipe.automata.translation import from_formula, from_formula_over_states
+from ltlpipe.logic.formulas import parse
+from ltlpipe.question.model import bound_propositions
+from ltlpipe.question.property import Property
+from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.runtime.jobs import Grant, Limits, StoppedError, run
+from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import Limits as DriverLimits
+from ltlpipe.search.driver import drive
+from ltlpipe.search.problem import make_problem
+from ltlpipe.search.registers import Status
+from ltlpipe.strategies.instant_search import (
+    EMPTY,
+    FOUND,
+    TOO_MANY,
+    search,
+)
+from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.packing import pack
+from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.systems.plain import (
+    MAX_TRANSITIONS,
+    ModelView,
+    NetworkView,
+    TooLargeError,
+)
+from ltlpipe.verdict.lasso import model_lasso, network_lasso
+from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
+from ltlpipe.verdict.replay import replay_formula, replay_run
+from tests.cross.test_models import (
+    dve_atoms,
+    explored,
+    net_atoms,
+    random_formula,
+    spot_verdict,
+)
+from tests.oracles import (
+    accepting_run_exists,
+    accepts,
+    actions_of_components,
+    compose,
+    each_component_accepts,
+    is_fair,
+)
+from tests.search.machinery import (
+    ONE_STEP,
+    automata,
+    replay,
+    table_of,
+)
+from tests.search.machinery import run as run_kernel
+from tests.search.test_emerson_lei import conditioned, random_automaton
+from tests.strategies import formulas, networks, petri_nets, tela_tables
+from tests.systems.dve.strategies import models
+
+SMALL = networks(max_components=3, max_states=4, internal=["d"])
+ACCEPTING = networks(max_components=3, internal=["d"], acceptance=True)
+TABLES = st.one_of(tela_tables(), tela_tables(condition=st.none(), n_marks=2))
+NAMED = ["a", "b", "c"]
+
+
+def network(*components, **options):
+    """A network of components given by their transitions."""
+    return Network([LTS.from_transitions(c, **options) for c in components])
+
+
+def found(system, table=None, *, stutter=False, max_states=5000, **limits):
+    """The outcome for a view and a table."""
+    return run(
+        search(
+            system,
+            universal() if table is None else table,
+            system_marks=system.n_marks,
+            condition=system.condition,
+            stutter=stutter,
+            max_states=max_states,
+        ),
+        **limits,
+    )
+
+
+def violation(system, text, *, stutter=False, acceptance="ba", **limits):
+    """The outcome for a network and a formula, and the lasso that is its run."""
+    formula = parse(text)
+    names = [name for name in formula.propositions if name in system.action_index]
+    table = from_formula(formula, acceptance, names)
+    outcome = found(NetworkView(system, names), table, stutter=stutter, **limits)
+    if outcome.lasso is not None:
+        lasso = lasso_of(system, outcome)
+        replay_run(system, lasso, stutters=stutter)
+        replay_formula(formula, lasso, system)
+    return outcome
+
+
+def lasso_of(system, outcome):
+    """The lasso as verdicts have it, in its shortest form."""
+    prefix, cycle, states = outcome.lasso
+    assert len(states) == len(prefix) + len(cycle) + 1
+    assert states[len(prefix)] == states[-1]
+    actions = np.array(prefix + cycle, dtype=np.int32)
+    make = network_lasso if isinstance(system, Network) else model_lasso
+    rows = np.array(states, dtype=np.int64).reshape(len(states), -1)
+    return make(system, actions, rows, len(prefix))
+
+
+# Known answers
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_ring(n):
+    """One cycle, which is all of it."""
+    steps = [(i, f"a{i}", (i + 1) % n) for i in range(n)]
+    outcome = violation(network(steps), "G !a0")
+    assert outcome.status == FOUND
+    lasso = lasso_of(network(steps), outcome)
+    assert (lasso.prefix, lasso.cycle) == ([], [f"a{i}" for i in range(n)])
+    assert violation(network(steps), "GF a0").status == EMPTY
+
+
+def test_figures():
+    """The states and transitions of a product with an automaton of one state."""
+    system = philosophers(3)
+    table = never()
+    outcome = found(NetworkView(system), table)
+    states, edges = compose(system)
+    assert outcome[:3] == (EMPTY, len(states), len(edges))
+    # The longest way to a state is known from breadth-first levels of the oracle.
+    depth = {0: 1}
+    for src, _, dst in edges:
+        depth.setdefault(dst, depth[src] + 1)
+    assert outcome.max_depth == max(depth.values())
+
+
+def never(n_letters=1):
+    """An automaton that follows every run and accepts none."""
+    return PropertyAutomaton(
+        n_states=1,
+        initial=0,
+        n_letters=n_letters,
+        first_edge=np.arange(n_letters + 1, dtype=np.int32),
+        edge_dst=np.zeros(n_letters, dtype=np.int32),
+        edge_marks=np.zeros(n_letters, dtype=np.uint32),
+        n_marks=1,
+        state_based=True,
+    )
+
+
+def test_deadlocks():
+    """A bad prefix that can only end is none under ``ignore``."""
+    system = network([(0, "a", 0), (0, "bad", 1)])
+    assert violation(system, "G !bad").status == EMPTY
+    outcome = violation(system, "G !bad", stutter=True)
+    lasso = lasso_of(system, outcome)
+    assert (lasso.prefix, lasso.cycle) == (["bad"], ["<stutter>"])
+    # The step of a deadlock is no action: it has the letter of all others.
+    assert violation(system, "G (a | bad)", stutter=True).status == FOUND
+    assert violation(system, "G (a | bad)").status == EMPTY
+
+
+def test_actions_without_a_name_have_one_letter():
+    """Whatever the formula does not name, and internal labels of any name."""
+    system = network([(0, "a", 1), (1, "x", 2), (2, "y", 0)])
+    assert violation(system, "G (a | X (!a & X !a))").status == FOUND
+    assert violation(system, "G (a -> X (!a & X !a))").status == EMPTY
+    internal = network([(0, "a", 0)], [(0, "a", 0)], internal=["a"])
+    assert internal.action_index == {}
+    assert violation(internal, "G !a").status == EMPTY
+    assert [s.action for s in NetworkView(internal).steps((0, 0))] == [0, 1]
+    assert NetworkView(internal).steps((0, 0))[0].letter == OTHER
+
+
+def test_three_components_choose_independently():
+    """A shared label gives the cartesian product of the targets."""
+    part = [(0, "s", 1), (0, "s", 2)]
+    system = network(part, part, [*part, (0, "s", 0)])
+    states, edges = compose(system)
+    outcome = found(NetworkView(system), never())
+    assert (outcome.states, outcome.transitions) == (len(states), len(edges))
+    assert outcome.states == 1 + 2 * 2 * 3
+    steps = NetworkView(system, ["s"]).steps((0, 0, 0))
+    assert sorted(step.state for step in steps) == sorted(
+        states[dst] for src, _, dst in edges if src == 0
+    )
+    assert {step.letter for step in steps} == {1}
+
+
+def test_labels_of_unreachable_transitions_synchronise():
+    """A label that a component has only where it never comes is blocked."""
+    system = network([(0, "a", 0), (0, "b", 0)], [(0, "b", 0), (1, "a", 1)])
+    assert violation(system, "G !a").status == EMPTY
+
+
+def test_a_component_that_shares_nothing_matters():
+    """It can run for ever alone, while the rest stands still."""
+    worker = [(0, "a", 1), (1, "b", 0)]
+    assert violation(network(worker), "GF b").status == EMPTY
+    assert violation(network(worker, [(0, "idle", 0)]), "GF b").status == FOUND
+
+
+def test_components_accept_together_or_each():
+    """Two that alternate never accept in the same state."""
+    one = LTS.from_transitions([(0, "a", 1), (1, "b", 0)], accepting=[0])
+    other = LTS.from_transitions([(0, "a", 1), (1, "b", 0)], accepting=[1])
+    system = Network([one, other])
+    assert found(NetworkView(system)).status == EMPTY
+    assert found(NetworkView(system, together=False)).status == FOUND
+    assert found(NetworkView(Network([one, one]))).status == FOUND
+
+
+def test_marks_are_those_of_the_source():
+    """A deadlock that accepts is on a cycle only if it stutters."""
+    system = network([(0, "a", 1)], accepting=[1])
+    assert NetworkView(system).steps((0,))[0].marks == 0
+    assert NetworkView(system).repeated((1,)).marks == 1
+    assert found(NetworkView(system)).status == EMPTY
+    assert found(NetworkView(system), stutter=True).status == FOUND
+
+
+def test_a_violation_near_the_start_is_found_without_the_rest():
+    """Thirty philosophers have far more states than that."""
+    system = philosophers(30)
+    name = system.actions[0].name
+    outcome = violation(system, f"G !{name}", stutter=True, max_states=10**6)
+    assert outcome.status == FOUND
+    assert outcome.states < 20_000
+    assert violation(system, f"F {name} | G !{name}", max_states=300)[:2] == (
+        TOO_MANY,
+        300,
+    )
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_max_states_may_be_reached(missing):
+    """As many states as there are is enough."""
+    system = philosophers(3)
+    n = len(compose(system)[0])
+    outcome = found(NetworkView(system), never(), max_states=n - missing)
+    assert outcome[:2] == ((EMPTY, n), (TOO_MANY, n - 1))[missing]
+
+
+def test_a_cycle_sees_every_mark_it_needs():
+    """One of each half of a wheel, and none of what is to be avoided."""
+    rows = [(0, 0, 1), (1, 1, 0), (0, 0, 2), (2, 2, 0), (0, 4, 0)]
+    for text, expected in [
+        ("Inf(0)&Inf(1)&Fin(2)", 4),
+        ("Inf(0)&Inf(1)&Inf(2)", 5),
+        ("Fin(0)&Fin(1)", 1),
+        ("(Inf(0)&Inf(1))|Inf(2)", 1),
+        ("Fin(0)&Fin(1)&Fin(2)", None),
+    ]:
+        cells = [[(d, m) for s, m, d in rows if s == q] for q in range(3)]
+        table = PropertyAutomaton(
+            n_states=3,
+            initial=0,
+            n_letters=1,
+            first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
+            edge_dst=np.array([d for c in cells for d, _ in c], dtype=np.int32),
+            edge_marks=np.array([m for c in cells for _, m in c], dtype=np.uint32),
+            n_marks=3,
+            state_based=False,
+            condition=Condition.parse(text),
+        )
+        outcome = found(NetworkView(ONE_STEP), table)
+        length = None if outcome.lasso is None else len(outcome.lasso.cycle)
+        assert length == expected, text
+
+
+def test_what_is_too_large():
+    """Long components and states with too many successors."""
+    n = MAX_TRANSITIONS + 1
+    ends = np.zeros(n, dtype=np.int32)
+    with pytest.raises(TooLargeError):
+        NetworkView(Network([LTS(1, 0, ("a",), ends, ends, ends)]))
+    wide = [[(0, "s", k) for k in range(20)] for _ in range(4)]
+    assert found(NetworkView(network(*wide)), never()).status == TOO_MANY
+
+
+def test_more_than_32_marks():
+    """Refused as by the kernels."""
+    fairness = fairness_to([{0}] * 33, 1, strong=False)
+    with pytest.raises(UnsupportedError, match="32"):
+        found(NetworkView(ONE_STEP, fairness=fairness), never())
+
+
+def test_letters_that_tell_marks_take_no_condition():
+    """They are the property's to see to."""
+    fairness = fairness_to([{0}], 1, strong=True)
+    table = made_table(
+        [[(0, 1)]] * 2, n_letters=2, initial=0, n_marks=1, system_marks=1
+    )
+    with pytest.raises(ValueError, match="letters"):
+        found(NetworkView(ONE_STEP, fairness=fairness), table)
+
+
+# Against the kernels
+
+
+def kernel_finds(system, names, table, *, stutter=False, fairness=None):
+    """Whether the kernel that takes every condition finds a run."""
+    letters = letters_of(system, names)
+    packed = pack(system, letters, extra_values=table.n_states)
+    problem = make_problem(packed, table, stutter=stutter, fairness=fairness)
+    outcome = drive(SEARCHES["tela"]()(problem), DriverLimits())
+    return outcome.status == Status.FOUND
+
+
+def assert_agrees(system, table, *, stutter, fairness=None):
+    """The kernel's answer; a lasso is a run that the table accepts."""
+    names = [name for name in NAMED if name in system.action_index]
+    expected = kernel_finds(system, names, table, stutter=stutter, fairness=fairness)
+    view = NetworkView(system, names, fairness=fairness)
+    outcome = found(view, table, stutter=stutter)
+    assert outcome.status == (FOUND if expected else EMPTY)
+    if not expected:
+        return None
+    lasso = lasso_of(system, outcome)
+    replay_run(system, lasso, stutters=stutter)
+    letters = letters_of(system, names).tolist()
+    word = [OTHER if a < 0 else letters[a] for a in lasso.actions.tolist()]
+    k = len(lasso.prefix)
+    assert accepts(table, word[:k], word[k:])
+    return lasso
+
+
+@given(st.one_of(SMALL, ACCEPTING), TABLES, st.booleans())
+@settings(max_examples=300)
+def test_networks_and_tables(system, table, stutter):
+    """Any condition, with and without accepting components."""
+    assert_agrees(system, table, stutter=stutter)
+
+
+@pytest.mark.slow
+@given(st.one_of(SMALL, ACCEPTING), TABLES, st.booleans())
+@settings(max_examples=5000)
+def test_networks_and_tables_by_the_thousand(system, table, stutter):
+    assert_agrees(system, table, stutter=stutter)
+
+
+def assert_agrees_on_fairness(system, table, data):
+    """Of components or of any sets of actions."""
+    sets = actions_of_components(system)
+    n_actions = len(system.actions)
+    if n_actions and data.draw(st.booleans()):
+        some = st.sets(st.integers(0, n_actions - 1))
+        sets = data.draw(st.lists(some, max_size=3))
+    kind = data.draw(st.sampled_from(["weak", "strong"]))
+    fairness = fairness_to(sets, n_actions, strong=kind == "strong")
+    stutter = data.draw(st.booleans())
+    lasso = assert_agrees(system, table, stutter=stutter, fairness=fairness)
+    assert lasso is None or is_fair(system, lasso, kind, sets)
+
+
+@given(st.one_of(SMALL, ACCEPTING), TABLES, st.data())
+@settings(max_examples=200)
+def test_fairness(system, table, data):
+    """Marks of the property, of the system and of fairness in a row."""
+    assert_agrees_on_fairness(system, table, data)
+
+
+@pytest.mark.slow
+@given(st.one_of(SMALL, ACCEPTING), TABLES, st.data())
+@settings(max_examples=3000)
+def test_fairness_by_the_thousand(system, table, data):
+    assert_agrees_on_fairness(system, table, data)
+
+
+@given(ACCEPTING, formulas(max_leaves=4), st.booleans())
+@settings(max_examples=60)
+def test_letters_that_tell_marks(system, text, stutter):
+    """One mark does for the property and the system."""
+    formula = parse(text)
+    names = [name for name in formula.propositions if name in system.action_index]
+    marks = int(system.has_acceptance)
+    table = from_formula(formula, "ba", names, system_marks=marks)
+    expected = kernel_finds(system, names, table, stutter=stutter)
+    outcome = found(NetworkView(system, names), table, stutter=stutter)
+    assert outcome.status == (FOUND if expected else EMPTY)
+    if expected:
+        lasso = lasso_of(system, outcome)
+        replay_run(system, lasso, stutters=stutter)
+        replay_formula(formula, lasso, system)
+    apart = violation(system, text, acceptance="tgba", stutter=stutter)
+    assert apart.status == outcome.status
+
+
+@given(ACCEPTING)
+@settings(max_examples=100)
+def test_emptiness_of_networks(system):
+    """By the definitions, of runs that accept together and each for itself."""
+    for together, oracle in [
+        (True, accepting_run_exists),
+        (False, each_component_accepts),
+    ]:
+        outcome = found(NetworkView(system, together=together))
+        assert (outcome.status == FOUND) == oracle(system)
+        if outcome.lasso:
+            replay_run(system, lasso_of(system, outcome), together=together)
+
+
+def assert_explicit(automaton):
+    """An automaton alone: the naive answer, and its lasso."""
+    outcome = found(NetworkView(ONE_STEP), table_of(automaton))
+    assert (outcome.status == FOUND) == automaton.has_accepting_cycle()
+
+
+@given(st.one_of(automata(), conditioned()))
+@settings(max_examples=200)
+def test_automata(automaton):
+    """Conditions like Rabin's, Streett's and any others."""
+    assert_explicit(automaton)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_automata_by_the_thousand(seed):
+    rng = random.Random(seed)
+    for _ in range(2000):
+        automaton = random_automaton(rng, max_states=30, max_marks=8)
+        expected = run_kernel("tela", automaton).status == Status.FOUND
+        outcome = found(NetworkView(ONE_STEP), table_of(automaton))
+        assert (outcome.status == FOUND) == expected
+
+
+@given(conditioned())
+@settings(max_examples=100)
+def test_cycles_of_automata(automaton):
+    """Read as a system whose actions are transitions, the lasso is replayed."""
+    rows = [(s, f"{k}", d) for k, (s, _, d) in enumerate(automaton.transitions)]
+    system = Network([LTS.from_transitions(rows, n_states=automaton.n_states)])
+    n = len(rows)
+    table = PropertyAutomaton(
+        n_states=1,
+        initial=0,
+        n_letters=n + 1,
+        first_edge=np.arange(n + 2, dtype=np.int32),
+        edge_dst=np.zeros(n + 1, dtype=np.int32),
+        edge_marks=np.array(
+            [0, *(m for _, m, _ in automaton.transitions)], dtype=np.uint32
+        ),
+        n_marks=automaton.n_marks,
+        state_based=False,
+        condition=automaton.condition,
+    )
+    outcome = found(NetworkView(system, [name for _, name, _ in rows]), table)
+    assert (outcome.status == FOUND) == automaton.has_accepting_cycle()
+    if outcome.lasso:
+        k = len(outcome.lasso.prefix)
+        states = [state for (state,) in outcome.lasso.states]
+        replay(automaton, tuple(states[: k + 1]), tuple(states[k:]))
+
+
+# Models
+
+
+def assert_model_agrees(model, formula, *, stutter):
+    """Spot's verdict on the explicit product, and a lasso that is replayed."""
+    graph = explored(model)
+    if graph is None:
+        return
+    expected = spot_verdict(model, graph, formula, stutter)
+    asked = Property(formula)
+    meanings = bound_propositions(model, asked)
+    table = from_formula_over_states(formula, "ba", list(meanings))
+    view = ModelView(model, list(meanings.values()))
+    outcome = found(view, table, stutter=stutter, max_states=10**6)
+    assert outcome.status == (FOUND if expected == "violated" else EMPTY)
+    if outcome.lasso:
+        lasso = lasso_of(model, outcome)
+        replay_model_run(model, lasso, stutters=stutter)
+        replay_valuations(asked, meanings, lasso)
+
+
+SEED = st.integers(0, 1 << 30)
+
+
+@given(petri_nets(max_places=4), SEED, st.booleans())
+@settings(max_examples=100)
+def test_nets(net, seed, stutter):
+    rng = random.Random(seed)
+    formula = random_formula(rng, net_atoms(rng, net))
+    assert_model_agrees(net, formula, stutter=stutter)
+
+
+@given(models(), SEED, st.booleans())
+@settings(max_examples=40)
+def test_dve_models(text, seed, stutter):
+    rng = random.Random(seed)
+    model = read_dve_model(text, "random.dve")
+    formula = random_formula(rng, dve_atoms(rng, model))
+    assert_model_agrees(model, formula, stutter=stutter)
+
+
+@pytest.mark.slow
+@given(st.one_of(petri_nets(), models()), SEED, st.booleans())
+@settings(max_examples=3000)
+def test_models_by_the_thousand(model, seed, stutter):
+    rng = random.Random(seed)
+    atoms = net_atoms
+    if isinstance(model, str):
+        model, atoms = read_dve_model(model, "random.dve"), dve_atoms
+    assert_model_agrees(model, random_formula(rng, atoms(rng, model)), stutter=stutter)
+
+
+@given(petri_nets(max_places=3), st.booleans(), st.booleans(), st.data())
+@settings(max_examples=60)
+def test_fairness_of_nets(net, strong, stutter, data):
+    """As that of a network with the same graph, whose actions are the transitions."""
+    graph = explored(net)
+    if graph is None or not net.actions:
+        return
+    rows = [(s, f"{a}", d) for s, out in enumerate(graph[1]) for a, d in out]
+    system = Network([LTS.from_transitions(rows, n_states=len(graph[0]))])
+    n = len(net.actions)
+    sets = data.draw(st.lists(st.sets(st.integers(0, n - 1)), min_size=1, max_size=3))
+    fairness = fairness_to(sets, n, strong=strong)
+    index = system.action_index
+    same = [{index[f"{a}"] for a in some if f"{a}" in index} for some in sets]
+    twin = fairness_to(same, len(system.actions), strong=strong)
+    outcome = found(ModelView(net, [], fairness=fairness), stutter=stutter)
+    expected = kernel_finds(system, [], universal(), stutter=stutter, fairness=twin)
+    assert (outcome.status == FOUND) == expected
+
+
+# The job
+
+
+def advanced(job, grant):
+    """All that a job says, and its result."""
+    said = []
+    try:
+        said.append(next(job))
+        while True:
+            said.append(job.send(grant))
+    except StopIteration as end:
+        return said, end.value
+
+
+@given(st.one_of(SMALL, ACCEPTING), TABLES, st.sampled_from([0, 1, 7.5, 300]))
+@settings(max_examples=60)
+def test_where_a_job_is_cut_changes_nothing(system, table, work):
+    view = NetworkView(system, [n for n in NAMED if n in system.action_index])
+    _, expected = advanced(search(view, table, system_marks=view.n_marks), Grant())
+    job = search(view, table, system_marks=view.n_marks)
+    assert advanced(job, Grant(work=work))[1] == expected
+
+
+def test_a_large_search_yields():
+    """Turns are short, whatever is being done; its figures grow."""
+    table = made_table(
+        [[(0, 1), (0, 2)]],
+        n_letters=1,
+        initial=0,
+        n_marks=2,
+        condition=(inf(0) & fin(1)) | (inf(1) & fin(0)),
+    )
+    assert table.condition is not None
+    for some in (never(), table):
+        system = philosophers(6)
+        said, outcome = advanced(search(NetworkView(system), some), Grant())
+        assert len(said) > 2
+        assert max(progress.work for progress in said) < 11_000
+        assert {progress.phase for progress in said} == {"searching"}
+        for values in zip(*[(p.states, p.memory_bytes) for p in said], strict=True):
+            assert list(values) == sorted(values)
+        assert said[-1].states <= outcome.states
+
+
+def test_memory_does_not_suffice():
+    with pytest.raises(StoppedError, match="memory"):
+        found(
+            NetworkView(philosophers(7)),
+            never(),
+            max_states=10**6,
+            limits=Limits(memory_mib=1),
+        )
+
+
+PROGRAM = """
+import sys
+from ltlpipe.automata.letters import universal
+from ltlpipe.runtime.jobs import run
+from ltlpipe.strategies.instant_search import search
+from ltlpipe.systems.plain import ModelView, NetworkView
+from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+
+dve = "process P { state q; init q; trans q -> q {}; } system async;"
+net = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {0: 1})])
+views = [
+    NetworkView(Network([LTS.from_transitions([(0, "a", 0)])])),
+    ModelView(net, []),
+    ModelView(read_dve_model(dve, "loop.dve"), []),
+]
+for view in views:
+    outcome = run(search(view, universal(), system_marks=view.n_marks))
+    assert outcome.status == "found", outcome
+print(sorted({"numba", "llvmlite", "spot"} & set(sys.modules)))
+"""
+
+
+def test_numba_is_not_imported():
+    """Neither by the search nor by what it sees of systems."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout == "[]\n"
