@@ -113,3 +113,21 @@ def file_of(module):
 
 def threads():
     return threading.active_count()
+
+
+def misbehave(item) -> Iterator[int]:
+    """Count up to the item; negative ones misbehave after the first part."""
+    from ltlpipe.runtime.errors import UnsupportedError
+
+    yield os.getpid()
+    if item == -1:
+        time.sleep(60)
+    if item == -2:
+        raise UnsupportedError("no")
+    if item == -3:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if item == -4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if item == -5:
+        raise MemoryError
+    yield from range(item)

@@ -303,7 +303,7 @@ def program(work, **options):
 def test_it_dies_with_this_process_while_busy():
     with program(BUSY) as run_of_it:
         worker = int(run_of_it.stdout.readline())
-        wait_for(lambda: workers._cpu_seconds(worker) > 0.3)
+        wait_for(lambda: workers.cpu_seconds_of(worker) > 0.3)
         run_of_it.kill()
 
     wait_for(lambda: state(worker) in (None, "Z"))
