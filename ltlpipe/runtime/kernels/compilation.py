@@ -6,8 +6,8 @@ other jobs go on meanwhile, and Ctrl-C ends it at once.  Workers of several proc
 that need the same kernel wait for each other: the second finds what the first has
 written.
 
-Kernels and types travel as text: a kernel as "module:name", a type as nested lists.  What
-cannot be told in that way is compiled here, as Numba would at the first call.
+Kernels and types travel as text: a kernel as "module:name", a type as nested lists.
+What cannot be told in that way is compiled here, as Numba would at the first call.
 """
 
 from __future__ import annotations
@@ -175,7 +175,8 @@ def _is_stored(stored: Any, kinds: Any, target: Any) -> bool:
 def _pointer_is_stored(function: Callable[..., int], signature: Any) -> bool:
     from numba.core import ccallback, sigutils
 
-    kinds = sigutils.normalize_signature(signature)
+    tools: Any = sigutils
+    kinds = tools.normalize_signature(signature)
     compiled: Any = ccallback.CFunc(function, kinds, locals={}, options={})
     compiled.enable_caching()
     target = compiled._targetdescr.target_context
@@ -229,8 +230,9 @@ def told_type(kind: Any) -> Any:
 
 
 def _told_type(kind: Any) -> Any:
-    from numba import types
+    import numba
 
+    types: Any = numba.types
     if isinstance(kind, types.Array):
         dtype = told_type(kind.dtype)
         return ["array", dtype, kind.ndim, kind.layout, kind.mutable, kind.aligned]
@@ -252,8 +254,9 @@ def _told_type(kind: Any) -> Any:
 
 def heard_type(told: Any) -> Any:
     """Return the type that `told_type` was given."""
-    from numba import types
+    import numba
 
+    types: Any = numba.types
     kind, *about = told
     if kind == "array":
         dtype, ndim, layout, mutable, aligned = about
@@ -291,7 +294,7 @@ class _Watch:
         self.announced -= 1
 
     def note(self, begins: bool) -> None:
-        """Note that Numba begins to compile, or has ended; one may be inside another."""
+        """Note that Numba begins or ends to compile; it does so within itself."""
         if begins and not self._depth:
             self._began = time.monotonic()
         self._depth += 1 if begins else -1
