@@ -8,12 +8,13 @@ from collections import OrderedDict
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.kept import uncounted_cpu_seconds
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.workers import worker_cpu_seconds
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
@@ -197,7 +198,7 @@ def now() -> str:
 
 def cpu_seconds() -> float:
     """Return the CPU time of this process and of those that it has started."""
-    return sum(os.times()[:4]) + uncounted_cpu_seconds()
+    return sum(os.times()[:4]) + worker_cpu_seconds()
 
 
 def encodable(row: Row) -> Row:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
 
 #: Four chains p -> q -> r that have nothing to do with each other.
@@ -95,7 +95,7 @@ def test_a_decision_that_takes_too_long(monkeypatch):
     def slow(*_, **__):
         raise StoppedError("timeout")
 
-    monkeypatch.setattr("ltlpipe.question.stuttering.call_bounded", slow)
+    monkeypatch.setattr("ltlpipe.question.interruptible.bounded", slow)
     verdict = check(CHAINS, "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))", timeout=60)
 
     assert verdict.verdict == "holds"
@@ -107,7 +107,7 @@ def test_a_decision_is_part_of_the_time(monkeypatch):
         time.sleep(0.3)
         raise StoppedError("timeout")
 
-    monkeypatch.setattr("ltlpipe.question.stuttering.call_bounded", slow)
+    monkeypatch.setattr("ltlpipe.question.interruptible.bounded", slow)
     formula = "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))"
     found = check(CHAINS, formula, timeout=0.2)
 

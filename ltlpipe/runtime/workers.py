@@ -1,0 +1,423 @@
+"""Worker processes for what cannot yield: Spot, parsers of others, Numba's compiler.
+
+`call` is a job.  It leases a worker process, sends it the name of an operation and its
+arguments (`ltlpipe.worker`), yields while the worker works, and returns what comes
+back.  If the job is closed before, the worker and all that it has started are killed:
+whatever runs in a worker can be limited and interrupted.  Workers live on from call to
+call, as starting Python and importing Spot takes longer than most translations.
+
+A worker is a new Python, never a copy of this process, which may have threads: started
+in isolated mode, so that nothing is imported from the working directory.  It dies with
+this process; for Linux, that is with the thread that has started it, so all workers are
+started by one thread that lives as long as the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
+from ltlpipe.runtime.wire import Message, Receiver, error_from_dict
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+
+STARTING = "starting a worker process"
+"""The phase before a new worker has begun."""
+
+_MOST_IDLE = 4  # workers that are kept for the next calls
+_MOST_GROWTH = 64 << 20  # bytes since the first answer: Spot's tables only ever grow
+_PATIENCE = 5.0  # seconds that a process that has closed its socket may take to end
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+_SHOWN = 4000  # characters of what a worker that could not start has printed
+
+# The package is loaded from where this one is; nothing is looked for beside it unless
+# it is nowhere else.
+_START = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+package, descriptor, parent, *folders = sys.argv[1:]
+sys.path += folders
+spec = spec_from_file_location(
+    "ltlpipe", package + "/__init__.py", submodule_search_locations=[package]
+)
+sys.modules["ltlpipe"] = module = module_from_spec(spec)
+spec.loader.exec_module(module)
+from ltlpipe.worker import main
+main(int(descriptor), int(parent))
+"""
+
+
+class Worker:
+    """A process that answers one request at a time.
+
+    Use `call`.
+    """
+
+    def __init__(self) -> None:
+        self._connection, self._theirs = socket.socketpair()
+        self._connection.setblocking(False)
+        self._receiver = Receiver(self._connection)
+        self._started = threading.Event()
+        self._error: OSError | None = None
+        self._process: subprocess.Popen[bytes]
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115
+        self._owner = os.getpid()
+        self._cpu_seconds = 0.0
+        self._first_bytes: int | None = None  # held after the first answer
+
+    def start(self) -> None:
+        """Start the process; `wait` says that it has been tried."""
+        package = Path(__file__).parents[1]
+        given = [str(package), str(self._theirs.fileno()), str(os.getpid())]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _START, *given, *_folders(package)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._printed,
+                pass_fds=[self._theirs.fileno()],
+                start_new_session=True,  # so that what it starts can be killed with it
+            )
+        except OSError as error:
+            self._error = error
+        finally:
+            self._theirs.close()
+            self._started.set()
+
+    def wait(self) -> None:
+        """Wait until the process has been started.
+
+        Raises
+        ------
+        OSError
+            It could not be.
+        """
+        self._started.wait()
+        if self._error is not None:
+            raise self._error
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable when there is news."""
+        return self._connection.fileno()
+
+    def send(self, message: Message) -> None:
+        """Send a request; that nobody takes it is found out by `receive`."""
+        with suppress(ConnectionError):
+            message.send(self._connection)
+
+    def receive(self) -> tuple[list[dict[str, Any]], bool]:
+        """Return the messages that have come, and whether there will be no more."""
+        messages = []
+        try:
+            while (message := self._receiver.receive()) is not None:
+                messages.append(message[0])
+        except EOFError:
+            return messages, True
+        return messages, False
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether a call has come to its end before."""
+        return self._first_bytes is not None
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time that the process has used."""
+        if self._started.is_set() and self._error is None:
+            self._cpu_seconds = max(
+                self._cpu_seconds, cpu_seconds_of(self._process.pid)
+            )
+        return self._cpu_seconds
+
+    @property
+    def resident_bytes(self) -> int:
+        """Memory that the process holds; 0 where the system does not say."""
+        return resident_bytes(self._process.pid)
+
+    def has_grown(self) -> bool:
+        """Whether the process holds much more than after its first answer."""
+        held = self.resident_bytes
+        if self._first_bytes is None:
+            self._first_bytes = held
+        return held - self._first_bytes > _MOST_GROWTH
+
+    def death(self, subject: str) -> Exception:
+        """Return why the process ended, as an error about `subject`."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE)
+        status = self._process.returncode
+        if status in (None, 0, -signal.SIGKILL):  # the system does so out of memory
+            return StoppedError(MEMORY)
+        self._printed.seek(0)
+        printed = self._printed.read().decode(errors="replace")
+        if status == 1 and printed:
+            return RuntimeError(f"a worker could not go on:\n{printed[-_SHOWN:]}")
+        return UnsupportedError(f"{subject} crashed on this (exit status {status})")
+
+    def close(self) -> None:
+        """End the process and all that it has started, whatever they do."""
+        self._receiver.close()
+        self._printed.close()
+        if self._owner != os.getpid():
+            return  # this is a copy of the process that it belongs to
+        self._started.wait()
+        if self._error is None:
+            with suppress(OSError):  # nobody is left
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def _folders(package: Path) -> list[str]:
+    """Return where a worker may look for libraries besides Python's own folders.
+
+    Isolated mode knows neither ``PYTHONPATH`` nor a user's own packages.
+    """
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    folders = [folder for folder in known if Path(folder).is_absolute()]
+    site: Any = sys.modules.get("site")
+    own = getattr(site, "USER_SITE", None)
+    if own in sys.path:
+        folders.append(own)
+    return [*folders, str(package.parent)]
+
+
+# --- the workers of this process --------------------------------------------
+
+
+class _Workers:
+    """The workers that belong to one process, and the thread that starts them."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.idle: list[Worker] = []
+        self.alive: set[Worker] = set()
+        self._wanted: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._spawner: threading.Thread | None = None
+
+    def new(self) -> Worker:
+        """Return a worker that is being started."""
+        if self._spawner is None:
+            self._spawner = threading.Thread(
+                target=self._spawn, name="ltlpipe-spawner", daemon=True
+            )
+            self._spawner.start()
+        worker = Worker()
+        self.alive.add(worker)
+        self._wanted.put(worker)
+        return worker
+
+    def _spawn(self) -> None:
+        while True:
+            self._wanted.get().start()
+
+    def lease(self, request: Message) -> Worker:
+        """Return a worker that has been given a request."""
+        try:
+            worker = self.idle.pop()
+        except IndexError:
+            worker = self.new()
+        try:
+            worker.wait()
+            worker.send(request)
+        except BaseException:
+            self.end(worker)
+            raise
+        return worker
+
+    def give_back(self, worker: Worker) -> None:
+        """Keep a worker for the next call, unless it or their number has grown."""
+        if worker.has_grown() or len(self.idle) >= _MOST_IDLE:
+            self.end(worker)
+        else:
+            self.idle.append(worker)
+
+    def end(self, worker: Worker) -> None:
+        """End a worker."""
+        self.alive.discard(worker)
+        worker.close()
+
+
+_workers = _Workers()
+
+
+def _of_this_process() -> _Workers:
+    """Return the workers of this process; a copy of a process has none."""
+    global _workers
+    if _workers.owner != os.getpid():
+        theirs, _workers = _workers, _Workers()
+        for worker in theirs.alive:
+            worker.close()  # the copies of its sockets
+    return _workers
+
+
+def call(
+    operation: str,
+    /,
+    *,
+    phase: str = "",
+    subject: str = "Spot",
+    parts: list[Any] | None = None,
+    **arguments: Any,
+) -> Job[Any]:
+    """Have a worker process do something.
+
+    A unit of work is a microsecond of the worker's CPU time; starting the worker and
+    importing what it needs is not counted, so that it makes no difference whether there
+    was one already.  Memory is counted in the same way.
+
+    Parameters
+    ----------
+    operation : str
+        A key of `ltlpipe.worker.OPERATIONS`.
+    phase : str
+        What the job says that it does.
+    subject : str
+        What has crashed if the worker does.
+    parts : list, optional
+        What the operation yields is appended as it comes: it is there even if the job
+        is stopped.
+    arguments
+        Of the operation: what `ltlpipe.runtime.wire` can send.
+
+    Returns
+    -------
+    object
+        What the operation returns, as it has come through the wire.
+
+    Raises
+    ------
+    StoppedError
+        The worker holds more memory than granted, or the system has killed it.
+    UnsupportedError
+        The worker crashed.
+    LtlpipeError, RuntimeError
+        What the operation has raised; see `ltlpipe.runtime.wire.error_from_dict`.
+    """
+    request = Message({"operation": operation, "arguments": arguments})
+    workers = _of_this_process()
+    reply: dict[str, Any] | None = None
+    while reply is None:  # an idle one may have died at leisure
+        worker = workers.lease(request)
+        try:
+            reply = yield from _reply(worker, phase, subject, parts)
+        finally:
+            if reply is None:
+                workers.end(worker)
+            else:
+                workers.give_back(worker)
+    if "error" in reply:
+        raise error_from_dict(reply["error"])
+    return reply["result"]
+
+
+def _reply(
+    worker: Worker, phase: str, subject: str, parts: list[Any] | None
+) -> Job[dict[str, Any] | None]:
+    """Wait for the last message of an answer, and return it.
+
+    None if the worker, which has answered others, has not even begun.
+    """
+    usage: dict[str, Any] | None = None  # when the operation began, or was looked at
+    reply: dict[str, Any] | None = None
+    while True:
+        work, growth = 0.0, 0
+        if usage is not None:
+            used = worker.cpu_seconds
+            work, usage["cpu"] = max(used - usage["cpu"], 0.0) * 1e6, used
+            growth = max(worker.resident_bytes - usage["bytes"], 0)
+        # At the end the last work is accounted for, and nothing is waited for.
+        readable = worker if reply is None else _at_end()
+        starting = usage is None and not worker.has_answered
+        said = STARTING if starting else phase
+        grant: Grant = yield Progress(said, work, growth, waits=(readable,))
+        if growth > grant.memory_bytes:
+            raise StoppedError(MEMORY)
+        if reply is not None:
+            return reply
+        messages, ended = worker.receive()
+        for message in messages:
+            if "begun" in message:
+                usage = message["begun"]
+            elif "part" not in message:
+                reply = message
+            elif parts is not None:
+                parts.append(message["part"])
+        if ended and reply is None:
+            if usage is None and worker.has_answered:
+                return None
+            raise worker.death(subject)
+
+
+@cache
+def _at_end() -> int:
+    """Return a descriptor that is always readable, as there is nothing to read."""
+    reader, writer = os.pipe()
+    os.close(writer)
+    return reader
+
+
+def prepare() -> None:
+    """Start a worker ahead of time, unless one is idle; nobody waits for it."""
+    workers = _of_this_process()
+    if not workers.idle:
+        workers.idle.append(workers.new())
+
+
+def close_idle() -> None:
+    """End the workers that wait for the next call."""
+    workers = _of_this_process()
+    while workers.idle:
+        workers.end(workers.idle.pop())
+
+
+def worker_cpu_seconds() -> float:
+    """Return the CPU time of the workers that live: `os.times` has that of the others.
+
+    What a job reports as work is part of it.
+    """
+    return sum(worker.cpu_seconds for worker in list(_of_this_process().alive))
+
+
+atexit.register(close_idle)
+
+
+def end_with_parent() -> None:
+    """Ask the system to kill this process when the thread that started it has ended."""
+    with suppress(AttributeError, OSError):  # other systems than Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+# --- what the system knows of a process -------------------------------------
+
+
+def cpu_seconds_of(process: int) -> float:
+    """Return the CPU time of a running process; 0 where the system does not say."""
+    try:
+        return time.clock_gettime((~process << 3) | 2)  # its CPU clock, on Linux
+    except (AttributeError, OSError, OverflowError):
+        return 0.0
+
+
+def resident_bytes(process: int | str = "self") -> int:
+    """Return the memory that a process holds; 0 where the system does not say."""
+    try:
+        fields = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+    except OSError:
+        return 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,102 @@
+"""The entry point of worker processes (`ltlpipe.runtime.workers`).
+
+A worker answers one request after the other: the name of an operation and its
+arguments.  Operations are plain functions of any room, imported on first use, that take
+and return what `ltlpipe.runtime.wire` can send.  One that is a generator function sends
+what it yields as parts of its answer.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import resource
+import signal
+import socket
+import time
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
+from ltlpipe.runtime.workers import end_with_parent, resident_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OPERATIONS = {
+    "analyse": "ltlpipe.batch.analyzing:parts_of",
+    "automaton text": "ltlpipe.automata.translating:write_automaton",
+    "check hoa": "ltlpipe.automata.external:check_output",
+    "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
+    "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
+    "constrain": "ltlpipe.automata.constraining:product_text",
+    "explain": "ltlpipe.batch.analyzing:explained",
+    "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
+    "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
+    "stutter invariant": "ltlpipe.automata.stuttering:is_stutter_invariant",
+    "translate": "ltlpipe.automata.translating:translate_subject",
+}
+"""Where the function of an operation is: "module:function"."""
+
+
+def main(descriptor: int, parent: int) -> None:
+    """Answer requests until nobody asks any more, and end this process.
+
+    Parameters
+    ----------
+    descriptor : int
+        Of the socket through which requests come.
+    parent : int
+        Process id of whoever asks: the worker dies with it, whatever it is doing.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    end_with_parent()
+    if os.getppid() != parent:  # it has died before
+        os._exit(0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is told in a message
+    os.set_inheritable(descriptor, False)
+    connection = socket.socket(fileno=descriptor)
+    receiver = Receiver(connection)
+    status = 0
+    try:
+        while (request := receiver.receive()) is not None:
+            _answer(connection, request[0])
+    except (EOFError, OSError):
+        pass  # the parent has gone, or wants no more
+    except BaseException:
+        status = 1
+        raise
+    finally:
+        if not status:
+            os._exit(0)  # without taking tables apart
+
+
+def _answer(connection: socket.socket, request: dict[str, Any]) -> None:
+    """Do what is asked, and tell what came of it."""
+
+    def tell(kind: str, value: Any) -> None:
+        Message({kind: value}).send(connection)
+
+    try:
+        function = _function(request["operation"])
+        tell("begun", {"cpu": time.process_time(), "bytes": resident_bytes()})
+        answer = function(**request["arguments"])
+        if inspect.isgenerator(answer):
+            for part in answer:
+                tell("part", part)
+            answer = None
+        tell("result", answer)
+    except OSError as error:
+        if isinstance(error, ConnectionError):
+            raise
+        tell("error", error_to_dict(error))
+    except Exception as error:
+        tell("error", error_to_dict(error))
+
+
+@cache
+def _function(operation: str) -> Callable[..., Any]:
+    module, _, name = OPERATIONS[operation].partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function

@@ -1,0 +1,332 @@
+"""Worker processes: leased, limited, killed, and never left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ltlpipe.runtime import workers
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.runtime.jobs import (
+    Clock,
+    Limits,
+    StoppedError,
+    TooMuchWorkError,
+    bounded,
+    run,
+)
+from ltlpipe.runtime.workers import call
+from tests.runtime.operations import known_to_workers, these_operations
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def operations():
+    with these_operations():
+        yield
+
+
+def state(process):
+    """Return the state of a process, as ps prints it; None if there is none."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()[0]
+
+
+def wait_for(condition, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def begun(job):
+    """Advance a job until it has done some work; return what it said last."""
+    progress = next(job)
+    while progress.work < 10_000:
+        time.sleep(0.01)
+        progress = job.send(workers.Grant())
+    return progress
+
+
+def finished(job):
+    """Return the result of a job that has been begun."""
+    try:
+        while True:
+            job.send(workers.Grant())
+            time.sleep(0.01)
+    except StopIteration as end:
+        return end.value
+
+
+# --- answers ----------------------------------------------------------------
+
+
+def test_one_worker_answers_call_after_call():
+    first = run(call("pid"))
+
+    assert first != os.getpid()
+    assert [run(call("pid")) for _ in range(3)] == [first] * 3
+
+
+def test_two_calls_at_once_have_two_workers():
+    jobs = [call("pid"), call("pid")]
+    for job in jobs:
+        next(job)
+
+    assert finished(jobs[0]) != finished(jobs[1])
+
+
+def test_large_arguments_and_results():
+    array = np.arange(1_000_000)
+
+    assert np.array_equal(run(call("echo", value=[array]))[0], array)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "attributes"),
+    [
+        ("formula", FormulaError, {"position": 3, "file": "f.ltl", "line": 2}),
+        ("input", InputError, {"file": "x.hoa", "line": 7}),
+        ("unsupported", UnsupportedError, {}),
+        ("memory", StoppedError, {"reason": "memory"}),
+        ("other", RuntimeError, {}),
+    ],
+)
+def test_what_an_operation_raises(kind, error, attributes):
+    """It is raised here, and the worker lives on."""
+    before = run(call("pid"))
+    with pytest.raises(error) as raised:
+        run(call("fail", kind=kind))
+
+    assert {key: getattr(raised.value, key) for key in attributes} == attributes
+    assert run(call("pid")) == before
+
+
+def test_parts_come_as_they_are_had():
+    """They stay when the job is stopped, or the operation fails."""
+    all_of, some, failed = [], [], []
+    run(call("count", parts=all_of, n=3))
+    with pytest.raises(StoppedError):
+        run(call("count", parts=some, n=2, then="sleep"), Limits(timeout=0.3))
+    with pytest.raises(RuntimeError, match="no more"):
+        run(call("count", parts=failed, n=1, then="fail"))
+
+    assert (all_of, some, failed) == ([0, 1, 2], [0, 1], [0])
+
+
+# --- limits -----------------------------------------------------------------
+
+
+def test_cpu_time_is_work():
+    run(call("echo", value=1))
+    before, clock = workers.worker_cpu_seconds(), Clock()
+    run(call("spin", seconds=0.2), clock=clock)
+
+    assert 0.2 <= clock.cpu_seconds <= 0.4
+    assert 0.2 <= workers.worker_cpu_seconds() - before <= 0.4
+
+
+def test_starting_a_worker_is_no_work():
+    workers.close_idle()
+    job, work = call("echo", value=1), 0.0
+    try:
+        progress = next(job)
+        while True:
+            work += progress.work
+            time.sleep(0.01)
+            progress = job.send(workers.Grant())
+    except StopIteration:
+        pass
+
+    assert work < 20_000
+
+
+def test_bounded_by_work():
+    with pytest.raises(TooMuchWorkError):
+        run(bounded(call("spin", seconds=60), work=1e5))
+
+
+def test_memory_is_limited():
+    run(call("echo", value=1))
+    with pytest.raises(StoppedError) as stopped:
+        run(call("hold", n_bytes=200 << 20, seconds=60), Limits(memory_mib=100))
+
+    assert stopped.value.reason == "memory"
+
+
+@pytest.mark.parametrize("operation", ["hold_lock", "with_child"])
+def test_a_closed_job_leaves_nothing_behind(operation):
+    """The worker, busy in C or waiting, is gone at once, and so is its child."""
+    parts = []
+    job = call(operation, parts=parts)
+    if operation == "hold_lock":
+        begun(job)
+    else:
+        next(job)
+        while not parts:
+            time.sleep(0.01)
+            job.send(workers.Grant())
+    (worker,) = workers._of_this_process().alive
+    process = worker._process.pid
+    began = time.monotonic()
+    job.close()
+
+    assert time.monotonic() - began < 0.5
+    assert state(process) is None  # no zombie either
+    assert not workers._of_this_process().alive
+    for child in parts:
+        wait_for(lambda child=child: state(child) in (None, "Z"))
+
+
+def test_a_stopped_one_is_replaced():
+    before = run(call("pid"))
+    with pytest.raises(StoppedError) as stopped:
+        run(call("hold_lock"), Limits(timeout=0.2))
+
+    assert stopped.value.reason == "timeout"
+    assert state(before) is None
+    assert run(call("pid")) != before
+
+
+# --- the end of workers -----------------------------------------------------
+
+
+def test_crashes():
+    with pytest.raises(UnsupportedError, match=r"Spot crashed .*exit status 11"):
+        run(call("die", status=11))
+    with pytest.raises(UnsupportedError, match=r"Numba crashed .*exit status -11"):
+        run(call("die", subject="Numba", status=-11))
+    with pytest.raises(StoppedError) as stopped:
+        run(call("die", status=-9))
+
+    assert stopped.value.reason == "memory"
+    assert not workers._of_this_process().alive
+
+
+def test_what_cannot_start_says_why(monkeypatch):
+    workers.close_idle()
+    monkeypatch.setattr(workers, "_START", "import ltlpipe.nothing")
+    with pytest.raises(RuntimeError, match="No module named"):
+        run(call("pid"))
+
+
+def test_one_that_died_at_leisure_is_replaced():
+    before = run(call("pid"))
+    os.kill(before, signal.SIGKILL)
+
+    assert run(call("pid")) != before
+
+
+def test_one_that_has_grown_is_retired():
+    before = run(call("pid"))
+    run(call("keep", n_bytes=80 << 20))
+
+    assert state(before) is None
+
+
+def test_prepared_workers_are_used():
+    workers.close_idle()
+    workers.prepare()
+    workers.prepare()
+    (worker,) = workers._of_this_process().alive
+    worker.wait()
+
+    assert run(call("pid")) == worker._process.pid
+
+
+def test_a_copy_of_this_process_has_its_own():
+    """It neither uses nor ends what belongs to the process that it is a copy of."""
+    before = run(call("pid"))
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        theirs = run(call("pid"))
+        workers.close_idle()
+        os.write(writer, str(theirs).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        theirs = int(stream.read())
+    os.waitpid(child, 0)
+
+    assert theirs != before
+    assert run(call("pid")) == before
+
+
+def test_it_outlives_the_thread_that_used_it():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(run(call("pid"))))
+    workers.close_idle()
+    thread.start()
+    thread.join()
+    time.sleep(0.1)
+
+    assert run(call("pid")) == found[0]
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {root!r})
+from ltlpipe.runtime import workers
+workers._START = {start!r}
+{work}
+"""
+
+BUSY = """
+job = workers.call("hold_lock")
+job.send(None)
+(worker,) = workers._of_this_process().alive
+print(worker._process.pid, flush=True)
+while True:
+    job.send(workers.Grant())
+"""
+
+
+def program(work, **options):
+    root = str(Path(__file__).parents[2])
+    text = PROGRAM.format(root=root, start=known_to_workers(), work=work)
+    return subprocess.Popen(
+        [sys.executable, "-c", text], stdout=subprocess.PIPE, text=True, **options
+    )
+
+
+def test_it_dies_with_this_process_while_busy():
+    with program(BUSY) as run_of_it:
+        worker = int(run_of_it.stdout.readline())
+        wait_for(lambda: workers.cpu_seconds_of(worker) > 0.3)
+        run_of_it.kill()
+
+    wait_for(lambda: state(worker) in (None, "Z"))
+
+
+def test_idle_ones_end_with_the_program():
+    work = "from ltlpipe.runtime.jobs import run\nprint(run(workers.call('pid')))"
+    with program(work) as run_of_it:
+        worker = int(run_of_it.stdout.read())
+
+    assert run_of_it.returncode == 0
+    assert state(worker) is None
+
+
+def test_nothing_is_imported_from_the_working_directory(tmp_path):
+    for name in ("spot", "numpy", "ltlpipe", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported')")
+    work = f"""
+import os
+from ltlpipe.runtime.jobs import run
+os.chdir({str(tmp_path)!r})
+print(run(workers.call("file_of", module="spot")))
+"""
+    with program(work) as run_of_it:
+        assert str(tmp_path) not in run_of_it.stdout.read()
+    assert run_of_it.returncode == 0
