@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.identity_cache import Beside
-from ltlpipe.search.driver import stop_in_time
+from ltlpipe.verdict.advancing import advance
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.symmetry.group import Symmetry
@@ -29,21 +28,18 @@ def symmetry_of(
 
     Classes of two are used only if the user asks for symmetry.
     """
-    from ltlpipe.reduction.symmetry.declaring import declared_symmetry
-    from ltlpipe.reduction.symmetry.finding import find_symmetry
+    from ltlpipe.reduction.symmetry.declaration import declared_symmetry
+    from ltlpipe.reduction.symmetry.detection import find_symmetry
 
-    stop = partial(stop_in_time, limits, interrupt)
     if options.symmetric:
         classes = [names.split(",") for names in options.symmetric]
-        return declared_symmetry(
-            network,
-            [[name.strip() for name in names] for names in classes],
-            stop_in_time=stop,
-        )
+        stripped = [[name.strip() for name in names] for names in classes]
+        return advance(declared_symmetry(network, stripped), limits, interrupt)
     least = 2 if options.wants_symmetry else WORTH_IT
     found = _found.of(network)
     if least not in found:
-        symmetry = find_symmetry(network, least=least, stop_in_time=stop)
+        job = find_symmetry(network, least=least)
+        symmetry = advance(job, limits, interrupt)
         nothing: Any = None  # a reference would keep the network for ever
         found[least] = symmetry and replace(symmetry, network=nothing)
     kept = found[least]

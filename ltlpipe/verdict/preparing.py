@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.letters import OTHER
@@ -10,7 +9,7 @@ from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
 from ltlpipe.reduction.decoupling import Asked, estimate
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
-from ltlpipe.search.driver import stop_in_time
+from ltlpipe.verdict.advancing import advance
 from ltlpipe.verdict.attempts import Attempt
 from ltlpipe.verdict.fairness import fairness_of
 from ltlpipe.verdict.interchangeable import symmetry_of
@@ -344,27 +343,23 @@ class Preparation:
 
         `trimmed` is what the automaton, if the decision is about one, has left.
         """
-        from ltlpipe.reduction.components.merging import shrink_components
-        from ltlpipe.reduction.components.sharing import (
+        from ltlpipe.reduction.components.merger import shrink_components
+        from ltlpipe.reduction.components.shared_results import (
             reduced_components,
             trimmed_network,
         )
 
         network = self.system
         if self.options.reduces(ALPHABET):
-            network = trimmed_network(network)
+            network = advance(trimmed_network(network), attempt.limits, interrupt)
         if trimmed is not None and _size(trimmed) < _size(network):
             network = trimmed
         self.reduced_from = network
         if decision.allowed and not self.options.stutters:
-            self.components = reduced_components(
-                network,
-                visible,
-                cap_states=attempt.cap_states,
-                stopped=partial(stop_in_time, attempt.limits, interrupt),
-            )
+            job = reduced_components(network, visible, cap_states=attempt.cap_states)
         else:
-            self.components = shrink_components(network, visible)
+            job = shrink_components(network, visible)
+        self.components = advance(job, attempt.limits, interrupt)
 
     def _translate(
         self, actions: list[str], limits: Limits, interrupt: Interrupt
@@ -383,11 +378,11 @@ class Preparation:
         if not self.options.reduces(ALPHABET) or self.fairness is not None:
             table = self._translate(actions, limits, interrupt)
             return Trimmed(before, table, actions), ()
-        network, known = trim_alone(before, actions)
+        network, known = advance(trim_alone(before, actions), limits, interrupt)
         table = self._translate(known, limits, interrupt)
         trimmed = Trimmed(network, table, known)
         if not self.options.stutters:
-            trimmed = trim_with(*trimmed)
+            trimmed = advance(trim_with(*trimmed), limits, interrupt)
         self._translation.note(trimmed.table)
         changed = trimmed.network is not before or trimmed.actions != actions
         return trimmed, (ALPHABET,) if changed else ()

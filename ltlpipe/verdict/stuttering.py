@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.verdict.advancing import advance
 from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.options import AMPLE
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.reduction.static.groups import Groups
     from ltlpipe.search.driver import Interrupt, Limits
     from ltlpipe.systems.models import Model
     from ltlpipe.verdict.options import Options
@@ -60,7 +62,7 @@ def decide_reduction(
 
     if not options.reduces(AMPLE):
         return Reduction(None, "--reduce does not ask for them")
-    groups = find_groups(model, list(propositions))
+    groups: Groups = advance(find_groups(model, list(propositions)), limits, interrupt)
     if groups.codes is None:
         return Reduction(None, groups.reason)
     decision = decide_stuttering(asked, limits, interrupt)

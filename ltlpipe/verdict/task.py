@@ -15,11 +15,12 @@ from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.decoupling import table_bytes
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.ample import Inner, ample_bytes
-from ltlpipe.search.driver import MIB, stop_in_time
+from ltlpipe.search.driver import MIB, Limits, stop_in_time
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.advancing import advance
 from ltlpipe.verdict.attempts import (
     FEW_SETS,
     SHORT_SECONDS,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.reduction.decoupling import Asked
-    from ltlpipe.search.driver import Interrupt, Limits, Progress
+    from ltlpipe.search.driver import Interrupt, Progress
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.lts import Network
@@ -358,7 +359,7 @@ class Task(Question):
         began = time.monotonic()
         try:
             lasso = self._extract(search, packed, interrupt)
-        except Interrupted as stopped:
+        except (Interrupted, StoppedError) as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         used = (search.memory_bytes + search.extraction_bytes) / MIB
         self._note(memory_mib=used)
@@ -394,7 +395,9 @@ class Task(Question):
     ) -> Lasso:
         """Return a run of what was searched as a lasso of the system."""
         if self.prepared.components is not None:
-            lifter = Lifter(self.prepared.reduced_from, interrupt)
-            groups = self.prepared.components.groups
-            actions, states, length = lifter.lift(groups, actions, states[-1], length)
+            reduced, last = self.prepared.components, states[-1]
+            lifter = Lifter(self.prepared.reduced_from)
+            job = lifter.lift(reduced.groups, actions, last, length, reduced.visible)
+            # As long as it takes: the violation has been found.
+            actions, states, length = advance(job, Limits(), interrupt)
         return network_lasso(self.system, actions, states, length)
