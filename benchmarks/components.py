@@ -32,7 +32,8 @@ from benchmarks.spin import available, run_spin
 from ltlpipe import LTS, Network, check
 from ltlpipe.logic.patterns import instances
 from ltlpipe.reduction.alphabet import trim
-from ltlpipe.reduction.components.merging import Limit, n_composed, reduce_components
+from ltlpipe.reduction.components.merger import Limit, n_composed, reduce_components
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.rers_networks import rers_network
 
 if TYPE_CHECKING:
@@ -130,12 +131,12 @@ def unplanned(n: int, n_pairs: int, seed: int) -> Network:
 def merged(n: int, n_pairs: int, seed: int, timeout: float) -> dict[str, Any]:
     """Reduce one unplanned network, and answer one question about it."""
     network = unplanned(n, n_pairs, seed)
-    trimmed = trim(network)
+    trimmed = run(trim(network))
     happening = sorted({name for c in trimmed.components for name in used(c)})
     rng = random.Random(seed)
     a, b, c = rng.sample(happening, 3)
     started = time.perf_counter()
-    reduced = reduce_components(trimmed, [a, b, c], Limit())
+    reduced = run(reduce_components(trimmed, [a, b, c], Limit()))
     seconds = time.perf_counter() - started
     verdict = check(
         network,

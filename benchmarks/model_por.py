@@ -22,6 +22,7 @@ from benchmarks import record
 from ltlpipe import LtlpipeError, check, load
 from ltlpipe.automata.letters import universal
 from ltlpipe.reduction.static.groups import find_groups
+from ltlpipe.runtime.jobs import run
 from ltlpipe.search.driver import OVERFLOW, Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
@@ -47,7 +48,7 @@ def holding(folder: Path) -> dict[str, list[tuple[str, str]]]:
 
 def explored(model: Any, args: argparse.Namespace) -> dict[str, Any]:
     """Explore a model both ways, nothing being visible."""
-    groups = find_groups(model, [])
+    groups = run(find_groups(model, []))
     row: dict[str, Any] = {"task": "-", "why": groups.reason}
     if groups.codes is None:
         return row

@@ -12,14 +12,75 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ltlpipe.reduction.equivalence.reducing import TooLargeError, reduce
+    from collections.abc import Collection
+
+    from ltlpipe.reduction.equivalence.determinise import TooLargeError
+    from ltlpipe.systems.lts import LTS
 
 __all__ = ["TooLargeError", "reduce"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # loaded on first use: a search needs none of it
-        from ltlpipe.reduction.equivalence import reducing
+    if name == "TooLargeError":  # loaded on first use: a search needs none of it
+        from ltlpipe.reduction.equivalence.determinise import TooLargeError
 
-        return getattr(reducing, name)
+        return TooLargeError
     raise AttributeError(f"module 'ltlpipe.reduction' has no attribute {name!r}")
+
+
+def reduce(
+    lts: LTS,
+    hidden: Collection[str] = (),
+    equivalence: str = "trace",
+    *,
+    cap: int | None = None,
+) -> LTS:
+    """Return an equivalent component, most often with fewer states.
+
+    Unreachable states are dropped first.  The result depends only on the reachable
+    part, its states are numbered breadth first from 0, its transitions are sorted,
+    and reducing it once more gives it back.
+
+    Parameters
+    ----------
+    lts : LTS
+        It is not changed.
+    hidden : collection of str
+        Labels that cannot be observed; those that `lts` lacks change nothing.
+    equivalence : str
+        "trace", "branching" or "strong".
+    cap : int, optional
+        States that the deterministic form may have before it is minimised, for
+        "trace"; None means no limit.
+
+    Returns
+    -------
+    LTS
+        See `ltlpipe.reduction.equivalence.equivalences.reduce`, the same as a job.
+
+    Raises
+    ------
+    TooLargeError
+        "trace" needs more states than `cap`, or too much memory.
+    UnsupportedError
+        There is no such equivalence, or `lts` has accepting states and it is not
+        "strong".
+    KeyboardInterrupt, MemoryError
+        Ctrl-C was pressed, or there is too little memory.
+
+    Examples
+    --------
+    >>> from ltlpipe.systems.lts import LTS
+    >>> lts = LTS.from_transitions([(0, "x", 1), (0, "a", 2), (1, "a", 2)])
+    >>> reduce(lts, hidden={"x"}).transitions()
+    [(0, 'a', 1)]
+    """
+    from ltlpipe.reduction.equivalence import equivalences
+    from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError, run
+
+    try:
+        return run(equivalences.reduce(lts, hidden, equivalence, cap=cap))
+    except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise MemoryError from None

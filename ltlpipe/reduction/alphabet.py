@@ -36,13 +36,19 @@ import numpy as np
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import without_letters
+from ltlpipe.reduction.progress import ENTRY_WORK, TRIMMING
 from ltlpipe.reduction.saturation import saturate
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.runtime.jobs import Job
+
+
+_ACTIONS_AT_ONCE = 1 << 14  # until the next progress
 
 
 class Trimmed(NamedTuple):
@@ -53,7 +59,7 @@ class Trimmed(NamedTuple):
     actions: list[str]
 
 
-def trim(network: Network, barred: Collection[int] = ()) -> Network:
+def trim(network: Network, barred: Collection[int] = ()) -> Job[Network]:
     """Remove the transitions that no run can take.
 
     Parameters
@@ -71,18 +77,22 @@ def trim(network: Network, barred: Collection[int] = ()) -> Network:
 
     Examples
     --------
+    >>> from ltlpipe.runtime.jobs import run
     >>> from ltlpipe.systems.lts import LTS
     >>> left = LTS.from_transitions([(0, "a", 1), (1, "b", 2), (0, "c", 0)])
     >>> right = LTS.from_transitions([(1, "a", 1), (0, "b", 1)])
-    >>> [c.transitions() for c in trim(Network([left, right])).components]
+    >>> [c.transitions() for c in run(trim(Network([left, right]))).components]
     [[(0, 'c', 0)], []]
     """
-    return _with_happening(network, barred)[0]
+    smaller, _ = yield from _with_happening(network, barred)
+    return smaller
 
 
-def trim_alone(network: Network, actions: Sequence[str]) -> tuple[Network, list[str]]:
+def trim_alone(
+    network: Network, actions: Sequence[str]
+) -> Job[tuple[Network, list[str]]]:
     """Return `trim` of a network, and those of some actions that can still happen."""
-    smaller, happening = _with_happening(network, ())
+    smaller, happening = yield from _with_happening(network, ())
     return smaller, _among(network, actions, happening)
 
 
@@ -94,9 +104,9 @@ def _among(
 
 def _with_happening(
     network: Network, barred: Collection[int]
-) -> tuple[Network, np.ndarray]:
+) -> Job[tuple[Network, np.ndarray]]:
     """Return `trim` of a network, and bool[n_actions], whether each can happen."""
-    kept, happening = saturate(network, barred)
+    kept, happening = yield from saturate(network, barred)
     if kept.all():
         return network, happening
     components = []
@@ -110,13 +120,15 @@ def _with_happening(
                 for column in ("src", "label", "dst")
             }
             component = replace(component, **columns)
+            work = component.n_transitions * ENTRY_WORK
+            yield Progress(TRIMMING, work, 2 * kept.nbytes + 12 * begin)
         components.append(component)
     return Network(components, network.name), happening
 
 
 def trim_with(
     network: Network, table: PropertyAutomaton, actions: Sequence[str]
-) -> Trimmed:
+) -> Job[Trimmed]:
     """Remove what network and property cannot do together, until nothing changes.
 
     Not for systems in which a state without successors repeats itself.
@@ -136,10 +148,11 @@ def trim_with(
         The actions that can still happen are the letters of the new table.
     """
     left = list(actions)
-    while lacking := _lacking(network, table, left):
-        network, happening = _with_happening(network, lacking)
+    while lacking := (yield from _lacking(network, table, left)):
+        network, happening = yield from _with_happening(network, lacking)
         now = _among(network, left, happening)
-        gone = [i for i, name in enumerate(left, start=OTHER + 1) if name not in now]
+        known = set(now)
+        gone = [i for i, name in enumerate(left, start=OTHER + 1) if name not in known]
         if gone:
             table, left = without_letters(table, gone), now
     return Trimmed(network, table, left)
@@ -147,23 +160,26 @@ def trim_with(
 
 def _lacking(
     network: Network, table: PropertyAutomaton, actions: Sequence[str]
-) -> list[int]:
-    """Return actions that have transitions but that the table has none on."""
+) -> Job[list[int]]:
+    """List the actions that have transitions but that the table has none on."""
     counts = np.diff(table.first_edge).reshape(table.n_states, -1).sum(axis=0)
     by_letter = counts.reshape(-1, 1 << table.system_marks).sum(axis=1)
     unread = by_letter[letters_of(network, actions)] == 0
     if not unread.any():
         return []
-    used = [
-        dict(zip(c.labels, np.bincount(c.label, minlength=len(c.labels)), strict=True))
-        for c in network.components
-    ]
-    return [
-        number
-        for number in np.flatnonzero(unread).tolist()
-        for action in [network.actions[number]]
-        if any(used[p][action.name] for p in action.participants)
-    ]
+    used: list[set[str]] = []
+    for c in network.components:
+        counts = np.bincount(c.label, minlength=len(c.labels)).tolist()
+        used.append({label for label, n in zip(c.labels, counts, strict=True) if n})
+        yield Progress(TRIMMING, c.n_transitions * ENTRY_WORK + len(c.labels))
+    lacking = []
+    for n, number in enumerate(np.flatnonzero(unread).tolist(), start=1):
+        action = network.actions[number]
+        if any(action.name in used[p] for p in action.participants):
+            lacking.append(number)
+        if n % _ACTIONS_AT_ONCE == 0:
+            yield Progress(TRIMMING, _ACTIONS_AT_ONCE)
+    return lacking
 
 
 def letters_of(network: Network, actions: Sequence[str]) -> np.ndarray:

@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.reduction.progress import ENTRY_WORK, TRIMMING
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS, Network
 
 _SPARSE = 4  # declared states per transition end beyond which only used ones count
+_ACTIONS_AT_ONCE = 1 << 14  # until the next progress
+_ACTION_BYTES = 200  # of an entry of a dictionary
+_TRANSITION_BYTES = 64  # of all copies
 
 
 class Flat(NamedTuple):
@@ -49,7 +55,7 @@ class Together(NamedTuple):
     happening: np.ndarray
 
 
-def saturate(network: Network, barred: Collection[int] = ()) -> Together:
+def saturate(network: Network, barred: Collection[int] = ()) -> Job[Together]:
     """Find what the components can reach together.
 
     Parameters
@@ -59,8 +65,12 @@ def saturate(network: Network, barred: Collection[int] = ()) -> Together:
     barred : collection of int
         Actions that shall not happen.
     """
-    flat = _flatten(network)
+    flat = yield from _flatten(network)
+    n_bytes = len(flat.src) * _TRANSITION_BYTES
+    progress = Progress(TRIMMING, len(flat.src) * ENTRY_WORK, n_bytes)
+    yield progress
     order = np.argsort(flat.src, kind="stable")
+    yield progress
     first = np.searchsorted(flat.src[order], np.arange(flat.n_states + 1))
     missing = np.array([len(a.participants) for a in network.actions], dtype=np.int64)
     missing[list(barred)] += 1  # one participant more, which never offers it
@@ -78,6 +88,7 @@ def saturate(network: Network, barred: Collection[int] = ()) -> Together:
         np.full(len(missing), -1, dtype=np.int64),
         np.zeros(len(flat.src), dtype=np.int64),
     )
+    yield progress
     happening = missing == 0
     return Together(reached[flat.src] & happening[flat.action[flat.label]], happening)
 
@@ -127,13 +138,16 @@ def _saturate(
                     depth += 1
 
 
-def _flatten(network: Network) -> Flat:
-    """Return all components in one, with numbers of their own for everything."""
-    number = {
-        (p, action.name): k
-        for k, action in enumerate(network.actions)
-        for p in action.participants
-    }
+def _flatten(network: Network) -> Job[Flat]:
+    """Put all components into one, with numbers of their own for everything."""
+    number: dict[tuple[int, str], int] = {}
+    for k, action in enumerate(network.actions, start=1):
+        for p in action.participants:
+            number[p, action.name] = k - 1
+        if k % _ACTIONS_AT_ONCE == 0:
+            held = len(number) * _ACTION_BYTES
+            yield Progress(TRIMMING, _ACTIONS_AT_ONCE, held)
+    held = len(number) * _ACTION_BYTES
     actions: list[int] = []
     columns: list[tuple[np.ndarray, ...]] = []
     initial: list[int] = []
@@ -145,6 +159,9 @@ def _flatten(network: Network) -> Flat:
         initial.append(start + n_states)
         actions += [number[i, name] for name in component.labels]
         n_states += count
+        work = component.n_transitions * ENTRY_WORK + len(component.labels)
+        held += component.n_transitions * _TRANSITION_BYTES
+        yield Progress(TRIMMING, work, held)
     src, dst, label = (np.concatenate(column) for column in zip(*columns, strict=True))
     return Flat(
         np.array(initial, dtype=np.int64),

@@ -15,20 +15,25 @@ bug, and the replay judges what comes out.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 from ltlpipe.systems.lts import Network
-from ltlpipe.verdict.word_runs import SILENT, Label, Word, find_run
+from ltlpipe.verdict.word_runs import LIFTING, SILENT, Label, Word, find_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ltlpipe.reduction.components.groups import Group
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS
+
+_STEPS_AT_ONCE = 1 << 12  # until the next progress
+_STEP_WORK = 4
 
 
 class Step(NamedTuple):
@@ -59,13 +64,10 @@ class Lifter:
     ----------
     network : Network
         The one that was reduced: what was read, or what `trim` left of it.
-    interrupt : Interrupt, optional
-        Ends the work when pressed.
     """
 
-    def __init__(self, network: Network, interrupt: Interrupt | None = None) -> None:
+    def __init__(self, network: Network) -> None:
         self.network = network
-        self.interrupt = interrupt
         self._number: dict[tuple[str, int], int] = {}
         for number, action in enumerate(network.actions):
             for participant in action.participants:
@@ -77,8 +79,9 @@ class Lifter:
         actions: np.ndarray,
         last: np.ndarray,
         length: int,
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return a lasso of the network that was read.
+        visible: Collection[str] | None = None,
+    ) -> Job[tuple[np.ndarray, np.ndarray, int]]:
+        """Find a lasso of the network that was read.
 
         Parameters
         ----------
@@ -90,6 +93,9 @@ class Lifter:
             The state of each group at the end.
         length : int
             k, those of the prefix.
+        visible : collection of str, optional
+            Actions that matter to the property, in which order they happen and how
+            often; None means that all do.
 
         Returns
         -------
@@ -100,8 +106,8 @@ class Lifter:
 
         Raises
         ------
-        Interrupted
-            `interrupt` was pressed.
+        StoppedError
+            Memory does not suffice for so long a lasso.
         RuntimeError
             There is no such run: a bug.
         """
@@ -114,16 +120,17 @@ class Lifter:
                 _offered(group.lts, state)
                 for group, state in zip(groups, last.tolist(), strict=True)
             ]
-        run = self._together(groups, events[:length], events[length:], offers)
+        counts = None if visible is None else frozenset(visible)
+        cycle = _needed(groups, events[length:], counts)
+        run = yield from self._together(groups, events[:length], cycle, offers)
         steps = [*run.prefix, *run.cycle]
-        return (
-            np.array([step.action for step in steps], dtype=np.int32),
-            self._states(steps),
-            len(run.prefix),
-        )
+        states = yield from self._states(steps)
+        actions = np.array([step.action for step in steps], dtype=np.int32)
+        return actions, states, len(run.prefix)
 
-    def _states(self, steps: list[Step]) -> np.ndarray:
-        """Return int32[k + 1, n], the local states before each step and at the end."""
+    def _states(self, steps: list[Step]) -> Job[np.ndarray]:
+        """Write int32[k + 1, n], the local states before each step and at the end."""
+        yield self._progress(len(steps))
         states = np.empty(
             (len(steps) + 1, len(self.network.components)), dtype=np.int32
         )
@@ -132,25 +139,33 @@ class Lifter:
             states[k + 1] = states[k]
             for component, target in step.moves:
                 states[k + 1, component] = target
+            if k % _STEPS_AT_ONCE == 0:
+                yield self._progress(len(steps))
         return states
 
-    def _run(self, group: Group, word: Word) -> Run:
-        """Return a run of the components of a group with a word that it has."""
-        if not group.parts:
-            return self._leaf_run(group, word)
-        network = Network([part.lts for part in group.parts])
-        found = find_run(network, word, group.alphabet, self.interrupt)
-        events = _events(network, found.actions)
-        return self._together(
-            group.parts, events[: found.length], events[found.length :]
-        )
+    def _progress(self, n_steps: int) -> Progress:
+        """Return a progress with the steps that have been written down."""
+        held = n_steps * STEP_BYTES * len(self.network.components)
+        return Progress(LIFTING, _STEP_WORK * min(n_steps, _STEPS_AT_ONCE), held)
 
-    def _leaf_run(self, group: Group, word: Word) -> Run:
-        """Return a run of a single component."""
+    def _run(self, group: Group, word: Word) -> Job[Run]:
+        """Find a run of the components of a group with a word that it has."""
+        if not group.parts:
+            return (yield from self._leaf_run(group, word))
+        network = Network([part.lts for part in group.parts])
+        found = yield from find_run(network, word, group.alphabet)
+        events = _events(network, found.actions)
+        prefix, cycle = events[: found.length], events[found.length :]
+        if not word.exact:
+            cycle = _needed(group.parts, cycle, group.alphabet)
+        return (yield from self._together(group.parts, prefix, cycle))
+
+    def _leaf_run(self, group: Group, word: Word) -> Job[Run]:
+        """Find a run of a single component."""
         (number,) = group.members
         component = self.network.components[number]
         alone = Network([component])
-        found = find_run(alone, word, group.alphabet, self.interrupt)
+        found = yield from find_run(alone, word, group.alphabet)
         steps = [
             Step(
                 self._number[alone.actions[action].name, number],
@@ -168,26 +183,49 @@ class Lifter:
         prefix: list[Event],
         cycle: list[Event],
         offers: Sequence[frozenset[Label]] | None = None,
-    ) -> Run:
+    ) -> Job[Run]:
         """Lift the parts, and put their runs together along the events."""
         players = []
         for number, part in enumerate(parts):
             word = _word_of(number, part, prefix, cycle)
             if offers is not None:
                 word = word._replace(offers=offers[number])
-            players.append(_Player(self.network, part, word, self._run(part, word)))
-        steps = [step for event in prefix for step in _play(players, event)]
+            run = yield from self._run(part, word)
+            players.append(_Player(self.network, part, word, run))
+        steps: list[Step] = []
+        yield from self._play_all(players, prefix, steps, for_ever=False)
         begun: dict[tuple[int, ...], int] = {}
         places = tuple(player.place for player in players)
         while cycle and places not in begun:
-            if self.interrupt is not None and self.interrupt.pressed:
-                raise Interrupted
             begun[places] = len(steps)
-            for event in cycle:
-                steps += _play(players, event, for_ever=True)
+            yield from self._play_all(players, cycle, steps, for_ever=True)
             places = tuple(player.place for player in players)
         begin = begun.get(places, len(steps))
         return Run(steps[:begin], steps[begin:])
+
+    def _play_all(
+        self,
+        players: Sequence[_Player],
+        events: Sequence[Event],
+        steps: list[Step],
+        *,
+        for_ever: bool,
+    ) -> Job[None]:
+        """Append the steps of some events.
+
+        Raises
+        ------
+        StoppedError
+            There are more than memory suffices for.
+        """
+        said = len(steps)
+        for event in events:
+            steps += _play(players, event, for_ever=for_ever)
+            if len(steps) // _STEPS_AT_ONCE > said // _STEPS_AT_ONCE:
+                said = len(steps)
+                grant = yield self._progress(said)
+                if said > most_steps(grant.memory_bytes, len(self.network.components)):
+                    raise StoppedError(MEMORY)
 
 
 class _Player:
@@ -277,6 +315,50 @@ def _events(network: Network, actions: np.ndarray) -> list[Event]:
         for action in network.actions
     ]
     return [stutter if a < 0 else events[a] for a in actions.tolist()]
+
+
+def _needed(
+    parts: Sequence[Group], cycle: list[Event], counts: frozenset[str] | None
+) -> list[Event]:
+    """Return the events of a cycle that a lasso needs.
+
+    Parts that have no event together on the cycle can go on without each other.  So
+    those may stop that have nothing to do, directly or through others, with an event
+    that counts, as long as some part goes on for ever.
+
+    Parameters
+    ----------
+    parts : sequence of Group
+        Whose events they are.
+    cycle : list of Event
+        Returned as it is if it repeats a state without successors.
+    counts : frozenset of str, optional
+        The labels that count; None means that all do, and all steps of parts whose
+        silent steps count one by one.
+    """
+    if not all(event.parts for event in cycle):
+        return cycle
+    joined = list(range(len(parts)))  # the least part that each has to go on with
+    for event in cycle:
+        first, *others = sorted({joined[number] for number in event.parts})
+        if others:
+            joined = [first if least in others else least for least in joined]
+    needed = {
+        joined[event.parts[0]]
+        for event in cycle
+        if (
+            counts is None
+            and (
+                event.label is not SILENT
+                or any(parts[number].equivalence == "strong" for number in event.parts)
+            )
+        )
+        or (counts is not None and event.label in counts)
+    }
+    if not needed:  # something has to go on: the fewest events
+        lengths = Counter(joined[event.parts[0]] for event in cycle)
+        needed = set(sorted(lengths, key=lambda least: (lengths[least], least))[:1])
+    return [event for event in cycle if joined[event.parts[0]] in needed]
 
 
 def _word_of(

@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
-from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+from ltlpipe.search.emptiness import OutOfMemoryError
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import Search
+
+LIFTING = "lifting the lasso"
+"""The phase of all that is done here and in `ltlpipe.verdict.lifting`."""
+
+_BUDGET = 1 << 14  # states expanded by one call
 
 SILENT = None
 """Stands in a word for a step that cannot be observed."""
@@ -62,13 +68,8 @@ class Found(NamedTuple):
     length: int  # k
 
 
-def find_run(
-    network: Network,
-    word: Word,
-    alphabet: frozenset[str],
-    interrupt: Interrupt | None = None,
-) -> Found:
-    """Return a run with a given word.
+def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Found]:
+    """Find a run with a given word.
 
     Parameters
     ----------
@@ -78,13 +79,11 @@ def find_run(
         Over labels of `alphabet`; all other actions are silent.
     alphabet : frozenset of str
         The labels that can be observed.
-    interrupt : Interrupt, optional
-        Ends the work when pressed.
 
     Raises
     ------
-    Interrupted
-        `interrupt` was pressed.
+    StoppedError
+        Memory does not suffice.
     RuntimeError
         There is no such run: a bug.
     """
@@ -112,18 +111,32 @@ def find_run(
         letters[-1] = table.n_letters - 1
     packed = pack(network, letters, extra_values=table.n_states)
     search = Couvreur99(make_problem(packed, table))
-    outcome = drive(search, Limits(), interrupt=interrupt)
-    if outcome.reason is not None:
-        raise Interrupted(outcome.reason)
-    if outcome.status != Status.FOUND:
+    if (yield from _ended(search)) != Status.FOUND:
         raise RuntimeError("a lift that fails: no run has the word of its reduction")
-    lasso = search.lasso(interrupt)
+    lasso = search.lasso()
     ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
     actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
     length = len(lasso.prefix_actions)
     if stops:
         actions, ids = actions[:length], ids[: length + 1]
     return Found(actions, packed.unpack(search.store.rows[ids]), length)
+
+
+def _ended(search: Search) -> Job[Status]:
+    """Advance a search to its end."""
+    grant = yield Progress(LIFTING, 0, search.memory_bytes)
+    while True:
+        status = search.step(_BUDGET)
+        if status == Status.GROW:
+            try:
+                search.grow(grant.memory_bytes)
+            except OutOfMemoryError:
+                raise StoppedError(MEMORY) from None
+        n_states = search.n_stored
+        work = min(_BUDGET, n_states)
+        grant = yield Progress(LIFTING, work, search.memory_bytes, states=n_states)
+        if status not in (Status.RUNNING, Status.GROW):
+            return status
 
 
 def _ticking(component: LTS, offers: frozenset[Label], alphabet: frozenset[str]) -> LTS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
@@ -20,8 +21,8 @@ from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
-from ltlpipe.reduction.components import merging, sharing
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.reduction.components import merger, shared_results
+from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.systems.rers_networks import rers_network
 from ltlpipe.verdict.lifting import Lifter
 from tests.cross.test_agreement import ask, visible_word
@@ -53,16 +54,17 @@ def in_a_manner(manner):
     limits = {name: manner[name] for name in ("cap_states", "small", "equivalence")}
 
     def reduce_components(network, visible, limit, start=None, known=None):
-        tastes = merging.TASTES
+        heuristics = merger.HEURISTICS
         if order is not None:
             rng = random.Random(order)
-            tastes = (lambda _: rng.random(),)
-        with patch.object(merging, "TASTES", tastes):
-            return merging.reduce_components(
+            heuristics = (lambda _: rng.random(),)
+        with patch.object(merger, "HEURISTICS", heuristics):
+            job = merger.reduce_components(
                 network, visible, replace(limit, **limits), start, known
             )
+            return (yield from job)
 
-    return patch.object(sharing, "reduce_components", reduce_components)
+    return patch.object(shared_results, "reduce_components", reduce_components)
 
 
 def assert_the_same(network, formula, manner, *, reduce="components", seed=None):
@@ -275,18 +277,6 @@ def test_a_lifted_run_ends_in_a_deadlock(order, reduce):
     assert verdict.lasso.states.tolist() == [[0, 0], [1, 0], [1, 0]]
 
 
-class PressedInTime:
-    """An interrupt that is pressed when it has been looked at often enough."""
-
-    def __init__(self, looks):
-        self.looks = looks
-
-    @property
-    def pressed(self):
-        self.looks -= 1
-        return self.looks < 0
-
-
 def rings(*lengths):
     """Components that go round together, each in its own time."""
     return Network(
@@ -303,15 +293,132 @@ def test_a_joint_walk_is_as_long_as_it_must_be():
     assert (verdict.lasso.prefix, verdict.lasso.cycle) == ([], ["a"] * 30)
 
 
-def test_ctrl_c_during_a_joint_walk():
+def test_a_joint_walk_ends_at_the_limit_of_memory():
     """Nobody waits for lcm(1, ..., 29) steps."""
     network = rings(2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
-    reduced = merging.reduce_components(network, ["a"])
+    reduced = run(merger.reduce_components(network, ["a"]))
     groups = reduced.groups
     assert {group.lts.n_states for group in groups} == {1}
     loop, last = np.zeros(1, dtype=np.int32), np.zeros(len(groups), dtype=np.int32)
-    with pytest.raises(Interrupted):
-        Lifter(network, PressedInTime(500)).lift(groups, loop, last, 0)
+    job = Lifter(network).lift(groups, loop, last, 0)
+    with pytest.raises(StoppedError, match="memory"):
+        run(job, Limits(memory_mib=100))
+
+
+def in_turn(n):
+    """A component that does a private step n times round, and one that does "a"."""
+    return LTS.from_transitions([(s, f"t{n}", (s + 1) % n) for s in range(n)])
+
+
+def test_parts_that_need_not_go_on_stop():
+    """What a search has woven into a cycle without need is not gone round for ever."""
+    lengths = (7, 11, 13, 17)
+    rounds = [in_turn(n) for n in lengths]
+    counter = LTS.from_transitions([(0, "a", 1), (1, "a", 0)])
+    network = Network([*rounds, *rounds, counter])
+    reduced = run(merger.reduce_components(network, ["a"], merger.Limit(small=10**9)))
+    groups = reduced.groups
+    assert [group.lts.n_states for group in groups] == [1] * 9
+    names = [action.name for action in reduced.network.actions]
+    cycle = np.arange(len(names), dtype=np.int32)  # every action once
+    last = np.zeros(len(groups), dtype=np.int32)
+    lifter = Lifter(network)
+    whole = run(lifter.lift(groups, cycle, last, 0))
+    assert len(whole[0]) == 5 * 2 * 7 * 11 * 13 * 17
+    actions, states, length = run(lifter.lift(groups, cycle, last, 0, ["a"]))
+    assert [network.actions[a].name for a in actions] == ["a", "a"]
+    assert (length, states[0].tolist()) == (0, states[-1].tolist())
+    actions, _, _ = run(lifter.lift(groups, cycle, last, 0, ["b"]))
+    assert [network.actions[a].name for a in actions] == ["t7"] * 7
+
+
+def test_of_several_divergences_one_is_kept():
+    """Silent rings of 7 and 11 states; either is enough for a run."""
+    network = Network([in_turn(7), in_turn(11)])
+    reduced = run(merger.reduce_components(network, ["a"]))
+    cycle, last = np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.int32)
+    lifted = run(Lifter(network).lift(reduced.groups, cycle, last, 0, ["a"]))
+    assert [network.actions[a].name for a in lifted[0]] == ["t7"] * 7
+
+
+@given(networks(max_components=4, max_states=3, max_transitions=6), st.data())
+@settings(max_examples=200)
+def test_lifted_lassos_are_runs_with_the_same_word(network, data):
+    """Any lasso of the reduced network, unneeded events and all."""
+    visible = data.draw(st.sets(st.sampled_from(["a", "b"])))
+    limit = merger.Limit(small=data.draw(st.sampled_from([0, 10**9])))
+    reduced = run(merger.reduce_components(network, visible, limit))
+    taken, length, last = walked(reduced.network, data)
+    if taken is None:
+        return
+    job = Lifter(network).lift(reduced.groups, taken, last, length, visible)
+    actions, states, begin = run(job)
+    assert_run(network, actions, states, begin)
+    names = [[a.name for a in n.actions] for n in (reduced.network, network)]
+    words = [
+        seen_in(names[0], taken, length, visible),
+        seen_in(names[1], actions, begin, visible),
+    ]
+    assert unrolled(*words[0]) == unrolled(*words[1])
+
+
+def walked(network, data):
+    """A random lasso: actions, the length of the prefix, and the last state."""
+    components = [c.transitions() for c in network.components]
+    state = tuple(c.initial for c in network.components)
+    path, actions = [state], []
+    for _ in range(30):
+        options = []
+        for number, action in enumerate(network.actions):
+            targets = [
+                [d for s, x, d in components[p] if (s, x) == (state[p], action.name)]
+                for p in action.participants
+            ]
+            for chosen in product(*targets):
+                after = list(state)
+                for p, target in zip(action.participants, chosen, strict=True):
+                    after[p] = target
+                options.append((number, tuple(after)))
+        if not options:
+            return None, 0, None
+        number, state = data.draw(st.sampled_from(options))
+        actions.append(number)
+        if state in path and data.draw(st.booleans()):
+            break
+        path.append(state)
+    if state not in path[: len(actions)]:
+        return None, 0, None
+    begin = path.index(state)
+    return np.array(actions, dtype=np.int32), begin, np.array(state, dtype=np.int32)
+
+
+def assert_run(network, actions, states, begin):
+    """Every step is one of the network, and the cycle closes."""
+    assert states[0].tolist() == [c.initial for c in network.components]
+    assert states[begin].tolist() == states[-1].tolist()
+    assert begin < len(actions)
+    for k, number in enumerate(actions.tolist()):
+        action = network.actions[number]
+        for p, component in enumerate(network.components):
+            src, dst = int(states[k, p]), int(states[k + 1, p])
+            if p in action.participants:
+                assert (src, action.name, dst) in component.transitions()
+            else:
+                assert src == dst
+
+
+def seen_in(names, actions, begin, visible):
+    """The visible actions of a prefix and of a cycle."""
+    parts = actions[:begin], actions[begin:]
+    return [[names[a] for a in part.tolist() if names[a] in visible] for part in parts]
+
+
+def unrolled(prefix, cycle):
+    """A word long enough to tell two lassos of this size apart."""
+    word = [*prefix]
+    while cycle and len(word) < 2000:
+        word += cycle
+    return word[:2000]
 
 
 def test_a_short_search_without_memory():

@@ -11,10 +11,28 @@ from ltlpipe import LTS, Network
 from ltlpipe.automata.interrupts import to_spot
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
-from ltlpipe.reduction.alphabet import letters_of, trim, trim_alone, trim_with
-from ltlpipe.reduction.saturation import saturate
+from ltlpipe.reduction import alphabet, saturation
+from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.runtime.jobs import run
 from tests.oracles import compose
 from tests.strategies import formulas, networks
+
+
+def trim(network, barred=()):
+    return run(alphabet.trim(network, barred))
+
+
+def trim_alone(network, actions):
+    return run(alphabet.trim_alone(network, actions))
+
+
+def trim_with(network, table, actions):
+    return run(alphabet.trim_with(network, table, actions))
+
+
+def saturate(network, barred=()):
+    return run(saturation.saturate(network, barred))
+
 
 NETWORKS = networks(max_components=4, max_transitions=6, internal=["d"])
 ACTIONS = st.sets(st.integers(0, 5))

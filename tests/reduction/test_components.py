@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from benchmarks.components import unplanned
 from ltlpipe import LTS, Network
 from ltlpipe.reduction import reduce
-from ltlpipe.reduction.components import composing, merging, sharing
-from ltlpipe.reduction.components.composing import TooManyPairsError, compose
-from ltlpipe.reduction.components.merging import Limit, Workshop, components_of
+from ltlpipe.reduction.components import composition, merger, shared_results
+from ltlpipe.reduction.components.composition import TooManyPairsError
+from ltlpipe.reduction.components.merger import Limit, Merger, components_of
+from ltlpipe.runtime.jobs import Grant, Progress, run
 from tests import oracles
 from tests.modes import INTERPRETED, checked, compiled, output
 from tests.reduction.test_equivalence import observations
@@ -89,8 +90,27 @@ def by_name(component):
     )
 
 
-def workshop(network, visible, **limits):
-    return Workshop(network, components_of(network), visible, Limit(**limits))
+def merger_of(network, visible, **limits):
+    made = Merger(network, visible, Limit(**limits))
+    run(made.begin(components_of(network)))
+    return made
+
+
+def compose(left, right, **options):
+    return run(composition.compose(left, right, **options))
+
+
+def reduce_components(*args, **options):
+    return run(merger.reduce_components(*args, **options))
+
+
+def reduced_components(network, visible, cap_states):
+    job = shared_results.reduced_components(network, visible, cap_states=cap_states)
+    return run(job)
+
+
+def trimmed_network(network):
+    return run(shared_results.trimmed_network(network))
 
 
 # --- composing ---------------------------------------------------------------
@@ -98,7 +118,7 @@ def workshop(network, visible, **limits):
 
 def composed_pairs(left, right):
     """Return `compose`, and the pair of states behind each of its states."""
-    result = composing._result
+    result = composition._result
     kept = []
 
     def keep(left, right, pairs, visible, n_pairs, n_steps):
@@ -106,7 +126,7 @@ def composed_pairs(left, right):
         del kept[n_pairs:]
         return result(left, right, pairs, visible, n_pairs, n_steps)
 
-    with patch.object(composing, "_result", keep):
+    with patch.object(composition, "_result", keep):
         return compose(left, right), kept
 
 
@@ -137,7 +157,7 @@ def test_room_and_budget_change_nothing(left, right):
     expected = compose(left, right)
     with pytest.MonkeyPatch.context() as patched:
         for name in ("_BUDGET", "_FIRST_PAIRS", "_FIRST_STEPS"):
-            patched.setattr(composing, name, 1)
+            patched.setattr(composition, name, 1)
         assert compose(left, right) == expected
 
 
@@ -152,7 +172,7 @@ def test_as_many_pairs_as_allowed(left, right):
 
 def test_as_many_transitions_as_allowed(monkeypatch):
     """Few pairs with many transitions are too many as well."""
-    monkeypatch.setattr(composing, "_MEAN_DEGREE", 2)
+    monkeypatch.setattr(composition, "_MEAN_DEGREE", 2)
     dense = LTS.from_transitions([(0, f"x{k}", 0) for k in range(5)])
     alone = LTS.from_transitions([], n_states=1)
     assert compose(dense, alone, cap=3).n_transitions == 5
@@ -160,18 +180,17 @@ def test_as_many_transitions_as_allowed(monkeypatch):
         compose(dense, alone, cap=2)
 
 
-def test_stopped_ends_a_composition():
-    """What it raises comes out."""
-    ring = [(k, "a", k + 1) for k in range(1000)]
+def test_long_compositions_yield(monkeypatch):
+    """After so many pairs, with what they take; where does not matter."""
+    ring = [(k, "a", (k + 1) % 100) for k in range(100)]
     one, other = (
         LTS.from_transitions([(s, name, d) for s, _, d in ring]) for name in "ab"
     )
-
-    def stopped():
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        compose(one, other, stopped=stopped)
+    monkeypatch.setattr(composition, "_BUDGET", 1000)
+    seen = []
+    run(composition.compose(one, other), observer=seen.append)
+    assert len(seen) > 10
+    assert max(progress.memory_bytes for progress in seen) > 10_000 * (12 + 2 * 12)
 
 
 # --- hiding and reducing -----------------------------------------------------
@@ -197,13 +216,13 @@ def test_traces_and_divergences_of_two(left, right, hidden, equivalence):
 @settings(max_examples=150)
 def test_groups_in_any_order(network, visible, equivalence, cap, random):
     """Every group on the way has the pair of its members, also the fallen back."""
-    shop = workshop(network, visible, equivalence=equivalence, cap_states=cap)
-    groups = list(shop.single)
+    merging = merger_of(network, visible, equivalence=equivalence, cap_states=cap)
+    groups = list(merging.single)
     for group in groups:
         assert_same_pair(group, network, visible)
     while len(groups) > 1:
         one, other = random.sample(groups, 2)
-        merged = shop.composed(one, other, 1000)
+        merged = run(merging.composed(one, other, 1000))
         assert merged.members == one.members | other.members
         assert merged.parts == (one, other)
         assert_same_pair(merged, network, visible)
@@ -215,10 +234,10 @@ def test_groups_do_not_depend_on_their_parts(network, visible):
     """`trace` is canonical: whichever order, the same LTS up to the order of labels."""
     results = []
     for order in permutations(range(len(network.components))):
-        shop = workshop(network, visible)
-        group, *others = (shop.single[k] for k in order)
+        merging = merger_of(network, visible)
+        group, *others = (merging.single[k] for k in order)
         for other in others:
-            group = shop.composed(group, other, 10_000)
+            group = run(merging.composed(group, other, 10_000))
         assume(group.equivalence == "trace")
         results.append(by_name(group.lts))
     assert all(result == results[0] for result in results)
@@ -227,7 +246,7 @@ def test_groups_do_not_depend_on_their_parts(network, visible):
 @given(NETWORKS, VISIBLE, st.sampled_from([1, 3, 1000]))
 def test_reduced_networks(network, visible, cap):
     """The network of all groups has the pair of the whole; groups are disjoint."""
-    reduced = merging.reduce_components(network, visible, Limit(cap, small=0))
+    reduced = reduce_components(network, visible, Limit(cap, small=0))
     members = [k for group in reduced.groups for k in sorted(group.members)]
     assert sorted(members) == list(range(len(network.components)))
     hidden = {"a", "b", "c", "i", "tau"} - visible
@@ -242,7 +261,7 @@ def test_reduced_networks(network, visible, cap):
 @given(NETWORKS, VISIBLE)
 def test_bisimilar_components(network, visible):
     """`shrink_components` keeps letters step by step, by component."""
-    reduced = merging.shrink_components(network, visible)
+    reduced = run(merger.shrink_components(network, visible))
     states, edges = oracles.compose(network)
     fewer, less = oracles.compose(reduced.network)
     assert len(fewer) <= len(states)
@@ -263,14 +282,14 @@ def test_a_group_that_is_too_large():
     network = Network(
         [LTS.from_transitions([(0, name, 1), (1, name, 2)]) for name in "ab"]
     )
-    shop = workshop(network, ["a", "b"])
-    one, other = shop.single
-    assert shop.composed(one, other, 8) is None
-    with patch.object(merging, "compose", side_effect=AssertionError):
-        assert shop.composed(one, other, 7) is None
-    group = shop.composed(one, other, 9)
-    assert (group.n_states, shop.largest) == (9, 9)
-    assert shop.composed(one, other, 1) is group
+    merging = merger_of(network, ["a", "b"])
+    one, other = merging.single
+    assert run(merging.composed(one, other, 8)) is None
+    with patch.object(merger, "compose", side_effect=AssertionError):
+        assert run(merging.composed(one, other, 7)) is None
+    group = run(merging.composed(one, other, 9))
+    assert (group.n_states, merging.largest) == (9, 9)
+    assert run(merging.composed(one, other, 1)) is group
 
 
 def test_branching_where_the_deterministic_form_is_too_large():
@@ -279,7 +298,7 @@ def test_branching_where_the_deterministic_form_is_too_large():
     rows = [(0, "a", 0), (0, "b", 0), (0, "a", 1), *chain, (6, "c", 6)]
     network = Network([LTS.from_transitions(rows)])
     for cap, equivalence in ((10, "branching"), (100, "trace")):
-        reduced = merging.reduce_components(network, "abc", Limit(cap))
+        reduced = reduce_components(network, "abc", Limit(cap))
         assert [g.equivalence for g in reduced.groups] == [equivalence]
 
 
@@ -299,32 +318,32 @@ def three_rings():
 def test_the_second_call_gives_the_same_object():
     """For the same network, visible actions and limit, in any order."""
     network = three_rings()
-    first = sharing.reduced_components(network, ["a", "b"], cap_states=100)
-    assert sharing.reduced_components(network, {"b", "a"}, cap_states=100) is first
-    assert sharing.reduced_components(network, ["a"], cap_states=100) is not first
-    assert sharing.reduced_components(network, ["b", "a"], cap_states=9) is not first
+    first = reduced_components(network, ["a", "b"], cap_states=100)
+    assert reduced_components(network, {"b", "a"}, cap_states=100) is first
+    assert reduced_components(network, ["a"], cap_states=100) is not first
+    assert reduced_components(network, ["b", "a"], cap_states=9) is not first
     other = three_rings()
-    assert sharing.reduced_components(other, ["a", "b"], cap_states=100) is not first
+    assert reduced_components(other, ["a", "b"], cap_states=100) is not first
 
 
 def test_fewer_visible_actions_start_from_more():
     """And have the same pair as from the beginning."""
     network = three_rings()
-    more = sharing.reduced_components(network, ["a", "b"], cap_states=100)
+    more = reduced_components(network, ["a", "b"], cap_states=100)
     starts = []
 
     def spy(network, visible, limit, start, known):
         starts.append(start)
         assert known is None
-        return merging.reduce_components(network, visible, limit, start, known)
+        return merger.reduce_components(network, visible, limit, start, known)
 
-    with patch.object(sharing, "reduce_components", spy):
-        fewer = sharing.reduced_components(network, ["a"], cap_states=100)
-        sharing.reduced_components(network, ["c"], cap_states=100)
+    with patch.object(shared_results, "reduce_components", spy):
+        fewer = reduced_components(network, ["a"], cap_states=100)
+        reduced_components(network, ["c"], cap_states=100)
     assert starts == [more, None]
     parts = [group.parts for group in fewer.groups]
     assert parts == [(group,) for group in more.groups]
-    afresh = merging.reduce_components(network, ["a"])
+    afresh = reduce_components(network, ["a"])
     hidden = {"b", "c"}
     assert observations(whole(fewer.network), hidden) == observations(
         whole(afresh.network), hidden
@@ -335,14 +354,14 @@ def test_a_higher_limit_goes_on_from_a_lower_one():
     """And keeps what that has found, where nothing better is."""
     network = unplanned(12, 18, 5)
     names = sorted(network.action_index)[:3]
-    low = sharing.reduced_components(network, names, cap_states=2)
-    high = sharing.reduced_components(network, names, cap_states=1000)
-    afresh = merging.reduce_components(network, names, merging.Limit(1000))
-    counts = [merging.n_composed(result.groups) for result in (low, high, afresh)]
+    low = reduced_components(network, names, cap_states=2)
+    high = reduced_components(network, names, cap_states=1000)
+    afresh = reduce_components(network, names, merger.Limit(1000))
+    counts = [merger.n_composed(result.groups) for result in (low, high, afresh)]
     assert low.cap_states == 2
     assert counts[1] < counts[0]
     assert counts[1] <= 100 * counts[2]
-    again = merging.reduce_components(network, names, merging.Limit(2), known=high)
+    again = reduce_components(network, names, merger.Limit(2), known=high)
     assert again.groups == high.groups
 
 
@@ -350,8 +369,8 @@ def test_a_higher_limit_goes_on_from_a_lower_one():
 def test_starting_from_more_visible_actions(network, one, two, small):
     """Whatever it was that came before, the pair is that of the network."""
     limit = Limit(100, small=small)
-    start = merging.reduce_components(network, one | two, limit)
-    reduced = merging.reduce_components(network, two, limit, start)
+    start = reduce_components(network, one | two, limit)
+    reduced = reduce_components(network, two, limit, start)
     hidden = {"a", "b", "c", "i", "tau"} - two
     assert observations(whole(reduced.network), hidden, DEPTH) == observations(
         whole(network), hidden, DEPTH
@@ -361,51 +380,112 @@ def test_starting_from_more_visible_actions(network, one, two, small):
 def test_trimmed_networks_are_shared():
     """The same object each time; a network with nothing to trim is its own."""
     network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
-    trimmed = sharing.trimmed_network(network)
+    trimmed = trimmed_network(network)
     assert trimmed.components[0].transitions() == [(0, "a", 0)]
-    assert sharing.trimmed_network(network) is trimmed
+    assert trimmed_network(network) is trimmed
     whole_one = three_rings()
-    assert sharing.trimmed_network(whole_one) is whole_one
+    assert trimmed_network(whole_one) is whole_one
 
 
 def test_what_is_kept_goes_with_its_network():
     """No shelf keeps a network alive, neither its own nor the trimmed one."""
     gc.collect()
-    before = set(sharing._shelves)
+    before = set(shared_results._shelves)
     for rows in ([(0, "a", 0)], [(0, "a", 0), (1, "b", 1)]):
         network = Network([LTS.from_transitions(rows)])
-        trimmed = sharing.trimmed_network(network)
-        sharing.reduced_components(trimmed, ["a"], cap_states=100)
-        assert set(sharing._shelves) > before
+        trimmed = trimmed_network(network)
+        reduced_components(trimmed, ["a"], cap_states=100)
+        assert set(shared_results._shelves) > before
         del network, trimmed
         gc.collect()
-        assert set(sharing._shelves) == before
+        assert set(shared_results._shelves) == before
 
 
 def test_the_oldest_result_goes_first(monkeypatch):
     """Only so many are kept."""
-    monkeypatch.setattr(sharing, "_KEPT", 2)
+    monkeypatch.setattr(shared_results, "_KEPT", 2)
     network = three_rings()
-    results = [
-        sharing.reduced_components(network, name, cap_states=100) for name in "abc"
-    ]
+    results = [reduced_components(network, name, cap_states=100) for name in "abc"]
     for name, result in list(zip("abc", results, strict=True))[1:]:
-        assert sharing.reduced_components(network, name, cap_states=100) is result
-    again = sharing.reduced_components(network, "a", cap_states=100)
+        assert reduced_components(network, name, cap_states=100) is result
+    again = reduced_components(network, "a", cap_states=100)
     assert again is not results[0]
 
 
-def test_a_reduction_that_is_stopped_leaves_nothing():
-    """The next question begins anew."""
-    network = three_rings()
+def cut(job, n):
+    """Advance a job to its n-th progress and close it; how many there were, if less."""
+    grant = None
+    for k in range(n):
+        try:
+            assert isinstance(job.send(grant), Progress)
+            grant = Grant()
+        except StopIteration:
+            return k
+    job.close()
+    return n
 
-    def stopped():
-        raise TimeoutError
 
-    with pytest.raises(TimeoutError):
-        sharing.reduced_components(network, ["a"], cap_states=100, stopped=stopped)
-    result = sharing.reduced_components(network, ["a"], cap_states=100)
-    assert sharing.reduced_components(network, ["a"], cap_states=100) is result
+@given(st.integers(0, 400))
+def test_a_reduction_that_is_closed_leaves_nothing(n):
+    """The next question begins anew and has the same answer, wherever it ends."""
+    network = unplanned(6, 7, 3)
+    names = sorted(network.action_index)[:2]
+    ended = cut(shared_results.reduced_components(network, names, cap_states=500), n)
+    shelf = shared_results._shelves.of(network)
+    assert len(shelf.results) == (ended < n)
+    result = reduced_components(network, names, cap_states=500)
+    expected = reduce_components(network, names, Limit(500))
+    assert [g.lts for g in result.groups] == [g.lts for g in expected.groups]
+    assert [g.members for g in result.groups] == [g.members for g in expected.groups]
+    assert (result.largest, result.visible) == (expected.largest, frozenset(names))
+
+
+def resumed(job):
+    """A job that has begun, from its next progress on."""
+    grant = Grant()
+    while True:
+        try:
+            progress = job.send(grant)
+        except StopIteration as end:
+            return end.value
+        grant = yield progress
+
+
+def test_two_jobs_for_one_question():
+    """Both have the same result, whichever is faster."""
+    network = unplanned(6, 7, 3)
+    names = sorted(network.action_index)[:2]
+    one, other = (
+        shared_results.reduced_components(network, names, cap_states=500)
+        for _ in range(2)
+    )
+    next(one)
+    for _ in range(5):
+        one.send(Grant())
+    assert run(other) is run(resumed(one))
+
+
+@given(NETWORKS, VISIBLE, st.integers(0, 60))
+def test_closed_mergers_know_whole_groups_only(network, visible, n):
+    """What a composition was closed in the middle of is composed again."""
+    assume(len(network.components) > 1)
+    merging = merger_of(network, visible)
+    one, other, *_ = merging.single
+    cut(merging.composed(one, other, 1000), n)
+    group = run(merging.composed(one, other, 1000))
+    assert_same_pair(group, network, visible)
+    assert group.lts == run(merger_of(network, visible).composed(one, other, 1000)).lts
+
+
+def test_what_is_held_is_said():
+    """The bytes of groups count while others are composed."""
+    network = unplanned(8, 9, 5)
+    progress = []
+    names = sorted(network.action_index)[:2]
+    run(merger.reduce_components(network, names), observer=progress.append)
+    assert {p.phase for p in progress} == {"reducing components"}
+    assert min(p.memory_bytes for p in progress[len(progress) // 2 :]) > 0
+    assert sum(p.work for p in progress) > 1000
 
 
 # --- interpreted and checked -------------------------------------------------
@@ -414,8 +494,9 @@ PROGRAM = """
 import random, warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS, Network
-from ltlpipe.reduction.components.composing import compose
-from ltlpipe.reduction.components.merging import Limit, reduce_components
+from ltlpipe.reduction.components.composition import compose
+from ltlpipe.reduction.components.merger import Limit, reduce_components
+from ltlpipe.runtime.jobs import run
 source = random.Random(7)
 
 def component(size):
@@ -427,11 +508,11 @@ def component(size):
 
 for size in (1, 2, 5, 20):
     for _ in range(6):
-        both = compose(component(size), component(size))
+        both = run(compose(component(size), component(size)))
         print(both.labels, both.transitions())
         network = Network([component(min(size, 5)) for _ in range(4)])
         for cap in (3, 1000):
-            reduced = reduce_components(network, "a", Limit(cap, small=0))
+            reduced = run(reduce_components(network, "a", Limit(cap, small=0)))
             for group in reduced.groups:
                 print(sorted(group.members), group.equivalence, group.n_states)
                 print(group.lts.labels, group.lts.transitions())

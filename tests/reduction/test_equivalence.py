@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, UnsupportedError
-from ltlpipe.reduction import reduce
-from ltlpipe.reduction.equivalence import signatures, steps, subsets
-from ltlpipe.reduction.equivalence.reducing import EQUIVALENCES, TooLargeError
+from ltlpipe.reduction import TooLargeError, reduce
+from ltlpipe.reduction.equivalence import determinise, signatures, transition_arrays
+from ltlpipe.reduction.equivalence.equivalences import EQUIVALENCES
+from ltlpipe.runtime.jobs import run
 from tests.modes import INTERPRETED, checked, compiled, output
 from tests.strategies import lts
 
@@ -283,8 +284,8 @@ def test_where_a_step_stops_changes_nothing(component, hidden):
     expected = [reduce(component, hidden, name) for name in EQUIVALENCES]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signatures, "_BUDGET", 1)
-        patch.setattr(subsets, "_BUDGET", 1)
-        patch.setattr(subsets, "_first_room", lambda *_: (1, 1, 1))
+        patch.setattr(determinise, "_BUDGET", 1)
+        patch.setattr(determinise, "_first_room", lambda *_: (1, 1, 1))
         assert [reduce(component, hidden, name) for name in EQUIVALENCES] == expected
 
 
@@ -403,11 +404,11 @@ def test_members_are_capped(monkeypatch):
     """Subsets can be few and large: what they take together is limited, too."""
     component = hard_to_determinise(12)
     assert reduce(component, cap=5000).n_states == 4097
-    monkeypatch.setattr(subsets, "MAX_MEMBERS", 500)
+    monkeypatch.setattr(determinise, "MAX_MEMBERS", 500)
     with pytest.raises(TooLargeError, match="states, sets of"):
         reduce(component)
     monkeypatch.undo()
-    monkeypatch.setattr(subsets, "_MEAN_SIZE", 2)
+    monkeypatch.setattr(determinise, "_MEAN_SIZE", 2)
     with pytest.raises(TooLargeError, match="states, sets of"):
         reduce(component, cap=5000)
 
@@ -429,8 +430,8 @@ def test_steps_that_do_not_fit_into_a_word(n, n_labels, random):
     rows = np.array(
         [[random.randrange(k) for k in (n, n_labels, n)] for _ in range(9)]
     ).T
-    narrow = steps.sort_steps(n, n_labels, *rows)
-    wide = steps.sort_steps(1 << 31, n_labels + 2, *rows)
+    narrow = run(transition_arrays.sort_steps(n, n_labels, *rows))
+    wide = run(transition_arrays.sort_steps(1 << 31, n_labels + 2, *rows))
     expected = sorted(set(zip(*rows.tolist(), strict=True)))
     for columns in (narrow, wide):
         assert list(zip(*(c.tolist() for c in columns), strict=True)) == expected
@@ -450,7 +451,7 @@ PROGRAM = """
 import random, warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS
-from ltlpipe.reduction import reduce
+from ltlpipe.reduction import TooLargeError, reduce
 source = random.Random(7)
 for size in (1, 5, 9, 30):
     for _ in range(12):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from benchmarks import spin
 from ltlpipe import UnsupportedError, load, save
 from ltlpipe.reduction.alphabet import trim_alone
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.promela import to_promela
 from ltlpipe.systems.random_lassos import Walker
 from ltlpipe.systems.rers_networks import STYLES, rers_network
@@ -81,7 +82,7 @@ def test_planned_run(style, n, seed):
         assert reached
     assert initial in reached
     assert set(cycle) == {action.name for action in network.actions}
-    assert trim_alone(network, list(cycle))[0] is network
+    assert run(trim_alone(network, list(cycle)))[0] is network
 
 
 @pytest.mark.parametrize("n", [2, 3, 7])

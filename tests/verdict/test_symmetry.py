@@ -12,8 +12,8 @@ import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.reduction.symmetry import finding
-from ltlpipe.reduction.symmetry.finding import find_symmetry
+from ltlpipe.reduction.symmetry import detection
+from ltlpipe.reduction.symmetry.detection import find_symmetry
 from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.client_server import client_server
@@ -276,7 +276,7 @@ def test_symmetry_is_looked_for_once(monkeypatch):
         looked_for.append(least)
         return find_symmetry(network, least=least, **others)
 
-    monkeypatch.setattr(finding, "find_symmetry", noted)
+    monkeypatch.setattr(detection, "find_symmetry", noted)
     network = client_server(3)
     for formula in ("G !grant1", "GF grant2", "F commit1"):
         check(network, formula)

@@ -1,4 +1,4 @@
 """Component reduction: compose some components, hide, reduce, and go on.
 
-Read `ltlpipe.reduction.components.merging` first.
+Read `ltlpipe.reduction.components.merger` first.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Group:
     n_transitions: int
     equivalence: str
 
-    @property
+    @cached_property
     def alphabet(self) -> frozenset[str]:
         """The labels that others see."""
         return frozenset(self.lts.labels) - self.lts.internal
@@ -59,12 +60,16 @@ class Reduced:
         States of the largest composition on the way.
     cap_states : int
         States that a composition could have had.
+    visible : frozenset of str, optional
+        Actions whose projections of infinite runs are kept; None means that every
+        word is, with one letter for all actions that are not visible.
     """
 
     network: Network
     groups: tuple[Group, ...]
     largest: int
     cap_states: int = 0
+    visible: frozenset[str] | None = None
 
 
 def tree(group: Group, depth: int = 0) -> Iterator[str]:

@@ -44,21 +44,34 @@ bisimulation there is no such bound, since dirt spreads over inert steps.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ltlpipe.reduction.equivalence.splitting import (
+from ltlpipe.reduction.equivalence.refinement import (
     Partition,
     Reg,
     Room,
     Status,
     refine,
 )
-from ltlpipe.reduction.equivalence.steps import Steps, by_least_member, graph_of
+from ltlpipe.reduction.equivalence.transition_arrays import (
+    Steps,
+    by_least_member,
+    graph_of,
+)
+from ltlpipe.reduction.progress import ENTRY_WORK, reducing
 
-_BUDGET = 1 << 22  # dirty states between two looks for Ctrl-C
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+
+_BUDGET = 1 << 14  # dirty states of a call, or those of one block if they are more
+_STATE_WORK = 2  # of a dirty state
+_STATE_BYTES = 130  # of a state in a partition, a room and a graph
+_EDGE_BYTES = 24
 
 
-def quotient(steps: Steps) -> Steps:
+def quotient(steps: Steps) -> Job[Steps]:
     """Merge bisimilar states.
 
     Parameters
@@ -73,7 +86,7 @@ def quotient(steps: Steps) -> Steps:
     Steps
         In no particular order, inert steps left out; others may stand twice.
     """
-    n_blocks, block = classes(steps)
+    n_blocks, block = yield from classes(steps)
     if n_blocks == steps.n_states:
         return steps
     block = by_least_member(n_blocks, block)
@@ -87,13 +100,15 @@ def quotient(steps: Steps) -> Steps:
     return Steps(n_blocks, initial, steps.n_labels, src, label, dst, marked)
 
 
-def classes(steps: Steps) -> tuple[int, np.ndarray]:
-    """Return the number of bisimulation classes and the class of each state, int32[n].
+def classes(steps: Steps) -> Job[tuple[int, np.ndarray]]:
+    """Find the number of bisimulation classes and the class of each state, int32[n].
 
     The argument is that of `quotient`.
     """
     n = steps.n_states
-    graph = graph_of(steps)
+    graph = yield from graph_of(steps)
+    held = steps.memory_bytes + _EDGE_BYTES * len(graph.dst) + _STATE_BYTES * n
+    yield reducing(len(graph.dst) * ENTRY_WORK, held)
     widest = int(np.diff(graph.first).max())
     states = np.arange(n, dtype=np.int32)
     partition = Partition(
@@ -122,6 +137,8 @@ def classes(steps: Steps) -> tuple[int, np.ndarray]:
     registers[Reg.N_BLOCKS] = 1
     registers[Reg.QUEUED] = 1
     registers[Reg.N_LABELS] = steps.n_labels + 2
+    work = _STATE_WORK * min(_BUDGET, n)
     while refine(graph, partition, room, registers, _BUDGET) != Status.DONE:
-        pass
+        yield reducing(work, held)
+    yield reducing(work, held)
     return int(registers[Reg.N_BLOCKS]), partition.block

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.progress import ITEMS, counting
 from ltlpipe.reduction.static.cycles import feedback_vertices
 from ltlpipe.systems.ample_kernels import LEADS, Entry
 
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
     from ltlpipe.reduction.static.watched import Atom
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.net import PetriNet
 
 
-def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> np.ndarray:
-    """Return the code of each transition; see `keep_ample`.
+def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> Job[np.ndarray]:
+    """Find the code of each transition; see `keep_ample`.
 
     Parameters
     ----------
@@ -42,12 +44,17 @@ def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> np.ndarray:
         that are an ample set nowhere are left out, so nothing is blocked.
     """
     visible = {atom.variable for atom in atoms}
-    groups = [
-        group
-        for group in _groups(net)
-        if not any(visible & net.transitions[t].differences().keys() for t in group)
-    ]
-    dropped = feedback_vertices(_feeds(net, groups))
+    groups = []
+    looked_at = 0
+    for group in (yield from _groups(net)):
+        if not any(visible & net.transitions[t].differences().keys() for t in group):
+            groups.append(group)
+        looked_at += len(group)
+        if looked_at > ITEMS:
+            yield counting(looked_at)
+            looked_at = 0
+    feeds = yield from _feeds(net, groups)
+    dropped = yield from feedback_vertices(feeds)
     codes = np.zeros((len(net.transitions), len(Entry)), dtype=np.int64)
     for number, group in enumerate(groups):
         if number not in dropped:
@@ -55,13 +62,15 @@ def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> np.ndarray:
     return codes
 
 
-def _groups(net: PetriNet) -> list[list[int]]:
-    """Return the clusters whose transitions all take the same."""
-    consumers = _by_place(
+def _groups(net: PetriNet) -> Job[list[list[int]]]:
+    """List the clusters whose transitions all take the same."""
+    consumers = yield from _by_place(
         (t, transition.pre) for t, transition in enumerate(net.transitions)
     )
     groups = []
     for number, transition in enumerate(net.transitions):
+        if number % ITEMS == ITEMS - 1:
+            yield counting(ITEMS)
         if not transition.pre:
             continue
         group = consumers[min(transition.pre)]
@@ -76,26 +85,36 @@ def _groups(net: PetriNet) -> list[list[int]]:
     return groups
 
 
-def _feeds(net: PetriNet, groups: list[list[int]]) -> list[list[int]]:
-    """Return for each group those that take what it puts."""
-    takers = _by_place((k, net.transitions[g[0]].pre) for k, g in enumerate(groups))
-    return [
-        sorted(
-            {
-                taker
-                for transition in group
-                for place in net.transitions[transition].post
-                for taker in takers.get(place, ())
-            }
-        )
-        for group in groups
-    ]
+def _feeds(net: PetriNet, groups: list[list[int]]) -> Job[list[list[int]]]:
+    """List for each group those that take what it puts."""
+    takers = yield from _by_place(
+        (k, net.transitions[g[0]].pre) for k, g in enumerate(groups)
+    )
+    feeds = []
+    looked_at = 0
+    for group in groups:
+        fed: set[int] = set()
+        for transition in group:
+            for place in net.transitions[transition].post:
+                some = takers.get(place, [])
+                fed.update(some)
+                looked_at += 1 + len(some)
+            if looked_at > ITEMS:
+                yield counting(looked_at)
+                looked_at = 0
+        feeds.append(sorted(fed))
+    return feeds
 
 
-def _by_place(taken: Iterable[tuple[int, Iterable[int]]]) -> dict[int, list[int]]:
-    """Return who takes from each place."""
+def _by_place(taken: Iterable[tuple[int, Iterable[int]]]) -> Job[dict[int, list[int]]]:
+    """List who takes from each place."""
     found: dict[int, list[int]] = {}
+    looked_at = 0
     for number, places in taken:
         for place in places:
             found.setdefault(place, []).append(number)
+            looked_at += 1
+        if looked_at > ITEMS:
+            yield counting(looked_at)
+            looked_at = 0
     return found

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.reduction.progress import ITEMS, counting
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe.runtime.jobs import Job
 
-def back_edges(successors: Sequence[Sequence[int]], first: int = 0) -> set[int]:
-    """Return edges such that every cycle of a graph has one of them.
+
+def back_edges(successors: Sequence[Sequence[int]], first: int = 0) -> Job[set[int]]:
+    """Find edges such that every cycle of a graph has one of them.
 
     Those of a depth-first search that lead back to its own path: every cycle has
     one, for a graph is acyclic iff there is none.
@@ -31,12 +35,16 @@ def back_edges(successors: Sequence[Sequence[int]], first: int = 0) -> set[int]:
         offsets.append(offsets[-1] + len(targets))
     entered, left = set(), set()
     found = set()
+    steps = 0
     for root in (first, *range(len(successors))):
         if root in entered or root >= len(successors):
             continue
         entered.add(root)
         path = [(root, 0)]
         while path:
+            steps += 1
+            if steps % ITEMS == 0:
+                yield counting(ITEMS)
             vertex, cursor = path.pop()
             if cursor == len(successors[vertex]):
                 left.add(vertex)
@@ -51,13 +59,14 @@ def back_edges(successors: Sequence[Sequence[int]], first: int = 0) -> set[int]:
     return found
 
 
-def feedback_vertices(successors: Sequence[Sequence[int]]) -> set[int]:
-    """Return vertices such that every cycle of a graph has one of them.
+def feedback_vertices(successors: Sequence[Sequence[int]]) -> Job[set[int]]:
+    """Find vertices such that every cycle of a graph has one of them.
 
     All sources of `back_edges`, or all targets, whichever are fewer.
     """
     ends = [(v, target) for v, targets in enumerate(successors) for target in targets]
-    chosen = [ends[edge] for edge in back_edges(successors)]
+    edges = yield from back_edges(successors)
+    chosen = [ends[edge] for edge in edges]
     sources = {source for source, _ in chosen}
     targets = {target for _, target in chosen}
     return min(sources, targets, key=len)

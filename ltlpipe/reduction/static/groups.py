@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
 
 
@@ -48,8 +49,8 @@ class Groups:
     reason: str
 
 
-def find_groups(model: Model, propositions: Sequence[Expression]) -> Groups:
-    """Return the groups of a model's actions for a property about states.
+def find_groups(model: Model, propositions: Sequence[Expression]) -> Job[Groups]:
+    """Find the groups of a model's actions for a property about states.
 
     Parameters
     ----------
@@ -68,11 +69,13 @@ def find_groups(model: Model, propositions: Sequence[Expression]) -> Groups:
 
         if model.program.synchronous:
             return Groups(None, "all processes of a synchronous system move at once")
-        codes = codes_of_processes(model.program, model.ranges.failing, atoms)
+        codes = yield from codes_of_processes(
+            model.program, model.ranges.failing, atoms
+        )
     elif isinstance(model, PetriNet):
         from ltlpipe.reduction.static.clusters import codes_of_clusters
 
-        codes = codes_of_clusters(model, atoms)
+        codes = yield from codes_of_clusters(model, atoms)
     else:
         return Groups(None, f"nothing is known of the steps of {model.name}")
     n_free = int(np.count_nonzero(codes[:, Entry.KIND] == LEADS))

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.progress import ITEMS, counting
 from ltlpipe.reduction.static.accesses import accesses, atoms_of_state, expressions
 from ltlpipe.reduction.static.cycles import back_edges
 from ltlpipe.reduction.static.watched import ANY, Atom
@@ -33,8 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
     from ltlpipe.reduction.static.accesses import Accesses
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.expressions import Expression
-    from ltlpipe.systems.dve.program import Action, Program, Transition
+    from ltlpipe.systems.dve.program import Action, Process, Program, Transition
+
+_ACTIONS_AT_ONCE = 1 << 8
+_ACTION_WORK = 20
 
 Place = tuple[int, int]
 """A process and one of its states."""
@@ -42,8 +47,8 @@ Place = tuple[int, int]
 
 def codes_of_processes(
     program: Program, failing: Set[Expression], atoms: Set[Atom]
-) -> np.ndarray:
-    """Return the entries of the actions; see `keep_ample`.
+) -> Job[np.ndarray]:
+    """Find the entries of the actions; see `keep_ample`.
 
     Parameters
     ----------
@@ -60,10 +65,16 @@ def codes_of_processes(
         See `ltlpipe.systems.ample_kernels.Entry`.
     """
     system = _System(program, failing)
+    for process in program.processes:
+        yield from system.note(process)
     actions = program.actions()
     numbers: dict[Place, int] = {}
-    leads = [system.is_closed(_places(action)) for action in actions]
-    blocked = _blocked(system, actions, leads, _expanded(program, atoms))
+    leads = []
+    for number, action in enumerate(actions):
+        leads.append(system.is_closed(_places(action)))
+        if number % _ACTIONS_AT_ONCE == 0:
+            yield counting(_ACTION_WORK * _ACTIONS_AT_ONCE)
+    blocked = yield from _blocked(system, actions, leads, _expanded(program, atoms))
     codes = []
     for number, action in enumerate(actions):
         kind = LEADS * leads[number] + BLOCKED * (number in blocked)
@@ -92,8 +103,8 @@ def _expanded(program: Program, atoms: Set[Atom]) -> set[Atom]:
 
 def _blocked(
     system: _System, actions: Sequence[Action], leads: Sequence[bool], seen: Set[Atom]
-) -> set[int]:
-    """Return the actions that no ample set may have.
+) -> Job[set[int]]:
+    """Find the actions that no ample set may have.
 
     Those that the property sees, and some of each cycle of the others: while a system
     goes round a cycle, each process that moves goes round one of its own states.
@@ -111,6 +122,8 @@ def _blocked(
             blocked.add(number)
         elif frozenset(_places(action)) in closed:
             rest.append(number)
+        if number % ITEMS == ITEMS - 1:
+            yield counting(ITEMS)
     for process in range(len(system.program.processes)):
         moves = sorted(
             (transition.source, transition.target, number)
@@ -119,19 +132,21 @@ def _blocked(
             for transition in actions[number]
             if transition is not None and transition.process == process
         )
-        blocked |= _of_cycles(system.program, process, moves)
+        blocked |= yield from _of_cycles(system.program, process, moves)
+        yield counting(len(rest))
     return blocked
 
 
 def _of_cycles(
     program: Program, process: int, moves: Sequence[tuple[int, int, int]]
-) -> set[int]:
-    """Return some action of each cycle of moves (source, target, action), sorted."""
+) -> Job[set[int]]:
+    """Choose some action of each cycle of moves (source, target, action), sorted."""
     states = program.variables[program.processes[process].state]
     successors: list[list[int]] = [[] for _ in states.states]
     for source, target, _ in moves:
         successors[source].append(target)
-    return {moves[edge][2] for edge in back_edges(successors, states.initial)}
+    edges = yield from back_edges(successors, states.initial)
+    return {moves[edge][2] for edge in edges}
 
 
 class _System:
@@ -145,9 +160,13 @@ class _System:
         self._writers: dict[Atom, set[int]] = defaultdict(set)
         self._users: dict[tuple[int, bool], set[int]] = defaultdict(set)
         self._leaving: dict[Place, list[Transition]] = defaultdict(list)
-        for process in program.processes:
-            for transition in process.transitions:
-                self._note(transition)
+
+    def note(self, process: Process) -> Job[None]:
+        """Take note of the transitions of a process."""
+        for number, transition in enumerate(process.transitions):
+            self._note(transition)
+            if number % _ACTIONS_AT_ONCE == 0:
+                yield counting(_ACTION_WORK * _ACTIONS_AT_ONCE)
 
     def _note(self, transition: Transition) -> None:
         number = transition.process

@@ -2,6 +2,7 @@
 
 A *member* is a component, or several that always change places together; the members of
 a *class* can be permuted at will.  Read `group` first, which says what comes out; then
-`finding` (or `declaring`), `structure` and `refining` (what is compared), `matching`
-(one swap), `acting` (one class), `roles`, and `assembling` (all classes).
+`detection` (or `declaration`), `structure` and `colour_refinement` (what is compared),
+`exchange` (one swap), `class_action` (one class), `roles`, and `assembly` (all
+classes).
 """

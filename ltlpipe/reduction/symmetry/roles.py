@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.progress import comparing
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ltlpipe.runtime.jobs import Job
+
+_IMAGES_AT_ONCE = 100
+_ENTRIES_PER_IMAGE = 16
 
 
 def roles_of(
     swaps: Mapping[tuple[int, int], np.ndarray], class_of: np.ndarray, n_states: int
-) -> np.ndarray | None:
+) -> Job[np.ndarray | None]:
     """Give numbers to the roles of all members in all states.
 
     Parameters
@@ -41,6 +48,7 @@ def roles_of(
     states = np.arange(n_states)
     for (i, j), swap in sorted(swaps.items(), reverse=True):
         leaders[swap == states, j] = i  # at the end the lowest member of the role
+        yield comparing(n_states)
     steps = [(i, j, swap.tolist()) for (i, j), swap in swaps.items() if j == i + 1]
     roles = np.full((n_states, len(class_of)), -1, dtype=np.int32)
     n_roles = 0
@@ -50,7 +58,8 @@ def roles_of(
         heads, numbers = np.unique(leaders[state], return_inverse=True)
         roles[state] = n_roles + numbers
         n_roles += len(heads)
-        size = _spread(roles, state, steps)
+        size = yield from _spread(roles, state, steps)
+        yield comparing(_ENTRIES_PER_IMAGE * len(steps))
         if size != _images(leaders[state], class_of):
             return None
     return roles
@@ -58,8 +67,8 @@ def roles_of(
 
 def _spread(
     roles: np.ndarray, state: int, steps: list[tuple[int, int, list[int]]]
-) -> int:
-    """Take the roles in a state along to its images; return how many there are."""
+) -> Job[int]:
+    """Take the roles in a state along to its images; count them."""
     members = np.arange(roles.shape[1])
     orders = []
     for i, j, _ in steps:
@@ -76,6 +85,8 @@ def _spread(
                 roles[dst] = roles[src, order]
                 waiting.append(dst)
                 size += 1
+        if size % _IMAGES_AT_ONCE == 0:
+            yield comparing(_ENTRIES_PER_IMAGE * _IMAGES_AT_ONCE * len(steps))
     return size
 
 

@@ -18,10 +18,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.progress import ENTRY_WORK, comparing
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS, Network
+
+_STATES_AT_ONCE = 1 << 13  # in Python, until the next progress
 
 MOST_NODES = 2_000_000
 """A tuple of three nodes is compared as one number of 63 bits."""
@@ -159,18 +163,23 @@ class Parts:
         return self.first_state[:-1] + np.array(places, dtype=np.int64)
 
 
-def parts_of(network: Network) -> Parts:
+def parts_of(network: Network) -> Job[Parts]:
     """Take a network apart."""
     components = network.components
-    reached = [reachable_states(c) for c in components]
+    reached = []
+    for c in components:
+        reached.append(reachable_states(c))
+        yield comparing(c.n_transitions)
     first_state = np.cumsum([0, *map(len, reached)])
     n_labels = [len(c.labels) for c in components]
     first_use = np.cumsum([0, *n_labels])
-    tables = [
-        _transitions(c, reached[k], first_use[k], first_state[k])
-        for k, c in enumerate(components)
-    ]
-    use, src, dst = _each_once(np.concatenate(tables, axis=1))
+    tables = []
+    for k, c in enumerate(components):
+        tables.append(_transitions(c, reached[k], first_use[k], first_state[k]))
+        yield comparing(4 * c.n_transitions)
+    table = np.concatenate(tables, axis=1)
+    use, src, dst = _each_once(table)
+    yield comparing(4 * table.size)
     return Parts(
         network=network,
         reached=reached,
@@ -221,8 +230,8 @@ def _actions_of_labels(network: Network) -> np.ndarray:
     )
 
 
-def structure_of(parts: Parts) -> Structure:
-    """Return all of a network as a structure."""
+def structure_of(parts: Parts) -> Job[Structure]:
+    """Represent all of a network as a structure."""
     network = parts.network
     n_components, n_actions = len(network.components), len(network.actions)
     first = n_components + n_actions
@@ -238,10 +247,12 @@ def structure_of(parts: Parts) -> Structure:
     tuples = np.concatenate(
         [alphabets, _pairs(owners, states, n_nodes), np.stack(steps)], axis=1
     )
+    yield comparing(tuples.size)
+    kinds = yield from _kinds_of_states(parts)
     return Structure(
         n_components=n_components,
         n_actions=n_actions,
-        colours=mixed(np.concatenate([_kinds(network), _kinds_of_states(parts)])),
+        colours=mixed(np.concatenate([_kinds(network), kinds])),
         tuples=tuples,
         weights=np.zeros(tuples.shape[1], dtype=np.uint64),
         owners=owners,
@@ -290,12 +301,13 @@ def _kinds(network: Network) -> np.ndarray:
     return np.array([*components, *actions], dtype=np.uint64)
 
 
-def _kinds_of_states(parts: Parts) -> np.ndarray:
-    """Return numbers from 5 for states, by whether they accept and how deep they lie.
+def _kinds_of_states(parts: Parts) -> Job[np.ndarray]:
+    """Give numbers from 5 for states, by whether they accept and how deep they lie.
 
     uint64[n_states].  Refining would find the depths too, but in as many rounds.
     """
-    kinds = 5 + 2 * _depths(parts)
+    depths = yield from _depths(parts)
+    kinds = 5 + 2 * depths
     pairs = zip(parts.network.components, parts.reached, strict=True)
     for (component, reached), first in zip(pairs, parts.first_state, strict=False):
         if component.accepting is not None:
@@ -303,15 +315,21 @@ def _kinds_of_states(parts: Parts) -> np.ndarray:
     return kinds.astype(np.uint64)
 
 
-def _depths(parts: Parts) -> np.ndarray:
-    """Return how many transitions each state is away from its initial one: int64."""
+def _depths(parts: Parts) -> Job[np.ndarray]:
+    """Find how many transitions each state is away from its initial one: int64."""
     order = np.argsort(parts.src, kind="stable")
     targets = parts.dst[order].tolist()
     bounds = np.searchsorted(parts.src[order], np.arange(parts.n_states + 1)).tolist()
     depths = [-1] * parts.n_states
     layer = parts.starts.tolist()
     depth = 0
+    waiting = 0
+    yield comparing(4 * len(targets))
     while layer:
+        waiting += len(layer)
+        if waiting > _STATES_AT_ONCE:
+            yield comparing(waiting / ENTRY_WORK)
+            waiting = 0
         for state in layer:
             depths[state] = depth
         depth += 1

@@ -8,6 +8,7 @@ import pytest
 
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.reduction.static.groups import find_groups
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.dve.model import DveModel
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.cross.test_models import dve_atoms, net_atoms
@@ -25,7 +26,7 @@ def case(seed):
     texts = [a for a in atoms if a != "deadlock" and "action==" not in a]
     chosen = rng.sample(texts, rng.randint(0, 2))
     meanings = [model.bound(parse_proposition(text), text) for text in chosen]
-    return model, meanings, find_groups(model, meanings).codes
+    return model, meanings, run(find_groups(model, meanings)).codes
 
 
 def failed(model, state):

@@ -7,6 +7,7 @@ import pytest
 from ltlpipe import check
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.reduction.static.groups import find_groups
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS, Entry
 from ltlpipe.systems.dve.model import read_dve_model
 
@@ -21,7 +22,7 @@ def model_of(*processes, declarations="byte a;", system="async"):
 def leading(model, *texts):
     """The actions that lead a group and are not blocked."""
     meanings = [model.bound(parse_proposition(text), text) for text in texts]
-    codes = find_groups(model, meanings).codes
+    codes = run(find_groups(model, meanings)).codes
     if codes is None:
         return set()
     free = [i for i, kind in enumerate(codes[:, Entry.KIND]) if kind == LEADS]
@@ -95,7 +96,7 @@ def test_visible_steps_block_only_where_they_are_enabled():
     text = moves("s -> t { guard x == 0; }", "s -> u { guard x == 1; }")
     model = model_of(text, OTHER)
     meaning = model.bound(parse_proposition("P0.u"), "P0.u")
-    kinds = find_groups(model, [meaning]).codes[:2, Entry.KIND].tolist()
+    kinds = run(find_groups(model, [meaning])).codes[:2, Entry.KIND].tolist()
 
     assert kinds == [LEADS, LEADS | BLOCKED]
 

@@ -6,6 +6,7 @@ Nothing here shares code with `keep_ample` or with generated successor functions
 from __future__ import annotations
 
 from ltlpipe.reduction.static.groups import find_groups
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
 
 
@@ -28,7 +29,7 @@ class Reduced:
 
     def __init__(self, model, propositions):
         self.model = model
-        self.codes = find_groups(model, propositions).codes
+        self.codes = run(find_groups(model, propositions)).codes
 
     def __getattr__(self, name):
         return getattr(self.model, name)

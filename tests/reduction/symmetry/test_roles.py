@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ltlpipe.reduction.symmetry.roles import roles_of
+from ltlpipe.runtime.jobs import run
 
 
 def acting_on(states, n, class_of):
@@ -24,7 +25,7 @@ def acting_on(states, n, class_of):
         if class_of[i] == class_of[j]:
             image = {k: k for k in range(n)} | {i: j, j: i}
             swaps[i, j] = np.array([number[taken(s, image)] for s in states])
-    return roles_of(swaps, np.array(class_of, dtype=np.int32), len(states))
+    return run(roles_of(swaps, np.array(class_of, dtype=np.int32), len(states)))
 
 
 def test_nobody_and_one():

@@ -16,7 +16,8 @@ import numpy as np
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.alphabet import letters_of
-from ltlpipe.reduction.symmetry.finding import find_symmetry
+from ltlpipe.reduction.symmetry.detection import find_symmetry
+from ltlpipe.runtime.jobs import run
 from ltlpipe.search.symmetric.tables import symbolic_product
 from ltlpipe.systems.packing import pack
 from tests.search.powerset.properties import Underlying
@@ -45,7 +46,7 @@ def question(network, text, *, stutter=False, told=0, seed=None):
     The property's letters tell `told` marks of the network; its steps are shuffled by
     `seed`.
     """
-    symmetry = find_symmetry(network, least=2)
+    symmetry = run(find_symmetry(network, least=2))
     if symmetry is None:
         return None
     formula = parse(text)

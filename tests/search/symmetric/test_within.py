@@ -6,7 +6,8 @@ import random
 from collections import Counter
 from itertools import islice, product
 
-from ltlpipe.reduction.symmetry.finding import find_symmetry
+from ltlpipe.reduction.symmetry.detection import find_symmetry
+from ltlpipe.runtime.jobs import run
 from ltlpipe.search.symmetric.within import Within
 from tests.search.symmetric.networks import random_symmetric
 
@@ -68,7 +69,7 @@ def test_all_sources_and_no_others():
     for seed in range(60):
         rng = random.Random(seed)
         network = random_symmetric(rng)
-        symmetry = find_symmetry(network, least=2)
+        symmetry = run(find_symmetry(network, least=2))
         if symmetry is not None:
             n_found += sum(assert_complete(rng, network, symmetry) for _ in range(20))
     assert n_found > 1000

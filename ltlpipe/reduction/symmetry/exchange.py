@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.symmetry.refining import (
+from ltlpipe.reduction.progress import comparing
+from ltlpipe.reduction.symmetry.colour_refinement import (
     Effort,
     refined,
     single_out,
@@ -27,14 +28,13 @@ from ltlpipe.reduction.symmetry.refining import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ltlpipe.reduction.symmetry.structure import Structure
+    from ltlpipe.runtime.jobs import Job
 
 
 def exchange(
     structure: Structure, stable: np.ndarray, first: int, second: int, effort: Effort
-) -> np.ndarray | None:
+) -> Job[np.ndarray | None]:
     """Find an automorphism that exchanges two components.
 
     The other components stay, if that is possible; otherwise those that need not
@@ -64,59 +64,63 @@ def exchange(
     alike = stable[components] == stable[first]
     alone = begin.copy()
     single_out_each(alone, np.setdiff1d(components, [first, second]))
-    rows = refined(structure, alone, effort, alike=True)
-    found = None if rows is None else _completed(structure, rows, alike, effort)
-    if found is not None:
-        return found
-    rows = refined(structure, begin, effort, alike=True)
+    rows = yield from refined(structure, alone, effort, alike=True)
+    if rows is not None:
+        found = yield from _completed(structure, rows, alike, effort)
+        if found is not None:
+            return found
+    rows = yield from refined(structure, begin, effort, alike=True)
     if rows is None:
         return None
     single_out_each(rows, components[rows[0, components] == rows[1, components]])
-    rows = refined(structure, rows, effort, alike=True)
-    return None if rows is None else _completed(structure, rows, alike, effort)
+    rows = yield from refined(structure, rows, effort, alike=True)
+    if rows is None:
+        return None
+    return (yield from _completed(structure, rows, alike, effort))
 
 
 def _completed(
     structure: Structure, rows: np.ndarray, alike: np.ndarray, effort: Effort
-) -> np.ndarray | None:
+) -> Job[np.ndarray | None]:
     """Match the nodes of two stable colourings with equal colours: int64[n] or None.
 
     `alike`, bool[n_components], are the components that look like the exchanged ones.
+    More and more is decided: first that states stay, component by component, where they
+    can, those of components that look like the exchanged ones before others; then node
+    by node.
     """
-    for decided in _decided(structure, rows, alike, effort):
-        match = _in_order(decided)
-        if structure.is_automorphism(match):
-            return match
-    return None
-
-
-def _decided(
-    structure: Structure, rows: np.ndarray, alike: np.ndarray, effort: Effort
-) -> Iterator[np.ndarray]:
-    """Yield stable colourings in which more and more is decided.
-
-    First that states stay, component by component, where they can, those of components
-    that look like the exchanged ones before others; then node by node.
-    """
-    yield rows
+    match = yield from _matched(structure, rows)
     components = np.arange(structure.n_components)
     staying = components[rows[0, components] == rows[1, components]]
     for component in sorted(staying.tolist(), key=lambda c: not alike[c]):
+        if match is not None:
+            return match
         nodes = np.flatnonzero(structure.owners == component) + structure.first_state
         nodes = np.intersect1d(nodes, _can_stay(rows))
+        yield comparing(4 * structure.n_nodes)
         if len(nodes):
             trial = rows.copy()
             single_out_each(trial, nodes)
-            done = refined(structure, trial, effort, alike=True)
+            done = yield from refined(structure, trial, effort, alike=True)
             if done is not None:
                 rows = done
-                yield rows
-    while True:
-        done = _one_decided(structure, rows, effort)
+                match = yield from _matched(structure, rows)
+    while match is None:
+        done = yield from _one_decided(structure, rows, effort)
         if done is None:
-            return
+            return None
         rows = done
-        yield rows
+        match = yield from _matched(structure, rows)
+    return match
+
+
+def _matched(structure: Structure, rows: np.ndarray) -> Job[np.ndarray | None]:
+    """Match nodes in the order of their numbers; None if it is no automorphism."""
+    match = _in_order(rows)
+    yield comparing(2 * structure.n_nodes)
+    is_one = structure.is_automorphism(match)
+    yield comparing(3 * structure.n_tuples)
+    return match if is_one else None
 
 
 def _in_order(rows: np.ndarray) -> np.ndarray:
@@ -137,7 +141,7 @@ def _can_stay(rows: np.ndarray) -> np.ndarray:
 
 def _one_decided(
     structure: Structure, rows: np.ndarray, effort: Effort
-) -> np.ndarray | None:
+) -> Job[np.ndarray | None]:
     """Single out one node, its image, and its image's image, which is the node again.
 
     Of the smallest cell of several nodes; None if there is none, or no image leaves the
@@ -148,6 +152,7 @@ def _one_decided(
     open_nodes = np.flatnonzero(sizes[cells] > 1)
     if not len(open_nodes):
         return None
+    yield comparing(4 * structure.n_nodes)
     node = int(open_nodes[np.argmin(sizes[cells[open_nodes]])])
     images = np.flatnonzero(rows[1] == rows[0, node]).tolist()
     for image in sorted(images, key=lambda k: (k != node, k != match[node])):
@@ -157,7 +162,7 @@ def _one_decided(
             single_out(trial[1], node, 1)
         single_out(trial[0], node, 0)
         single_out(trial[1], image, 0)
-        done = refined(structure, trial, effort, alike=True)
+        done = yield from refined(structure, trial, effort, alike=True)
         if done is not None:
             return done
     return None

@@ -36,19 +36,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.equivalence.signatures import quotient
-from ltlpipe.reduction.equivalence.silent import collapse
-from ltlpipe.reduction.equivalence.steps import Steps, breadth_first, steps_of
-from ltlpipe.reduction.equivalence.subsets import (
+from ltlpipe.reduction.equivalence.determinise import (
     TooLargeError,
     determinise,
     is_deterministic,
+)
+from ltlpipe.reduction.equivalence.signatures import quotient
+from ltlpipe.reduction.equivalence.silent_sccs import collapse
+from ltlpipe.reduction.equivalence.transition_arrays import (
+    Steps,
+    breadth_first,
+    steps_of,
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
+
+    from ltlpipe.runtime.jobs import Job
 
 __all__ = ["EQUIVALENCES", "TooLargeError", "reduce"]
 
@@ -62,9 +68,8 @@ def reduce(
     equivalence: str = "trace",
     *,
     cap: int | None = None,
-    stopped: Callable[[], None] = lambda: None,
-) -> LTS:
-    """Return an equivalent component, most often with fewer states.
+) -> Job[LTS]:
+    """Find an equivalent component, most often with fewer states.
 
     Unreachable states are dropped first.  The result depends only on the reachable
     part, its states are numbered breadth first from 0, its transitions are sorted,
@@ -80,9 +85,7 @@ def reduce(
         One of `EQUIVALENCES`.
     cap : int, optional
         States that the deterministic form may have before it is minimised, for
-        ``trace``; None is no limit.  What is deterministic already is not counted.
-    stopped : callable, optional
-        Called now and then by ``trace``; it may raise to end the work.
+        ``trace``; None means no limit.  What is deterministic already is not counted.
 
     Returns
     -------
@@ -97,44 +100,48 @@ def reduce(
     ------
     TooLargeError
         ``trace`` needs more states than `cap`, or more memory than
-        `ltlpipe.reduction.equivalence.subsets.MAX_MEMBERS` allows.
+        `ltlpipe.reduction.equivalence.determinise.MAX_MEMBERS` allows.
     UnsupportedError
         There is no such equivalence, or `lts` has accepting states and it is not
         ``strong``.
 
     Examples
     --------
+    >>> from ltlpipe.runtime.jobs import run
     >>> lts = LTS.from_transitions([(0, "x", 1), (0, "a", 2), (1, "a", 2)])
-    >>> reduce(lts, hidden={"x"}).transitions()
+    >>> run(reduce(lts, hidden={"x"})).transitions()
     [(0, 'a', 1)]
     """
     if equivalence not in EQUIVALENCES:
         expected = ", ".join(EQUIVALENCES)
         raise UnsupportedError(f"equivalence {equivalence!r}: expected {expected}")
     if equivalence == "strong":
-        return _strong(lts, hidden)
+        return (yield from _strong(lts, hidden))
     if lts.accepting is not None:
         raise UnsupportedError(
             f"{equivalence} equivalence of a component with accepting states:"
             " use strong equivalence"
         )
     letters, visible = _letters(lts, hidden)
-    steps = steps_of(lts, letters, len(visible), np.zeros(lts.n_states, dtype=np.bool_))
-    steps = quotient(collapse(steps))
-    if equivalence == "trace" and not is_deterministic(steps):
-        steps = quotient(determinise(steps, cap, stopped))
+    marked = np.zeros(lts.n_states, dtype=np.bool_)
+    steps = yield from steps_of(lts, letters, len(visible), marked)
+    steps = yield from collapse(steps)
+    steps = yield from quotient(steps)
+    if equivalence == "trace" and not (yield from is_deterministic(steps)):
+        steps = yield from determinise(steps, cap)
+        steps = yield from quotient(steps)
     loops = np.flatnonzero(steps.marked)
     steps = steps._replace(
         src=np.concatenate([steps.src, loops]),
         label=np.concatenate([steps.label, np.full_like(loops, len(visible))]),
         dst=np.concatenate([steps.dst, loops]),
     )
-    steps = breadth_first(steps)
+    steps = yield from breadth_first(steps)
     return _with_internal(lts, steps, visible)
 
 
-def _strong(lts: LTS, hidden: Collection[str]) -> LTS:
-    """Return the quotient by strong bisimilarity; accepting states stay apart."""
+def _strong(lts: LTS, hidden: Collection[str]) -> Job[LTS]:
+    """Find the quotient by strong bisimilarity; accepting states stay apart."""
     flags = lts.accepting
     marked = np.zeros(lts.n_states, dtype=np.bool_) if flags is None else flags
     apart = not any(label in lts.labels for label in hidden)
@@ -144,8 +151,9 @@ def _strong(lts: LTS, hidden: Collection[str]) -> LTS:
     else:
         letters, visible = _letters(lts, hidden)
     # One label more than visible ones, so that silent steps are steps like others.
-    steps = steps_of(lts, letters, len(visible) + 1, marked)
-    steps = breadth_first(quotient(steps))
+    steps = yield from steps_of(lts, letters, len(visible) + 1, marked)
+    steps = yield from quotient(steps)
+    steps = yield from breadth_first(steps)
     accepting = None if flags is None else steps.marked
     if apart:
         return replace(_lts(lts, steps, visible, lts.internal), accepting=accepting)

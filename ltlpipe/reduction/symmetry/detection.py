@@ -22,16 +22,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.symmetry.acting import ClassAction, RefusedError, class_action
-from ltlpipe.reduction.symmetry.assembling import Assembly
-from ltlpipe.reduction.symmetry.matching import exchange
-from ltlpipe.reduction.symmetry.refining import (
+from ltlpipe.reduction.symmetry.assembly import Assembly
+from ltlpipe.reduction.symmetry.class_action import (
+    ClassAction,
+    RefusedError,
+    class_action,
+)
+from ltlpipe.reduction.symmetry.colour_refinement import (
     Effort,
     SpentError,
     refined,
-    rounds,
     single_out,
 )
+from ltlpipe.reduction.symmetry.exchange import exchange
 from ltlpipe.reduction.symmetry.structure import (
     MOST_NODES,
     Parts,
@@ -42,9 +45,8 @@ from ltlpipe.reduction.symmetry.structure import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
 
 MOST_WORK = 20_000_000
@@ -57,12 +59,7 @@ MOST_COLUMNS = 8
 """Of one member, among the components of one colour."""
 
 
-def find_symmetry(
-    network: Network,
-    *,
-    least: int = 3,
-    stop_in_time: Callable[[], None] | None = None,
-) -> Symmetry | None:
+def find_symmetry(network: Network, *, least: int = 3) -> Job[Symmetry | None]:
     """Find the components of a network that can be exchanged.
 
     Parameters
@@ -71,8 +68,6 @@ def find_symmetry(
         Not changed.
     least : int
         Members that a class must have, at least 2.
-    stop_in_time : callable, optional
-        Called now and then; what it raises is passed on.
 
     Returns
     -------
@@ -88,15 +83,15 @@ def find_symmetry(
         raise ValueError(f"classes have two members at least, not {least}")
     if not _some_alike(network, least):
         return None
-    effort = Effort(MOST_WORK, stop_in_time)
-    parts = parts_of(network)
+    effort = Effort(MOST_WORK)
+    parts = yield from parts_of(network)
     try:
-        groups = _hopeful_groups(outline_of(parts), least, effort)
+        groups = yield from _hopeful_groups(outline_of(parts), least, effort)
         n_nodes = len(network.components) + len(network.actions) + parts.n_states
         if not groups or n_nodes >= MOST_NODES:
             return None
-        structure = structure_of(parts)
-        stable = refined(structure, structure.colours[None], effort)
+        structure = yield from structure_of(parts)
+        stable = yield from refined(structure, structure.colours[None], effort)
     except SpentError:
         return None
     assert stable is not None  # one colouring is like itself
@@ -104,15 +99,15 @@ def find_symmetry(
     classes: list[ClassAction] = []
     try:
         for group in groups:
-            classes.extend(search.classes(group))
+            yield from search.add_classes(group, classes)
     except SpentError:
         pass  # those found before are as good
-    return _assembled(structure, parts, classes, least)
+    return (yield from _assembled(structure, parts, classes, least))
 
 
 def _assembled(
     structure: Structure, parts: Parts, classes: list[ClassAction], least: int
-) -> Symmetry | None:
+) -> Job[Symmetry | None]:
     """Put classes together, those of few columns and many members first.
 
     Where all permutations of a class are too many, those that leave its last member
@@ -122,12 +117,14 @@ def _assembled(
     for new in sorted(classes, key=lambda c: (len(c.members[0]), -len(c.members))):
         while len(new.members) >= least:
             try:
-                assembly.add(new)
+                yield from assembly.add(new)
             except RefusedError:
                 new = new.shorter()
             else:
                 break
-    return assembly.symmetry() if assembly.classes else None
+    if not assembly.classes:
+        return None
+    return (yield from assembly.symmetry())
 
 
 def _some_alike(network: Network, least: int) -> bool:
@@ -141,20 +138,20 @@ def _some_alike(network: Network, least: int) -> bool:
 
 def _hopeful_groups(
     outline: Structure, least: int, effort: Effort
-) -> list[dict[int, set[int]]]:
-    """Return groups of components that the outline does not tell apart.
+) -> Job[list[dict[int, set[int]]]]:
+    """Find groups of components that the outline does not tell apart.
 
     In each group each component has those that it may be exchanged with; the others
     of its colour are out of the question.
     """
-    stable = refined(outline, outline.colours[None], effort)
+    stable = yield from refined(outline, outline.colours[None], effort)
     assert stable is not None
     colours = stable[0, : outline.n_components]
     _, cells, sizes = np.unique(colours, return_inverse=True, return_counts=True)
     groups = []
     for cell in np.flatnonzero((sizes >= least) & (sizes <= MOST_COMPONENTS)):
         components = np.flatnonzero(cells == cell)
-        group = _hopeful(outline, stable[0], components, least, effort)
+        group = yield from _hopeful(outline, stable[0], components, least, effort)
         if group:
             groups.append(group)
     return groups
@@ -166,8 +163,8 @@ def _hopeful(
     components: np.ndarray,
     least: int,
     effort: Effort,
-) -> dict[int, set[int]]:
-    """Return who may be exchanged with whom in one group.
+) -> Job[dict[int, set[int]]]:
+    """Find out who may be exchanged with whom in one group.
 
     Row i of the colourings has component i singled out.  An exchange of i and j takes
     row i to row j and leaves all components in their places but i, j and those that
@@ -178,10 +175,13 @@ def _hopeful(
     for row, component in zip(rows, components.tolist(), strict=True):
         single_out(row, component, 0)
     kept, possible = np.zeros(0, dtype=np.bool_), np.zeros((0, 0), dtype=np.bool_)
-    for colours, _ in rounds(outline, rows, effort):
+
+    def look(colours: np.ndarray) -> bool:
+        nonlocal kept, possible
         kept, possible = _possible(colours[:, components], least)
-        if not kept.any():
-            break
+        return bool(kept.any())
+
+    yield from refined(outline, rows, effort, look=look)
     return {
         int(components[i]): set(components[possible[i]].tolist())
         for i in np.flatnonzero(kept)
@@ -224,28 +224,32 @@ class _Search:
         self._least = least
         self._effort = effort
 
-    def classes(self, group: dict[int, set[int]]) -> Iterator[ClassAction]:
-        """Yield the classes of one group; no component leads two of them."""
+    def add_classes(
+        self, group: dict[int, set[int]], classes: list[ClassAction]
+    ) -> Job[None]:
+        """Append the classes of one group; no component leads two of them."""
         left = list(group)
         while len(left) >= self._least:
             first = left[0]
             others = [j for j in left[1:] if j in group[first]]
             taken = {first}
-            for exchanges in self._by_size(first, others):
+            for exchanges in (yield from self._by_size(first, others)):
                 members = [first, *exchanges]
                 try:
-                    action = class_action(
+                    action = yield from class_action(
                         self._structure, self._parts, members, [*exchanges.values()]
                     )
                 except RefusedError:
                     continue
-                yield action
+                classes.append(action)
                 taken.update(action.columns)
                 break
             left = [j for j in left if j not in taken]
 
-    def _by_size(self, first: int, others: list[int]) -> list[dict[int, np.ndarray]]:
-        """Return exchanges of one component with others, by how much moves along.
+    def _by_size(
+        self, first: int, others: list[int]
+    ) -> Job[list[dict[int, np.ndarray]]]:
+        """List exchanges of one component with others, by how much moves along.
 
         Those that move the fewest components first; of several that move the same
         components one is enough.
@@ -255,7 +259,9 @@ class _Search:
         for other in others:
             if self._stable[first] != self._stable[other]:
                 continue
-            swap = exchange(self._structure, self._stable, first, other, self._effort)
+            swap = yield from exchange(
+                self._structure, self._stable, first, other, self._effort
+            )
             if swap is not None:
                 moved = tuple(np.flatnonzero(swap[components] != components).tolist())
                 found.setdefault(len(moved), {}).setdefault(moved, (other, swap))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ltlpipe.reduction.symmetry.acting import RefusedError, class_action
+from ltlpipe.reduction.symmetry.class_action import RefusedError, class_action
 from ltlpipe.reduction.symmetry.structure import parts_of, structure_of
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.lts import Network
 from tests.reduction.symmetry.models import lts
 
@@ -31,12 +32,12 @@ def automorphism(structure, components, actions):
 
 
 def acting(*actions):
-    parts = parts_of(NETWORK)
-    structure = structure_of(parts)
+    parts = run(parts_of(NETWORK))
+    structure = run(structure_of(parts))
     swaps = [
         automorphism(structure, {0: k + 1, k + 1: 0}, a) for k, a in enumerate(actions)
     ]
-    return class_action(structure, parts, range(len(actions) + 1), swaps)
+    return run(class_action(structure, parts, range(len(actions) + 1), swaps))
 
 
 def test_swaps_of_neighbours():
@@ -70,7 +71,7 @@ def test_two_that_do_not_fit_together():
 
 
 def test_tables_that_would_be_too_large(monkeypatch):
-    monkeypatch.setattr("ltlpipe.reduction.symmetry.acting.MOST_ENTRIES", 10)
+    monkeypatch.setattr("ltlpipe.reduction.symmetry.class_action.MOST_ENTRIES", 10)
 
     with pytest.raises(RefusedError, match="3 swaps would be too large"):
         acting(STRAIGHT_01, STRAIGHT_02)

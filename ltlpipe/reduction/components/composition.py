@@ -17,18 +17,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.reduction.equivalence.reducing import internal_name
-from ltlpipe.reduction.equivalence.steps import longer
+from ltlpipe.reduction.equivalence.equivalences import internal_name
+from ltlpipe.reduction.equivalence.transition_arrays import longer
+from ltlpipe.reduction.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ltlpipe.runtime.jobs import Job
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _U32 = np.uint64(32)
-_BUDGET = 1 << 16  # pairs expanded between two looks at the clock
+_BUDGET = 1 << 14  # pairs expanded by one call
+_PAIR_WORK = 1 / 8
 _FIRST_PAIRS = 1 << 8
 _FIRST_STEPS = 1 << 10
 _MEAN_DEGREE = 64  # transitions per pair allowed that are worth the time
@@ -74,23 +76,15 @@ class Pairs(NamedTuple):
     dst: np.ndarray  # int32[t]
 
 
-def compose(
-    left: LTS,
-    right: LTS,
-    *,
-    cap: int | None = None,
-    stopped: Callable[[], None] = lambda: None,
-) -> LTS:
-    """Return the reachable part of two components in parallel.
+def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
+    """Write out the reachable part of two components in parallel.
 
     Parameters
     ----------
     left, right : LTS
         Without accepting states; they are not changed.
     cap : int, optional
-        Pairs allowed; None is no limit.
-    stopped : callable, optional
-        Called now and then; it may raise to end the work.
+        Pairs allowed; None means no limit.
 
     Returns
     -------
@@ -105,30 +99,45 @@ def compose(
 
     Examples
     --------
+    >>> from ltlpipe.runtime.jobs import run
     >>> left = LTS.from_transitions([(0, "a", 1), (1, "x", 0)])
     >>> right = LTS.from_transitions([(0, "x", 0)])
-    >>> compose(left, right).transitions()
+    >>> run(compose(left, right)).transitions()
     [(0, 'a', 1), (1, 'x', 0)]
     """
     visible = _visible(left, right)
     shared = [name for name in _visible(left) if name in set(_visible(right))]
-    a, b = (_side(lts, visible, shared) for lts in (left, right))
+    a = _side(left, visible, shared)
+    yield reducing(left.n_transitions * ENTRY_WORK, _bytes_of(a))
+    b = _side(right, visible, shared)
+    sides = _bytes_of(a) + _bytes_of(b)
+    yield reducing(right.n_transitions * ENTRY_WORK, sides)
     allowed = np.iinfo(np.int32).max - 1 if cap is None else cap
     registers = np.zeros(len(Reg), dtype=np.int64)
     pairs = _new_pairs()
     pairs.left[0], pairs.right[0] = left.initial, right.initial
     registers[Reg.PAIRS] = 1
     _enter_slots(pairs.left, pairs.right, pairs.slots, 1)
+    n_pairs, n_steps = 1, 0
     while True:
+        before = n_pairs + n_steps
         status = compose_step(a, b, pairs, registers, _BUDGET)
-        stopped()
         n_pairs, n_steps = (int(registers[r]) for r in (Reg.PAIRS, Reg.STEPS))
+        held = sides + _bytes_of(pairs)
+        work = (n_pairs + n_steps - before) * _PAIR_WORK
+        # What is full becomes twice as large.
+        yield reducing(work, held + _bytes_of(pairs) * (status == Status.GROW))
         if n_pairs > allowed or n_steps > _MEAN_DEGREE * allowed:
             raise TooManyPairsError(f"the composition has more than {cap} states")
         if status == Status.DONE:
             return _result(left, right, pairs, visible, n_pairs, n_steps)
         if status == Status.GROW:
             pairs = _grown(pairs, registers)
+
+
+def _bytes_of(arrays: Side | Pairs) -> int:
+    """Return the bytes of all arrays in a tuple."""
+    return sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))
 
 
 def _visible(*components: LTS) -> list[str]:

@@ -15,13 +15,19 @@ Cost: linear in the silent steps.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ltlpipe.reduction.equivalence.steps import Steps, by_least_member
+from ltlpipe.reduction.equivalence.transition_arrays import Steps, by_least_member
+from ltlpipe.reduction.progress import ENTRY_WORK, MANY, reducing
 from ltlpipe.runtime.kernels.jit import njit
 
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
 
-def collapse(steps: Steps) -> Steps:
+
+def collapse(steps: Steps) -> Job[Steps]:
     """Make each silent SCC one state, marked if it can run silently for ever.
 
     Marks that are there already stay.  No silent step is left on a cycle.
@@ -31,6 +37,10 @@ def collapse(steps: Steps) -> Steps:
         return steps
     n = steps.n_states
     order = np.argsort(steps.src[silent], kind="stable")
+    n_steps = len(steps.src)
+    progress = reducing(n_steps * ENTRY_WORK, 2 * steps.memory_bytes)
+    if n_steps > MANY:
+        yield progress
     first = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(steps.src[silent], minlength=n), out=first[1:])
     scc = np.empty(n, dtype=np.int32)
@@ -44,6 +54,8 @@ def collapse(steps: Steps) -> Steps:
         np.empty(n, dtype=np.int32),
         first[:-1].copy(),
     )
+    if n_steps > MANY:
+        yield progress
     scc = by_least_member(count, scc)
     src, dst = scc[steps.src], scc[steps.dst]
     inside = silent & (src == dst)

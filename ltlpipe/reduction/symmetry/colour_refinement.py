@@ -20,10 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.progress import comparing
 from ltlpipe.reduction.symmetry.structure import Structure, mixed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from ltlpipe.runtime.jobs import Job
 
 # Odd numbers, so that multiplying loses nothing; one for each place of a tuple.
 _SEEN = np.array(
@@ -34,6 +37,7 @@ _TOLD = np.array(
 )
 _KEPT = np.uint64(0x8EBC6AF09C88C6E3)
 _SINGLED_OUT = np.uint64(0x589965CC75374CC3)
+_ENTRIES_AT_ONCE = 1 << 18
 
 
 class SpentError(Exception):
@@ -46,16 +50,11 @@ class Effort:
     Parameters
     ----------
     limit : int, optional
-        Tuples that may be looked at; None is no limit.
-    stop_in_time : callable, optional
-        Called before each round; may raise.
+        Tuples that may be looked at; None means no limit.
     """
 
-    def __init__(
-        self, limit: int | None, stop_in_time: Callable[[], None] | None
-    ) -> None:
+    def __init__(self, limit: int | None) -> None:
         self._left = limit
-        self._stop_in_time = stop_in_time
 
     def spend(self, amount: int) -> None:
         """Count work that is to be done now.
@@ -65,8 +64,6 @@ class Effort:
         SpentError
             No more may be done.
         """
-        if self._stop_in_time is not None:
-            self._stop_in_time()
         if self._left is not None:
             self._left -= amount
             if self._left < 0:
@@ -74,8 +71,13 @@ class Effort:
 
 
 def refined(
-    structure: Structure, colours: np.ndarray, effort: Effort, *, alike: bool = False
-) -> np.ndarray | None:
+    structure: Structure,
+    colours: np.ndarray,
+    effort: Effort,
+    *,
+    alike: bool = False,
+    look: Callable[[np.ndarray], bool] | None = None,
+) -> Job[np.ndarray | None]:
     """Refine several colourings of one structure until they are stable.
 
     Parameters
@@ -88,55 +90,54 @@ def refined(
         What rounds cost.
     alike : bool
         Give up as soon as not all colourings have the same colours equally often.
+    look : callable, optional
+        Takes the colourings before each round, and the stable ones; says whether to
+        go on.
 
     Returns
     -------
     uint64[k, n] or None
         None if they are not alike.
     """
-    for now, ordered in rounds(structure, colours, effort):
-        if alike and (ordered[1:] != ordered[0]).any():
-            return None
-        colours = now
-    return colours
-
-
-def rounds(
-    structure: Structure, colours: np.ndarray, effort: Effort
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield colourings as they are refined, the stable ones last.
-
-    Parameters
-    ----------
-    structure, colours, effort : Structure, uint64[k, n], Effort
-        As `refined` takes them.
-
-    Yields
-    ------
-    uint64[k, n], uint64[k, n]
-        The colourings, and the same with each row ascending.
-    """
     before = -1
     while True:
         ordered = np.sort(colours, axis=1)
-        yield colours, ordered
+        if alike and (ordered[1:] != ordered[0]).any():
+            return None
+        if look is not None and not look(colours):
+            return colours
         now = int((ordered[:, 1:] != ordered[:, :-1]).sum())
         if now == before:
-            return
+            return colours
         before = now
         effort.spend(len(colours) * (structure.n_tuples + structure.n_nodes))
-        colours = _round(structure, colours)
+        yield comparing(colours.size)
+        colours = yield from _round(structure, colours)
 
 
-def _round(structure: Structure, colours: np.ndarray) -> np.ndarray:
+def _round(structure: Structure, colours: np.ndarray) -> Job[np.ndarray]:
+    """Refine once, some colourings at a time."""
+    n_rows = max(1, _ENTRIES_AT_ONCE // max(1, 3 * structure.n_tuples))
+    done = []
+    for begin in range(0, len(colours), n_rows):
+        some = yield from _round_of(structure, colours[begin : begin + n_rows])
+        done.append(some)
+    return np.concatenate(done)
+
+
+def _round_of(structure: Structure, colours: np.ndarray) -> Job[np.ndarray]:
     n_rows, m = len(colours), structure.n_tuples
+    progress = comparing(3 * n_rows * m)
     padded = np.concatenate([colours, np.zeros((n_rows, 1), dtype=np.uint64)], axis=1)
     seen = np.take(padded, structure.tuples, axis=1)  # uint64[n_rows, 3, m]
     seen *= _SEEN[:, None]
+    yield progress
     told = mixed(seen.sum(axis=1) + structure.weights)
     parts = (told[:, None, :] * _TOLD[:, None]).reshape(n_rows, 3 * m)
+    yield progress
     sums = np.zeros((n_rows, 3 * m + 1), dtype=np.uint64)
     np.cumsum(np.take(parts, structure.places, axis=1), axis=1, out=sums[:, 1:])
+    yield progress
     ends = structure.ends
     # Differences of sums that overflow are right, as long as they overflow alike.
     heard = np.take(sums, ends[1:], axis=1) - np.take(sums, ends[:-1], axis=1)

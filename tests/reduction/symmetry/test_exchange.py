@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.reduction.symmetry.matching import exchange
-from ltlpipe.reduction.symmetry.refining import Effort, refined
+from ltlpipe.reduction.symmetry.colour_refinement import Effort, refined
+from ltlpipe.reduction.symmetry.exchange import exchange
 from ltlpipe.reduction.symmetry.structure import parts_of, structure_of
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.lts import LTS, Network
 from tests.reduction.symmetry.checking import action_numbers, reached
 from tests.strategies import lts
@@ -69,12 +70,12 @@ def can_be_exchanged(network):
 
 
 def check_exchange(network):
-    structure = structure_of(parts_of(network))
-    effort = Effort(None, None)
-    stable = refined(structure, structure.colours[None], effort)[0]
+    structure = run(structure_of(run(parts_of(network))))
+    effort = Effort(None)
+    stable = run(refined(structure, structure.colours[None], effort))[0]
     swap = None
     if stable[0] == stable[1]:
-        swap = exchange(structure, stable, 0, 1, effort)
+        swap = run(exchange(structure, stable, 0, 1, effort))
 
     assert (swap is not None) == can_be_exchanged(network)
     if swap is not None:
@@ -101,9 +102,9 @@ def test_colours_do_not_depend_on_the_order_of_components(network, random):
     other = Network([network.components[c] for c in order])
 
     def colours_of(network):
-        structure = structure_of(parts_of(network))
-        effort = Effort(None, None)
-        return refined(structure, structure.colours[None], effort)[0]
+        structure = run(structure_of(run(parts_of(network))))
+        effort = Effort(None)
+        return run(refined(structure, structure.colours[None], effort))[0]
 
     mine, theirs = colours_of(network), colours_of(other)
     assert mine[order].tolist() == theirs[: len(order)].tolist()
@@ -118,7 +119,7 @@ def test_action_numbers_are_those_of_the_network():
         LTS.from_transitions([(0, "a", 0)], internal=["a"]),
     ]
     network = Network(parts)
-    taken = parts_of(network)
+    taken = run(parts_of(network))
     numbers = action_numbers(network)
 
     labels = [(c, x) for c, part in enumerate(parts) for x in part.labels]

@@ -6,10 +6,14 @@ import difflib
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ltlpipe.reduction.symmetry.acting import ClassAction, RefusedError, class_action
-from ltlpipe.reduction.symmetry.assembling import Assembly
-from ltlpipe.reduction.symmetry.matching import exchange
-from ltlpipe.reduction.symmetry.refining import Effort, refined
+from ltlpipe.reduction.symmetry.assembly import Assembly
+from ltlpipe.reduction.symmetry.class_action import (
+    ClassAction,
+    RefusedError,
+    class_action,
+)
+from ltlpipe.reduction.symmetry.colour_refinement import Effort, refined
+from ltlpipe.reduction.symmetry.exchange import exchange
 from ltlpipe.reduction.symmetry.structure import (
     MOST_NODES,
     Parts,
@@ -20,22 +24,20 @@ from ltlpipe.reduction.symmetry.structure import (
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
 
     from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
 
 _NEAREST = 3  # names that a message offers
 
 
 def declared_symmetry(
-    network: Network,
-    names: Sequence[Sequence[str]],
-    *,
-    stop_in_time: Callable[[], None] | None = None,
-) -> Symmetry:
+    network: Network, names: Sequence[Sequence[str]]
+) -> Job[Symmetry]:
     """Verify that the named components can be exchanged, and say how.
 
     Parameters
@@ -44,8 +46,6 @@ def declared_symmetry(
         Not changed.
     names : sequence of sequence of str
         The classes: the names of components, one of each member.
-    stop_in_time : callable, optional
-        Called now and then; what it raises is passed on.
 
     Returns
     -------
@@ -59,24 +59,25 @@ def declared_symmetry(
         than two names; or components cannot be exchanged, and why.
     """
     classes = _components(network, names)
-    parts = parts_of(network)
+    parts = yield from parts_of(network)
     n_nodes = len(network.components) + len(network.actions) + parts.n_states
     if n_nodes >= MOST_NODES:
         raise UnsupportedError(
             f"symmetry of a network with {n_nodes} local states and actions"
         )
-    structure = structure_of(parts)
-    effort = Effort(None, stop_in_time)
-    stable = refined(structure, structure.colours[None], effort)
+    structure = yield from structure_of(parts)
+    effort = Effort(None)
+    stable = yield from refined(structure, structure.colours[None], effort)
     assert stable is not None  # one colouring is like itself
     assembly = Assembly(structure, parts)
     for firsts in classes:
         try:
-            assembly.add(_verified(structure, parts, stable[0], firsts, effort))
+            action = yield from _verified(structure, parts, stable[0], firsts, effort)
+            yield from assembly.add(action)
         except RefusedError as refused:
             listed = ", ".join(network.components[c].name for c in firsts)
             raise UnsupportedError(f"{listed} are not symmetric: {refused}") from None
-    return assembly.symmetry()
+    return (yield from assembly.symmetry())
 
 
 def _components(network: Network, names: Sequence[Sequence[str]]) -> list[list[int]]:
@@ -115,16 +116,16 @@ def _verified(
     stable: np.ndarray,
     firsts: list[int],
     effort: Effort,
-) -> ClassAction:
+) -> Job[ClassAction]:
     exchanges = []
     for other in firsts[1:]:
         swap = None
         if stable[firsts[0]] == stable[other]:
-            swap = exchange(structure, stable, firsts[0], other, effort)
+            swap = yield from exchange(structure, stable, firsts[0], other, effort)
         if swap is None:
             raise RefusedError(_difference(parts, firsts[0], other))
         exchanges.append(swap)
-    return class_action(structure, parts, firsts, exchanges)
+    return (yield from class_action(structure, parts, firsts, exchanges))
 
 
 def _difference(parts: Parts, first: int, second: int) -> str:

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.reduction.progress import ENTRY_WORK, MANY, reducing
 from ltlpipe.runtime.kernels.jit import njit
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS
 
 _KEY_BITS = 63
 _SPARSE = 4  # declared states per transition end beyond which only used ones count
+_STEP_BYTES = 12
+_SORTED_BYTES = 24  # of a step while it is sorted, the arrays beside it included
 
 
 class Steps(NamedTuple):
@@ -36,6 +40,11 @@ class Steps(NamedTuple):
         """Whether some step is silent."""
         return bool((self.label == self.n_labels).any())
 
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return _STEP_BYTES * len(self.src) + self.n_states
+
 
 class Graph(NamedTuple):
     """Steps of n states by source and by target; a mark is a loop."""
@@ -49,8 +58,10 @@ class Graph(NamedTuple):
     src: np.ndarray  # int32[m], of the steps by target
 
 
-def steps_of(lts: LTS, letters: np.ndarray, n_labels: int, marked: np.ndarray) -> Steps:
-    """Return the reachable part of a component, in breadth-first order.
+def steps_of(
+    lts: LTS, letters: np.ndarray, n_labels: int, marked: np.ndarray
+) -> Job[Steps]:
+    """Find the reachable part of a component, in breadth-first order.
 
     Parameters
     ----------
@@ -69,29 +80,32 @@ def steps_of(lts: LTS, letters: np.ndarray, n_labels: int, marked: np.ndarray) -
         named, place = np.unique(ends, return_inverse=True)
         n, initial, marked = len(named), int(place[0]), marked[named]
         src, dst = place[1 : len(src) + 1], place[len(src) + 1 :]
-    return breadth_first(Steps(n, initial, n_labels, src, label, dst, marked))
+    steps = Steps(n, initial, n_labels, src, label, dst, marked)
+    return (yield from breadth_first(steps))
 
 
-def breadth_first(steps: Steps) -> Steps:
-    """Return the reachable part, numbered and sorted in breadth-first order.
+def breadth_first(steps: Steps) -> Job[Steps]:
+    """Find the reachable part, numbered and sorted in breadth-first order.
 
     From each state labels are followed in order, silent steps last, and targets on
     one label in the order of their numbers.  Of two isomorphic deterministic inputs
     the outputs are identical, and an output is not changed by a second call.
     """
     n = steps.n_states
-    src, label, dst = sort_steps(
+    src, label, dst = yield from sort_steps(
         n, steps.n_labels + 1, steps.src, steps.label, steps.dst
     )
     order = np.empty(n, dtype=np.int32)
     number = np.full(n, -1, dtype=np.int32)
     count = _breadth_first(_begins(src, n), dst, steps.initial, order, number)
     reached = order[:count]
+    if len(src) > MANY:
+        yield reducing(len(src) * ENTRY_WORK, _SORTED_BYTES * len(src))
     if count < n:
         kept = number[src] >= 0
         src, label, dst = src[kept], label[kept], dst[kept]
     if not np.array_equal(reached, np.arange(count, dtype=np.int32)):
-        src, label, dst = sort_steps(
+        src, label, dst = yield from sort_steps(
             n, steps.n_labels + 1, number[src], label, number[dst]
         )
     return Steps(count, 0, steps.n_labels, src, label, dst, steps.marked[reached])
@@ -122,13 +136,13 @@ def _breadth_first(first, dst, initial, order, number):
     return count
 
 
-def graph_of(steps: Steps) -> Graph:
-    """Return the steps by source and by target, with a loop for each mark."""
+def graph_of(steps: Steps) -> Job[Graph]:
+    """Sort the steps by source and by target, with a loop for each mark."""
     n, mark = steps.n_states, steps.n_labels
     loops = np.flatnonzero(steps.marked)
     # Behind the visible labels and before the silent one, which moves up.
     label = steps.label + (steps.label == mark)
-    src, label, dst = sort_steps(
+    src, label, dst = yield from sort_steps(
         n,
         mark + 2,
         np.concatenate([steps.src, loops]),
@@ -137,7 +151,7 @@ def graph_of(steps: Steps) -> Graph:
     )
     first = _begins(src, n)
     is_silent = label == mark + 1
-    by_target, kind, sources = sort_steps(n, 2, dst, is_silent, src)
+    by_target, kind, sources = yield from sort_steps(n, 2, dst, is_silent, src)
     in_first = _begins(by_target, n)
     if is_silent.any():
         silent = first[:-1] + np.bincount(src[~is_silent], minlength=n)
@@ -182,8 +196,8 @@ def longer(array: np.ndarray, size: int) -> np.ndarray:
 
 def sort_steps(
     n_states: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the steps by source, label and target, each once.
+) -> Job[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Sort the steps by source, label and target, each once.
 
     Parameters
     ----------
@@ -198,6 +212,10 @@ def sort_steps(
     """
     state_bits = max(n_states - 1, 1).bit_length()
     label_bits = max(n_labels - 1, 1).bit_length()
+    n_steps = len(src)
+    progress = reducing(n_steps * ENTRY_WORK, _SORTED_BYTES * n_steps)
+    if n_steps > MANY:
+        yield progress
     if 2 * state_bits + label_bits > _KEY_BITS:
         return _sort_wide(src, label, dst)
     keys = src.astype(np.int64)
@@ -206,6 +224,8 @@ def sort_steps(
     keys <<= state_bits
     keys |= dst
     keys.sort()
+    if n_steps > MANY:
+        yield progress
     if len(keys) > 1:
         fresh = keys[1:] != keys[:-1]
         if not fresh.all():

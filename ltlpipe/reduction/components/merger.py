@@ -12,14 +12,14 @@ The order decides how large the largest composition is, and no rule for it is go
 all networks.  So there are several attempts.  In each, two groups that share a label
 are a candidate; candidates are ranked by the product of their sizes, divided by `GAIN`
 for every label that would become hidden; the best `TRIALS` are composed and reduced,
-and the one that the attempt's taste (`TASTES`) likes best is kept.  The groups that
-attempts have in common are computed once.
+and the one that the attempt's heuristic (`HEURISTICS`) ranks first is kept.  The
+groups that attempts have in common are computed once.
 
 Compositions that turn out too large cost the most, so the limit of their states
-begins at `FIRST_CAP`, and grows by `CAP_GROWTH` up to the user's when no taste leaves
-little: a search through `SEARCHED` times as many states is fast.  An attempt ends when
-all composed states are at most `SMALL`, or when nothing fits any more.  The one that
-has left the fewest counts.
+begins at `FIRST_CAP`, and grows by `CAP_GROWTH` up to the user's when no heuristic
+leaves little: a search through `SEARCHED` times as many states is fast.  An attempt
+ends when all composed states are at most `SMALL`, or when nothing fits any more.  The
+one that has left the fewest counts.
 
 Where the deterministic form of a composition has more states than the limit, its
 quotient by branching bisimulation takes its place, which is never larger than the
@@ -39,25 +39,31 @@ from math import exp, prod
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from ltlpipe.reduction.components.composing import TooManyPairsError, compose
+from ltlpipe.reduction.components.composition import TooManyPairsError, compose
 from ltlpipe.reduction.components.groups import CAP_STATES, Group, Reduced
-from ltlpipe.reduction.equivalence.reducing import TooLargeError, reduce
+from ltlpipe.reduction.equivalence.determinise import TooLargeError
+from ltlpipe.reduction.equivalence.equivalences import reduce
+from ltlpipe.reduction.progress import holding, reducing
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS
 
 GAIN = 1.5
 TRIALS = 4
 FIRST_CAP = 1_000
 CAP_GROWTH = 10
-SWAYED_CAP = 10_000
+PERTURBED_CAP = 10_000
 SMALL = 1_000
 SEARCHED = 100
 
 _KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
+_TRANSITION_BYTES = 12
+_PAIRS_AT_ONCE = 1 << 12  # of groups, looked at until the next progress
+_PAIR_WORK = 4
 
 
 @dataclass(frozen=True)
@@ -72,14 +78,11 @@ class Limit:
         Merging ends when all composed states are at most so many.
     equivalence : str
         The coarsest that is tried; see `ltlpipe.reduction.equivalence`.
-    stopped : callable
-        Called now and then; it raises to end the work.
     """
 
     cap_states: int = CAP_STATES
     small: int = SMALL
     equivalence: str = "trace"
-    stopped: Callable[[], None] = lambda: None
 
 
 def _fewest(group: Group) -> float:
@@ -102,37 +105,35 @@ def _beside_larger(group: Group) -> float:
     return group.lts.n_states / max(part.lts.n_states for part in group.parts)
 
 
-TASTES: tuple[Callable[[Group], float], ...] = (
+HEURISTICS: tuple[Callable[[Group], float], ...] = (
     _least_growth,
     _fewest,
     _greatest_gain,
     _narrow,
     _beside_larger,
 )
-"""What an attempt wants to be small of the next composition."""
+"""What attempts minimise when they choose the next composition."""
 
 
-def _swayed(attempt: int) -> Callable[[Group], float]:
-    """Return a taste that chance sways, the same chance in every run."""
+def _perturbed(attempt: int) -> Callable[[Group], float]:
+    """Return a randomly perturbed heuristic, the same one in every run."""
     base = (_fewest, _greatest_gain, _beside_larger)[attempt % 3]
     strength = (0.5, 1.0, 2.0)[attempt // 3 % 3]
 
-    def taste(group: Group) -> float:
+    def heuristic(group: Group) -> float:
         drawn = crc32(repr((attempt, sorted(group.members))).encode()) / 2**32
         return base(group) * exp(strength * (drawn - 0.5))
 
-    return taste
+    return heuristic
 
 
-class Workshop:
-    """Where components are composed, hidden and reduced, each group once.
+class Merger:
+    """Composes, hides and reduces components, each group once.
 
     Parameters
     ----------
     network : Network
         Without accepting states; it is not changed.
-    start : collection of Group
-        What to begin with: all of its components.
     visible : collection of str
         The visible actions of an interruptible property.
     limit : Limit
@@ -142,14 +143,12 @@ class Workshop:
     ----------
     largest : int
         States of the largest composition so far.
+    single : tuple of Group
+        What attempts begin with; empty before `begin`.
     """
 
     def __init__(
-        self,
-        network: Network,
-        start: Collection[Group],
-        visible: Collection[str],
-        limit: Limit,
+        self, network: Network, visible: Collection[str], limit: Limit
     ) -> None:
         self.limit = limit
         self.largest = max(c.n_states for c in network.components)
@@ -163,10 +162,24 @@ class Workshop:
         self._kept = 0  # transitions of those
         # The limit that the composition of two groups exceeded.
         self._failed: dict[tuple[frozenset[int], frozenset[int]], int] = {}
-        self.single = tuple(
-            self._reduced(group.lts, group.members, group.parts, limit.cap_states)
-            for group in start
-        )
+        self.single: tuple[Group, ...] = ()
+        self._single_bytes = 0
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the groups that are kept."""
+        return self._single_bytes + _TRANSITION_BYTES * self._kept
+
+    def begin(self, start: Collection[Group]) -> Job[None]:
+        """Reduce what to begin with: all components of the network."""
+        single = []
+        for group in start:
+            small = yield from self._reduced(
+                group.lts, group.members, group.parts, self.limit.cap_states
+            )
+            self._single_bytes += _TRANSITION_BYTES * small.lts.n_transitions
+            single.append(small)
+        self.single = tuple(single)
 
     def hidden(self, alphabet: frozenset[str], members: frozenset[int]) -> set[str]:
         """Return the labels that nobody sees but some components."""
@@ -174,7 +187,7 @@ class Workshop:
             name for name in alphabet - self._visible if self._users[name] <= members
         }
 
-    def composed(self, one: Group, other: Group, cap: int) -> Group | None:
+    def composed(self, one: Group, other: Group, cap: int) -> Job[Group | None]:
         """Compose and reduce two groups; None if they have more than `cap` states."""
         members = one.members | other.members
         pair = (one.members, other.members)
@@ -184,12 +197,13 @@ class Workshop:
         if self._failed.get(pair, 0) >= cap:
             return None
         try:
-            whole = compose(one.lts, other.lts, cap=cap, stopped=self.limit.stopped)
+            job = compose(one.lts, other.lts, cap=cap)
+            whole = yield from holding(job, self.memory_bytes)
         except TooManyPairsError:
             self._failed[pair] = cap
             return None
         self.largest = max(self.largest, whole.n_states)
-        group = self._reduced(whole, members, (one, other), cap)
+        group = yield from self._reduced(whole, members, (one, other), cap)
         if self._kept > _KEPT_TRANSITIONS:
             self._known.clear()
             self._kept = 0
@@ -199,25 +213,24 @@ class Workshop:
 
     def _reduced(
         self, lts: LTS, members: frozenset[int], parts: tuple[Group, ...], cap: int
-    ) -> Group:
+    ) -> Job[Group]:
         """Hide what nobody else sees of some components, and reduce them."""
-        self.limit.stopped()
         hidden = self.hidden(frozenset(lts.labels) - lts.internal, members)
+        held = self.memory_bytes + _TRANSITION_BYTES * lts.n_transitions
         equivalence = self.limit.equivalence
         try:
-            small = reduce(
-                lts, hidden, equivalence, cap=cap, stopped=self.limit.stopped
-            )
+            job = reduce(lts, hidden, equivalence, cap=cap)
+            small = yield from holding(job, held)
         except TooLargeError:
             equivalence = "branching"
-            small = reduce(lts, hidden, equivalence)
+            small = yield from holding(reduce(lts, hidden, equivalence), held)
         return Group(
             small, members, parts, lts.n_states, lts.n_transitions, equivalence
         )
 
 
-SWAYED = tuple(_swayed(attempt) for attempt in range(9))
-"""More tastes, for limits up to `SWAYED_CAP`, where an attempt costs little."""
+PERTURBED = tuple(_perturbed(attempt) for attempt in range(9))
+"""More heuristics, for limits up to `PERTURBED_CAP`, where an attempt costs little."""
 
 
 def reduce_components(
@@ -226,7 +239,7 @@ def reduce_components(
     limit: Limit | None = None,
     start: Reduced | None = None,
     known: Reduced | None = None,
-) -> Reduced:
+) -> Job[Reduced]:
     """Replace components by fewer and smaller ones.
 
     Parameters
@@ -247,23 +260,20 @@ def reduce_components(
     -------
     Reduced
         It has the same projections of infinite runs to `visible`.
-
-    Raises
-    ------
-    Exception
-        What ``limit.stopped`` raises.
     """
     limit = limit or Limit()
     groups = components_of(network) if start is None else _as_parts(start.groups)
-    shop = Workshop(network, groups, visible, limit)
-    best, cap = shop.single, min(FIRST_CAP, limit.cap_states)
+    merger = Merger(network, visible, limit)
+    yield from merger.begin(groups)
+    best, cap = merger.single, min(FIRST_CAP, limit.cap_states)
     if known is not None:
         best, cap = known.groups, min(known.cap_states * CAP_GROWTH, limit.cap_states)
-        shop.largest = max(shop.largest, known.largest)
+        merger.largest = max(merger.largest, known.largest)
     # A search of as many states as a round of attempts has composed is no worse.
     while not is_small(best, limit) and n_composed(best) > SEARCHED * cap:
-        for taste in (*TASTES, *SWAYED) if cap <= SWAYED_CAP else TASTES:
-            groups = _attempt(shop, taste, cap)
+        cheap = cap <= PERTURBED_CAP
+        for heuristic in (*HEURISTICS, *PERTURBED) if cheap else HEURISTICS:
+            groups = yield from _attempt(merger, heuristic, cap)
             if n_composed(groups) < n_composed(best):
                 best = groups
             if is_small(best, limit):
@@ -273,7 +283,7 @@ def reduce_components(
         cap = min(cap * CAP_GROWTH, limit.cap_states)
     components = [group.lts for group in best]
     network = Network(components, network.name)
-    return Reduced(network, best, shop.largest, limit.cap_states)
+    return Reduced(network, best, merger.largest, limit.cap_states, frozenset(visible))
 
 
 def components_of(network: Network) -> tuple[Group, ...]:
@@ -296,7 +306,7 @@ def _as_parts(groups: Collection[Group]) -> tuple[Group, ...]:
     return tuple(replace(group, parts=(group,)) for group in groups)
 
 
-def shrink_components(network: Network, visible: Collection[str]) -> Reduced:
+def shrink_components(network: Network, visible: Collection[str]) -> Job[Reduced]:
     """Replace each component by its quotient by strong bisimilarity.
 
     This keeps every property of words in which invisible actions are one letter, and
@@ -316,13 +326,15 @@ def shrink_components(network: Network, visible: Collection[str]) -> Reduced:
             action.internal or action.name not in visible
         ):
             alone[action.participants[0]].add(action.name)
-    groups = tuple(
-        replace(group, lts=reduce(group.lts, hidden, "strong"))
-        for group, hidden in zip(components_of(network), alone, strict=True)
-    )
+    groups = []
+    held = 0
+    for group, hidden in zip(components_of(network), alone, strict=True):
+        lts = yield from holding(reduce(group.lts, hidden, "strong"), held)
+        held += _TRANSITION_BYTES * lts.n_transitions
+        groups.append(replace(group, lts=lts))
     components = [group.lts for group in groups]
     largest = max(c.n_states for c in network.components)
-    return Reduced(Network(components, network.name), groups, largest)
+    return Reduced(Network(components, network.name), tuple(groups), largest)
 
 
 def n_composed(groups: Collection[Group]) -> int:
@@ -336,44 +348,62 @@ def is_small(groups: Collection[Group], limit: Limit) -> bool:
 
 
 def _attempt(
-    shop: Workshop, taste: Callable[[Group], float], cap: int
-) -> tuple[Group, ...]:
-    """Compose groups to the taste until the rest is small or no two fit any more."""
-    groups = shop.single
-    while not is_small(groups, shop.limit):
+    merger: Merger, heuristic: Callable[[Group], float], cap: int
+) -> Job[tuple[Group, ...]]:
+    """Compose groups as one heuristic says.
+
+    Until what is left is small or no two groups fit any more.
+    """
+    groups = merger.single
+    while not is_small(groups, merger.limit):
         found: list[Group] = []
-        for one, other in _candidates(shop, groups):
-            merged = shop.composed(one, other, cap)
+        for one, other in (yield from _candidates(merger, groups)):
+            merged = yield from merger.composed(one, other, cap)
             if merged is not None:
                 found.append(merged)
                 if len(found) == TRIALS:
                     break
         if not found:
             break
-        merged = min(found, key=taste)
-        left = [group for group in groups if not group.members <= merged.members]
-        groups = tuple(sorted([*left, merged], key=lambda group: min(group.members)))
+        best = min(found, key=heuristic)
+        left = [group for group in groups if not group.members <= best.members]
+        groups = tuple(sorted([*left, best], key=lambda group: min(group.members)))
     return groups
 
 
-def _candidates(shop: Workshop, groups: Collection[Group]) -> list[tuple[Group, Group]]:
-    """Return the pairs of groups that share a label, the most promising first."""
+def _candidates(
+    merger: Merger, groups: Collection[Group]
+) -> Job[list[tuple[Group, Group]]]:
+    """List the pairs of groups that share a label, the most promising first."""
     users: dict[str, list[Group]] = {}
+    n_labels = 0
     for group in groups:
         for label in group.alphabet:
             users.setdefault(label, []).append(group)
-    pairs = {
-        (min(one.members), min(other.members)): (one, other)
-        for sharing in users.values()
-        for one, other in combinations(sharing, 2)
-    }
+        n_labels += len(group.alphabet)
+    progress = reducing(_PAIR_WORK * _PAIRS_AT_ONCE, merger.memory_bytes)
+    yield reducing(n_labels, merger.memory_bytes)
+    pairs: dict[tuple[int, int], tuple[Group, Group]] = {}
+    for n, (one, other) in enumerate(
+        pair for sharing in users.values() for pair in combinations(sharing, 2)
+    ):
+        pairs[min(one.members), min(other.members)] = one, other
+        if n % _PAIRS_AT_ONCE == _PAIRS_AT_ONCE - 1:
+            yield progress
+    estimates = {}
+    n = 0
+    for key, (one, other) in pairs.items():
+        estimates[key] = _estimate(merger, one, other), key
+        n += 1 + min(len(one.alphabet), len(other.alphabet))
+        if n >= _PAIRS_AT_ONCE:
+            yield progress
+            n = 0
+    return [pairs[key] for key in sorted(pairs, key=estimates.__getitem__)]
 
-    def estimate(key: tuple[int, int]) -> tuple[float, tuple[int, int]]:
-        """Return about how many states two groups will have together."""
-        one, other = pairs[key]
-        shared = one.alphabet & other.alphabet
-        n_hidden = len(shop.hidden(shared, one.members | other.members))
-        product = one.lts.n_states * other.lts.n_states
-        return float(product / GAIN**n_hidden), key
 
-    return [pairs[key] for key in sorted(pairs, key=estimate)]
+def _estimate(merger: Merger, one: Group, other: Group) -> float:
+    """Return about how many states two groups will have together."""
+    shared = one.alphabet & other.alphabet
+    n_hidden = len(merger.hidden(shared, one.members | other.members))
+    product = one.lts.n_states * other.lts.n_states
+    return float(product / GAIN**n_hidden)

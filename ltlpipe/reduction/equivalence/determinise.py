@@ -27,18 +27,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.reduction.equivalence.splitting import Status
-from ltlpipe.reduction.equivalence.steps import Graph, Steps, graph_of, longer
+from ltlpipe.reduction.equivalence.refinement import Status
+from ltlpipe.reduction.equivalence.transition_arrays import (
+    Graph,
+    Steps,
+    graph_of,
+    longer,
+)
+from ltlpipe.reduction.progress import ENTRY_WORK, MANY, reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ltlpipe.runtime.jobs import Job
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FINISHER = np.uint64(0xD6E8FEB86659FD93)
 _U32 = np.uint64(32)
-_BUDGET = 1 << 24  # states visited between two looks for Ctrl-C
+_BUDGET = 1 << 19  # states visited by one call
+_VISIT_WORK = 1 / 32
 _FIRST_ROOM = 64
 _MEAN_SIZE = 64  # members per subset allowed that are worth the time
 
@@ -80,12 +87,8 @@ class Subsets(NamedTuple):
     used: np.ndarray  # int32[d], labels with a list
 
 
-def determinise(
-    steps: Steps,
-    cap: int | None = None,
-    stopped: Callable[[], None] = lambda: None,
-) -> Steps:
-    """Return the deterministic form: what observable words lead to.
+def determinise(steps: Steps, cap: int | None = None) -> Job[Steps]:
+    """Find the deterministic form: what observable words lead to.
 
     Parameters
     ----------
@@ -94,9 +97,7 @@ def determinise(
     cap : int, optional
         Subsets allowed, also those of `_MEAN_SIZE` members on average (n more to
         begin with): many states in a subset take as much time as many subsets.
-        None is no limit.
-    stopped : callable, optional
-        Called now and then; it may raise to end the work.
+        None means no limit.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def determinise(
         There are more than `cap` subsets, or they have too many members, more than
         `MAX_MEMBERS` in any case.
     """
-    graph, n_labels = _with_start(steps)
+    graph, n_labels = yield from _with_start(steps)
     n = len(graph.silent)
     subsets = _new_subsets(n, len(graph.dst), n_labels)
     # Subset 0 is the extra state alone, which nothing else leads to.
@@ -120,8 +121,14 @@ def determinise(
     registers[Reg.CAP] = np.iinfo(np.int64).max if cap is None else cap + 1
     allowed = MAX_MEMBERS if cap is None else min(MAX_MEMBERS, _MEAN_SIZE * cap + n)
     while True:
+        before = _written(subsets, registers)
         status = subset_step(graph, subsets, registers, _BUDGET)
-        stopped()
+        work = _BUDGET * _VISIT_WORK
+        if status != Status.RUNNING:
+            work = min(work, _written(subsets, registers) - before)
+        held = steps.memory_bytes + sum(array.nbytes for array in (*graph, *subsets))
+        # What is full becomes twice as large.
+        yield reducing(work, 2 * held if status == Status.GROW else held)
         if status == Status.DONE:
             return _deterministic(subsets, registers, steps.n_labels)
         if status == Status.LIMIT:
@@ -133,8 +140,13 @@ def determinise(
             subsets = _grown(subsets, registers, allowed)
 
 
-def _with_start(steps: Steps) -> tuple[Graph, int]:
-    """Return the graph with one more state and a step to the initial one.
+def _written(subsets: Subsets, registers: np.ndarray) -> int:
+    """Return how many members and steps have been written."""
+    return int(subsets.begin[registers[Reg.SUBSETS]] + registers[Reg.STEPS])
+
+
+def _with_start(steps: Steps) -> Job[tuple[Graph, int]]:
+    """Make the graph with one more state and a step to the initial one.
 
     So the first subset is computed like the others.  The number of labels comes
     back too, at least one.
@@ -149,7 +161,8 @@ def _with_start(steps: Steps) -> tuple[Graph, int]:
         np.append(steps.dst, np.int32(steps.initial)),
         np.append(steps.marked, False),
     )
-    return graph_of(widened), widened.n_labels
+    graph = yield from graph_of(widened)
+    return graph, widened.n_labels
 
 
 def _first_room(n: int, m: int, n_labels: int) -> tuple[int, int, int]:
@@ -229,10 +242,12 @@ def _deterministic(subsets: Subsets, registers: np.ndarray, n_labels: int) -> St
     )
 
 
-def is_deterministic(steps: Steps) -> bool:
+def is_deterministic(steps: Steps) -> Job[bool]:
     """Whether no step is silent and no state has two targets on one label."""
     if steps.has_silent:
         return False
+    if len(steps.src) > MANY:
+        yield reducing(len(steps.src) * ENTRY_WORK, 2 * steps.memory_bytes)
     keys = steps.src.astype(np.int64) * max(steps.n_labels, 1) + steps.label
     keys.sort()
     return not bool((keys[1:] == keys[:-1]).any())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.reduction.symmetry.declaring import declared_symmetry
+from ltlpipe.reduction.symmetry import declaration
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.lts import Network
 from tests.reduction.symmetry import models
 from tests.reduction.symmetry.checking import (
@@ -14,6 +15,10 @@ from tests.reduction.symmetry.checking import (
     found_names,
 )
 from tests.reduction.symmetry.models import client, lts
+
+
+def declared_symmetry(network, names):
+    return run(declaration.declared_symmetry(network, names))
 
 
 def single(*names):
@@ -159,13 +164,3 @@ def test_members_that_remember_each_other():
         parts.append(lts(f"P{i}", steps))
 
     assert "local states of 'P" in refused(Network(parts), ["P0", "P1", "P2"])
-
-
-def test_stops_in_time():
-    def stop():
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        declared_symmetry(
-            models.clients_and_server(3), [["P0", "P1"]], stop_in_time=stop
-        )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.reduction.symmetry import finding
-from ltlpipe.reduction.symmetry.declaring import declared_symmetry
-from ltlpipe.reduction.symmetry.finding import find_symmetry
+from ltlpipe.reduction.symmetry import declaration, detection
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import Grant, run
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
 from tests.reduction.symmetry import models
@@ -21,6 +21,14 @@ from tests.reduction.symmetry.checking import (
 from tests.reduction.symmetry.models import client, lts
 from tests.reduction.symmetry.random_models import symmetric_networks
 from tests.strategies import networks
+
+
+def find_symmetry(network, **options):
+    return run(detection.find_symmetry(network, **options))
+
+
+def declared_symmetry(network, names):
+    return run(declaration.declared_symmetry(network, names))
 
 
 def found(network, **options):
@@ -280,17 +288,27 @@ def test_two_columns_each_of_two_members():
     assert classes == [{frozenset(["P0", "C0"]), frozenset(["P1", "C1"])}]
 
 
-def test_stops_in_time():
-    def stop():
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        find_symmetry(models.clients_and_server(3), stop_in_time=stop)
+def test_long_searches_yield():
+    """Work is counted where it is done, and nothing is left of a job that is closed."""
+    network = models.requests_and_workers(3, 3)
+    seen = []
+    expected = run(detection.find_symmetry(network), observer=seen.append)
+    assert sum(progress.work for progress in seen) > 0
+    assert {progress.phase for progress in seen} == {"finding symmetry"}
+    for n in range(1, len(seen), 7):
+        job = detection.find_symmetry(network)
+        next(job)
+        for _ in range(n):
+            job.send(Grant())
+        job.close()
+    again = find_symmetry(network)
+    assert again.members == expected.members
+    assert np.array_equal(again.action_swaps, expected.action_swaps)
 
 
 @pytest.mark.parametrize("most", [1, 60, 300, 600, 1000, 1500, 2000])
 def test_too_much_work_is_given_up(monkeypatch, most):
-    monkeypatch.setattr(finding, "MOST_WORK", most)
+    monkeypatch.setattr(detection, "MOST_WORK", most)
 
     classes = found(models.requests_and_workers(3, 3))
     assert len(classes) <= 2
@@ -304,7 +322,7 @@ def check_random(case):
 
     wanted = {next(iter(m - {f"C{i}"})) for i, m in enumerate(members)}
     firsts = [{name for m in c for name in m if name in wanted} for c in classes]
-    if wanted not in firsts:  # the one limit that is known: see `finding`
+    if wanted not in firsts:  # the one limit that is known: see `detection`
         with pytest.raises(UnsupportedError, match="do not fit together"):
             declared_symmetry(network, [sorted(wanted)])
 

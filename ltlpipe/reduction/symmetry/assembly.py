@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.symmetry.acting import (
+from ltlpipe.reduction.progress import comparing
+from ltlpipe.reduction.symmetry.class_action import (
     ClassAction,
     RefusedError,
     nodes_of_states,
@@ -20,6 +21,7 @@ from ltlpipe.reduction.symmetry.roles import roles_of
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.symmetry.structure import Parts, Structure
+    from ltlpipe.runtime.jobs import Job
 
 
 class Assembly:
@@ -36,7 +38,7 @@ class Assembly:
         self._parts = parts
         self.classes: list[ClassAction] = []
 
-    def add(self, new: ClassAction) -> None:
+    def add(self, new: ClassAction) -> Job[None]:
         """Take in a class.
 
         Raises
@@ -45,11 +47,13 @@ class Assembly:
             It does not go with those that are there; nothing has changed.
         """
         for other in self.classes:
-            self._check_apart(new, other)
-        _Tables(self._structure, self._parts, [*self.classes, new]).roles()
+            yield from self._check_apart(new, other)
+        tables = _Tables(self._structure, self._parts, [*self.classes, new])
+        yield comparing(tables.n_entries)
+        yield from tables.roles()
         self.classes.append(new)
 
-    def _check_apart(self, new: ClassAction, other: ClassAction) -> None:
+    def _check_apart(self, new: ClassAction, other: ClassAction) -> Job[None]:
         shared = set(new.columns) & set(other.columns)
         if shared:
             name = self._parts.network.components[min(shared)].name or min(shared)
@@ -63,6 +67,7 @@ class Assembly:
                     )
         for s in new.neighbours:
             for r in other.neighbours:
+                yield comparing(2 * len(s))
                 if not np.array_equal(s[r], r[s]):
                     raise RefusedError(
                         "members of two classes cannot be exchanged independently"
@@ -75,10 +80,12 @@ class Assembly:
         ]
         return np.concatenate([class_.columns, *states])
 
-    def symmetry(self) -> Symmetry:
-        """Return what the classes amount to; there must be one at least."""
+    def symmetry(self) -> Job[Symmetry]:
+        """Put the classes together; there must be one at least."""
         classes = sorted(self.classes, key=lambda c: min(c.columns))
-        return _Tables(self._structure, self._parts, classes).symmetry()
+        tables = _Tables(self._structure, self._parts, classes)
+        yield comparing(tables.n_entries)
+        return (yield from tables.symmetry())
 
 
 class _Tables:
@@ -101,6 +108,11 @@ class _Tables:
         }
         self._moved = self._moved_components()
 
+    @property
+    def n_entries(self) -> int:
+        """Entries of the tables of all swaps."""
+        return len(self._swaps) * self._structure.n_nodes
+
     def _moved_components(self) -> tuple[int, ...]:
         inside = {c for member in self._members for c in member}
         steps = [s for c in self._classes for s in c.neighbours]
@@ -113,8 +125,8 @@ class _Tables:
                 moved.append(component)
         return tuple(moved)
 
-    def roles(self) -> dict[int, np.ndarray]:
-        """Return the roles in the local states of each component that is moved.
+    def roles(self) -> Job[dict[int, np.ndarray]]:
+        """Find the roles in the local states of each component that is moved.
 
         Raises
         ------
@@ -125,7 +137,7 @@ class _Tables:
         for component in self._moved:
             nodes = nodes_of_states(self._structure, self._parts, component)
             swaps = {pair: swap[nodes] - nodes[0] for pair, swap in self._swaps.items()}
-            roles = roles_of(swaps, self._class_of, len(nodes))
+            roles = yield from roles_of(swaps, self._class_of, len(nodes))
             lts = self._parts.network.components[component]
             if roles is None:
                 raise RefusedError(
@@ -137,7 +149,8 @@ class _Tables:
             tables[component] = table
         return tables
 
-    def symmetry(self) -> Symmetry:
+    def symmetry(self) -> Job[Symmetry]:
+        roles = yield from self.roles()
         n_members = len(self._members)
         swap_of = np.full((n_members, n_members), NO_SWAP, dtype=np.int32)
         for number, (i, j) in enumerate(self._swaps):
@@ -153,7 +166,7 @@ class _Tables:
             action_swaps=np.array(actions, dtype=np.int32),
             moved=self._moved,
             state_swaps={c: self._state_swaps(c) for c in self._moved},
-            roles=self.roles(),
+            roles=roles,
         )
 
     def _state_swaps(self, component: int) -> np.ndarray:

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.alphabet import trim
-from ltlpipe.reduction.components.merging import Limit, is_small, reduce_components
+from ltlpipe.reduction.components.merger import Limit, is_small, reduce_components
 from ltlpipe.runtime.identity_cache import Beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from ltlpipe.reduction.components.groups import Reduced
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
 
 _KEPT = 64  # results per network; the oldest goes first
@@ -50,14 +51,15 @@ class _Shelf:
 _shelves = Beside(_Shelf)
 
 
-def trimmed_network(network: Network) -> Network:
-    """Return `trim` of a network, the same object each time."""
+def trimmed_network(network: Network) -> Job[Network]:
+    """Do `trim` for a network; the result is the same object each time."""
     shelf = _shelves.of(network)
     if shelf.trimmed is None:
-        smaller = trim(network)
+        smaller = yield from trim(network)
         if smaller is network:  # a shelf must not keep its own network
             return network
-        shelf.trimmed = smaller
+        if shelf.trimmed is None:  # another job may have been faster
+            shelf.trimmed = smaller
     return shelf.trimmed
 
 
@@ -66,9 +68,10 @@ def reduced_components(
     visible: Collection[str],
     *,
     cap_states: int,
-    stopped: Callable[[], None] = lambda: None,
-) -> Reduced:
-    """Return what `reduce_components` does for a network, perhaps done before.
+) -> Job[Reduced]:
+    """Do `reduce_components` for a network, unless that has been done before.
+
+    A job that is closed leaves nothing behind.
 
     Parameters
     ----------
@@ -78,17 +81,17 @@ def reduced_components(
         The visible actions of an interruptible property.
     cap_states : int
         States that a composition may have.
-    stopped : callable, optional
-        Called now and then; it may raise to end the work.
     """
     shelf = _shelves.of(network)
     names = frozenset(visible)
     key = (names, cap_states)
-    limit = Limit(cap_states, stopped=stopped)
+    limit = Limit(cap_states)
     if key not in shelf.results:
-        if len(shelf.results) == _KEPT:
-            del shelf.results[next(iter(shelf.results))]
         start = shelf.superset(names, limit)
         known = shelf.below(names, cap_states)
-        shelf.results[key] = reduce_components(network, names, limit, start, known)
+        reduced = yield from reduce_components(network, names, limit, start, known)
+        if key not in shelf.results:  # another job may have been faster
+            if len(shelf.results) == _KEPT:
+                del shelf.results[next(iter(shelf.results))]
+            shelf.results[key] = reduced
     return shelf.results[key]

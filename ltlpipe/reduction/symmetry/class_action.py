@@ -19,10 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.progress import comparing
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.reduction.symmetry.structure import Parts, Structure
+    from ltlpipe.runtime.jobs import Job
 
 MOST_ENTRIES = 50_000_000
 """Of all tables of all swaps of one class."""
@@ -74,7 +77,7 @@ def class_action(
     parts: Parts,
     firsts: Sequence[int],
     exchanges: Sequence[np.ndarray],
-) -> ClassAction:
+) -> Job[ClassAction]:
     """Make a class of components from automorphisms that exchange them.
 
     Parameters
@@ -98,10 +101,10 @@ def class_action(
     neighbours = [exchanges[0]]
     for s, t in pairwise(exchanges):
         neighbours.append(s[t[s]])
-    _check_relations(neighbours, names)
+    yield from _check_relations(neighbours, names)
     members = _members(structure, parts, firsts, neighbours, names)
     action = ClassAction(members, neighbours)
-    _check_states(structure, parts, action, names)
+    yield from _check_states(structure, parts, action, names)
     return action
 
 
@@ -120,7 +123,7 @@ class _Names:
         return repr(name) if name else f"component {component}"
 
 
-def _check_relations(neighbours: list[np.ndarray], names: _Names) -> None:
+def _check_relations(neighbours: list[np.ndarray], names: _Names) -> Job[None]:
     nodes = np.arange(len(neighbours[0]))
     for t, swap in enumerate(neighbours):
         if not np.array_equal(swap[swap], nodes):
@@ -129,6 +132,7 @@ def _check_relations(neighbours: list[np.ndarray], names: _Names) -> None:
                 "everything back to its place"
             )
     for t, u in combinations(range(len(neighbours)), 2):
+        yield comparing(2 * len(nodes))
         s, r = neighbours[t], neighbours[u]
         left, right = (s[r[s]], r[s[r]]) if u == t + 1 else (s[r], r[s])
         if not np.array_equal(left, right):
@@ -194,7 +198,7 @@ def _nearer(
 
 def _check_states(
     structure: Structure, parts: Parts, action: ClassAction, names: _Names
-) -> None:
+) -> Job[None]:
     """Check that members' local states say nothing of other members."""
     if len(action.members) < 3:
         return
@@ -203,6 +207,7 @@ def _check_states(
         for member in action.members
     ]
     for t, swap in enumerate(action.neighbours):
+        yield comparing(sum(map(len, ranges)))
         for k, nodes in enumerate(ranges):
             if k not in (t, t + 1) and not np.array_equal(swap[nodes], nodes):
                 raise RefusedError(

@@ -1,0 +1,59 @@
+"""What the jobs of this room say of themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe.runtime.jobs import Job, Progress, Result
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Grant
+
+COMPONENTS = "reducing components"
+SYMMETRY = "finding symmetry"
+TRIMMING = "trimming alphabets"
+STATIC = "analysing the model"
+"""Phases."""
+
+MANY = 1 << 14
+"""Array entries from which on a job yields between two operations on them."""
+
+ENTRY_WORK = 1 / 16
+"""Units of work of an array operation per entry; sorting takes no longer."""
+
+
+_SYMMETRY_BYTES = 32
+
+ITEMS = 1 << 12
+"""Items that a loop in Python looks at until the next progress."""
+
+
+def reducing(work: float, memory_bytes: float = 0) -> Progress:
+    """Return a progress in the phase of component reduction."""
+    return Progress(COMPONENTS, work, memory_bytes)
+
+
+def comparing(n_entries: float) -> Progress:
+    """Return a progress of the search for symmetry, after so many array entries."""
+    return Progress(SYMMETRY, n_entries * ENTRY_WORK, _SYMMETRY_BYTES * n_entries)
+
+
+def counting(items: float) -> Progress:
+    """Return a progress of the analysis of a model, after so many items in Python."""
+    return Progress(STATIC, items)
+
+
+def holding(job: Job[Result], n_bytes: float) -> Job[Result]:
+    """Advance a job for a caller that holds `n_bytes` itself."""
+    try:
+        progress = next(job)
+        while True:
+            held = progress.memory_bytes + n_bytes
+            grant: Grant = yield progress._replace(memory_bytes=held)
+            left = grant._replace(memory_bytes=grant.memory_bytes - n_bytes)
+            progress = job.send(left)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        job.close()
