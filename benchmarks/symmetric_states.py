@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.search.driver import Interrupt, Limits
+from ltlpipe.runtime.jobs import Interrupt
 from ltlpipe.search.powerset.checks import REMOVED
 from ltlpipe.search.registers import Status
 from ltlpipe.search.symmetric.layout import Sym
 from ltlpipe.verdict.checking import task_of
+from ltlpipe.verdict.limits import Limits
 from ltlpipe.verdict.options import Options
 from ltlpipe.verdict.property import Property, known_actions
 from ltlpipe.verdict.symmetry import SymmetricRun

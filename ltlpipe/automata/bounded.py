@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,21 +26,6 @@ LOOK_SECONDS = 0.05
 
 _CHUNK = 1 << 16
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
-
-
-class StoppedError(Exception):
-    """A call was ended before it had an answer.
-
-    Parameters
-    ----------
-    reason : str
-        "timeout", "interrupted", or "memory" when the process was killed, as
-        the system does when it runs out of memory.
-    """
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
 
 
 class Keeper(Protocol):

@@ -19,10 +19,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.printing import portable_text
 from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import sizes
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.workers import bounded_map
 from ltlpipe.logic.actions import anonymous
@@ -24,6 +23,7 @@ from ltlpipe.logic.hierarchy import is_stutter_invariant, manna_pnueli, size
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,13 +8,13 @@ from collections import OrderedDict
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.automata.kept import uncounted_cpu_seconds
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ltlpipe.batch.tasks import Task
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.errors import FormulaError
-    from ltlpipe.search.driver import Progress
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.limits import Progress
     from ltlpipe.verdict.verdict import Verdict
 
 INPUT_ERROR = "input-error"

@@ -31,8 +31,8 @@ from ltlpipe.batch.slots import Slot
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.batch.usage import members
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.search.driver import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

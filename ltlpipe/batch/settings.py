@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.search.driver import Limits
+from ltlpipe.verdict.limits import Limits
 from ltlpipe.verdict.options import Options
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ltlpipe.batch import worker
 from ltlpipe.batch.answering import CPU_TIME, encodable, now
 from ltlpipe.batch.table import host_columns
 from ltlpipe.batch.tasks import identity_of
-from ltlpipe.search.driver import MIB
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ import warnings
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from ltlpipe.automata.bounded import StoppedError, end_with_parent
+from ltlpipe.automata.bounded import end_with_parent
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

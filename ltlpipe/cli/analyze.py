@@ -143,8 +143,9 @@ def _as_json(rows: list[Row]) -> str:
 
 def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
     """Print why one formula is interruptible, or why not."""
-    from ltlpipe.automata.bounded import StoppedError, call_bounded
+    from ltlpipe.automata.bounded import call_bounded
     from ltlpipe.batch.analyzing import explain
+    from ltlpipe.runtime.jobs import StoppedError
 
     if number > len(formulas):
         raise typer.BadParameter(

@@ -22,10 +22,11 @@ def translate(
     ] = False,
 ) -> None:
     """Print an automaton of a formula in HOA."""
-    from ltlpipe.automata.bounded import StoppedError, call_bounded
+    from ltlpipe.automata.bounded import call_bounded
     from ltlpipe.automata.translation import ACCEPTANCES
     from ltlpipe.automata.translation import translate as translate_formula
     from ltlpipe.logic.formulas import parse
+    from ltlpipe.runtime.jobs import StoppedError
 
     if acceptance not in ACCEPTANCES:
         raise UnsupportedError(

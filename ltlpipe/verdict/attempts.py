@@ -11,7 +11,7 @@ from ltlpipe.verdict.options import COMPONENTS, Options
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.search.driver import Limits
+    from ltlpipe.verdict.limits import Limits
     from ltlpipe.verdict.obstacles import Obstacles
 
 SHORT_STATES = 20_000

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError, interruptible
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.systems.lts import Network
+from ltlpipe.verdict.limits import Limits
 from ltlpipe.verdict.options import AUTO, TOGETHER, Options
 from ltlpipe.verdict.property import Property
 from ltlpipe.verdict.task import Task
@@ -23,8 +23,9 @@ from ltlpipe.verdict.task import Task
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.search.driver import Interrupt, Progress
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.limits import Progress
     from ltlpipe.verdict.model_task import ModelTask
     from ltlpipe.verdict.question import ProductSize
     from ltlpipe.verdict.verdict import Verdict

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import universal
+from ltlpipe.runtime.jobs import MIB, StoppedError, interruptible
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.deadlocks import DeadlockSearch
-from ltlpipe.search.driver import MIB, OVERFLOW, Limits, interruptible
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.driver import OVERFLOW
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
+from ltlpipe.verdict.limits import Limits, finished
 from ltlpipe.verdict.model_replay import replay_model_run
 from ltlpipe.verdict.options import Options
 from ltlpipe.verdict.property import Property
@@ -27,9 +28,10 @@ from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Plan, Statistics
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ltlpipe.search.driver import Interrupt, Progress
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.systems.models import PackedModel, System
     from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.verdict.limits import Progress
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
 _REASON = (
@@ -128,8 +130,8 @@ class DeadlockQuestion(Question):
             return verdict
         began = time.monotonic()
         try:
-            lasso = self._way(search, packed, interrupt)
-        except Interrupted as stopped:
+            lasso = self._way(search, packed, limits, interrupt)
+        except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         self._note(
             memory_mib=(search.memory_bytes + search.extraction_bytes) / MIB,
@@ -141,10 +143,11 @@ class DeadlockQuestion(Question):
         self,
         search: DeadlockSearch,
         packed: PackedModel | PackedNetwork,
+        limits: Limits,
         interrupt: Interrupt,
     ) -> Lasso:
         """Return the way to the deadlock, replayed."""
-        found = search.lasso(interrupt)
+        found = finished(search.lasso(), limits, interrupt)
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])

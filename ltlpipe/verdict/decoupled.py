@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.catalogue import DECOUPLED_SCC
-from ltlpipe.search.decoupled.building import decouple
+from ltlpipe.search.decoupled.construction import decouple
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
 from ltlpipe.search.decoupled.lassos import lasso
 from ltlpipe.search.decoupled.monitors import counted, monitor_of
-from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.registers import Reg
+from ltlpipe.verdict.limits import drive, finished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ltlpipe.reduction.decoupling import Asked
+    from ltlpipe.runtime.jobs import Interrupt, Job
     from ltlpipe.search.decoupled.lassos import NetworkLasso
     from ltlpipe.search.decoupled.monitors import Monitor
-    from ltlpipe.search.driver import Interrupt, Limits, Outcome, Progress
+    from ltlpipe.search.decoupled.tables import DecoupledNetwork
+    from ltlpipe.search.driver import Outcome
+    from ltlpipe.verdict.limits import Limits, Progress
     from ltlpipe.verdict.options import Options
 
 
@@ -37,8 +38,10 @@ class DecoupledRun:
         One of `ltlpipe.search.catalogue.DECOUPLED`.
     options : Options
         The seed that shuffles labels, and whether the stack is looked at.
-    stop_in_time : callable
-        Ends the computation of the tables by an exception.
+    limits : Limits
+        Those of the tables.
+    interrupt : Interrupt
+        Ends the work when pressed.
 
     Attributes
     ----------
@@ -51,14 +54,17 @@ class DecoupledRun:
         asked: Asked,
         name: str,
         options: Options,
-        stop_in_time: Callable[[], None],
+        limits: Limits,
+        interrupt: Interrupt,
     ) -> None:
         self._seconds = 0.0
         stack_test = options.stack_test
         self.network = asked.trimmed.network
-        tables_of = partial(
-            decouple, self.network, seed=options.seed, stop_in_time=stop_in_time
-        )
+
+        def tables_of(monitor: Monitor | None = None) -> DecoupledNetwork:
+            job = decouple(self.network, monitor, seed=options.seed)
+            return finished(job, limits, interrupt)
+
         self.search: DecoupledSCC | DecoupledNDFS
         if name == DECOUPLED_SCC:
             self.search = DecoupledSCC(tables_of(_monitor(asked)))
@@ -91,18 +97,21 @@ class DecoupledRun:
             "details": self.search.statistics(),
         }
 
-    def lasso(self, interrupt: Interrupt, memory_bytes: float) -> NetworkLasso:
-        """Return the run that was found, which may take so much memory.
+    def lasso(self, limits: Limits, interrupt: Interrupt) -> NetworkLasso:
+        """Return the run that was found, within limits.
 
         Raises
         ------
-        Interrupted
+        StoppedError
             `interrupt` was pressed, or the run is too long to be written down.
         """
         search = self.search
-        return lasso(
-            self.network, search.trace(), search.network, interrupt, memory_bytes
-        )
+
+        def extraction() -> Job[NetworkLasso]:
+            trace = yield from search.trace()
+            return (yield from lasso(self.network, trace, search.network))
+
+        return finished(extraction(), limits, interrupt)
 
 
 def _monitor(asked: Asked) -> Monitor:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.identity_cache import Beside
-from ltlpipe.search.driver import stop_in_time
+from ltlpipe.verdict.limits import stop_in_time
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.symmetry.group import Symmetry
-    from ltlpipe.search.driver import Interrupt, Limits
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.systems.lts import Network
+    from ltlpipe.verdict.limits import Limits
     from ltlpipe.verdict.options import Options
 
 WORTH_IT = 3

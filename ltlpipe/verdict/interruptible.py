@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.bounded import call_bounded
 from ltlpipe.automata.interrupts import first_violation, is_interruptible, norm
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.search.driver import Interrupt, Limits
+    from ltlpipe.runtime.jobs import Interrupt
+    from ltlpipe.verdict.limits import Limits
 
 _SECONDS = 5.0  # for the decision; a property without an answer is not reduced
 

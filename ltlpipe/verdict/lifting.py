@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.word_runs import SILENT, Label, Word, find_run
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.reduction.components.groups import Group
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.systems.lts import LTS
 
 
@@ -100,7 +100,7 @@ class Lifter:
 
         Raises
         ------
-        Interrupted
+        StoppedError
             `interrupt` was pressed.
         RuntimeError
             There is no such run: a bug.
@@ -181,7 +181,7 @@ class Lifter:
         places = tuple(player.place for player in players)
         while cycle and places not in begun:
             if self.interrupt is not None and self.interrupt.pressed:
-                raise Interrupted
+                raise StoppedError("interrupted")
             begun[places] = len(steps)
             for event in cycle:
                 steps += _play(players, event, for_ever=True)

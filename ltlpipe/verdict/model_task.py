@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.bounded import call_bounded
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.jobs import MIB, StoppedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
-from ltlpipe.search.driver import MIB, OVERFLOW
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.driver import OVERFLOW
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.verdict.lasso import model_lasso
+from ltlpipe.verdict.limits import finished
 from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
 from ltlpipe.verdict.notes import note_ample
 from ltlpipe.verdict.options import AMPLE, AUTO, TOGETHER
@@ -32,9 +33,10 @@ from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Statistics
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.search.driver import Interrupt, Limits, Progress
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.search.emptiness import Search
     from ltlpipe.systems.models import Model, PackedModel
+    from ltlpipe.verdict.limits import Limits, Progress
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.question import ProductSize
@@ -180,15 +182,19 @@ class ModelTask(Question):
             return self._verdict(UNKNOWN, "memory")
         search = self._new_search(make_problem(packed, table, stutter=self._stutters))
         verdict = self._searched(search, limits, interrupt, progress, packed.overflowed)
-        return verdict or self._with_lasso(search, packed, interrupt)
+        return verdict or self._with_lasso(search, packed, limits, interrupt)
 
     def _with_lasso(
-        self, search: Search, packed: PackedModel, interrupt: Interrupt
+        self,
+        search: Search,
+        packed: PackedModel,
+        limits: Limits,
+        interrupt: Interrupt,
     ) -> Verdict:
         began = time.monotonic()
         try:
-            lasso = self._extract(search, packed, interrupt)
-        except Interrupted as stopped:
+            lasso = self._extract(search, packed, limits, interrupt)
+        except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         if packed.overflowed() is not None:  # extraction may have searched on
             return self._verdict(UNKNOWN, OVERFLOW)
@@ -200,9 +206,13 @@ class ModelTask(Question):
         return self._verdict(VIOLATED, lasso=lasso)
 
     def _extract(
-        self, search: Search, packed: PackedModel, interrupt: Interrupt
+        self,
+        search: Search,
+        packed: PackedModel,
+        limits: Limits,
+        interrupt: Interrupt,
     ) -> Lasso:
-        found = search.lasso(interrupt)
+        found = finished(search.lasso(), limits, interrupt)
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])

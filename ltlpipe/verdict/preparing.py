@@ -10,7 +10,6 @@ from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
 from ltlpipe.reduction.decoupling import Asked, estimate
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
-from ltlpipe.search.driver import stop_in_time
 from ltlpipe.verdict.attempts import Attempt
 from ltlpipe.verdict.fairness import fairness_of
 from ltlpipe.verdict.interchangeable import symmetry_of
@@ -23,6 +22,7 @@ from ltlpipe.verdict.interruptible import (
     normalised,
     visible_letters,
 )
+from ltlpipe.verdict.limits import stop_in_time
 from ltlpipe.verdict.notes import (
     choose_decoupled,
     choose_symmetric,
@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.components.groups import Reduced
-    from ltlpipe.search.driver import Interrupt, Limits
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.systems.lts import Network
+    from ltlpipe.verdict.limits import Limits
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.symmetry import AskedOfSets
     from ltlpipe.verdict.verdict import Plan, Statistics

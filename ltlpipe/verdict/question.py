@@ -11,17 +11,19 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.verdict.limits import drive
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.search.driver import Interrupt, Limits, Progress
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.problem import Problem
+    from ltlpipe.verdict.limits import Limits, Progress
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.verdict import Lasso, Plan, Statistics

@@ -10,8 +10,9 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.bounded import call_bounded
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.options import AMPLE
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.search.driver import Interrupt, Limits
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.systems.models import Model
+    from ltlpipe.verdict.limits import Limits
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
 

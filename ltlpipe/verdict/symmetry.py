@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.catalogue import AEC_CLOSED
-from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.powerset.searching import PowersetSearch
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.symmetric.sizes import product_bytes
+from ltlpipe.search.symmetric.concretise import Underlying, run_through
 from ltlpipe.search.symmetric.tables import symbolic_product
-from ltlpipe.search.symmetric.underlying import Underlying, run_through
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.limits import drive, finished
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
-    from ltlpipe.search.driver import Interrupt, Limits, Outcome, Progress
-    from ltlpipe.search.symmetric.underlying import Run
+    from ltlpipe.runtime.jobs import Interrupt
+    from ltlpipe.search.driver import Outcome
+    from ltlpipe.search.symmetric.concretise import Run
+    from ltlpipe.verdict.limits import Limits, Progress
     from ltlpipe.verdict.options import Options
 
 
@@ -56,13 +56,15 @@ class SymmetricRun:
         One of `ltlpipe.search.catalogue.POWERSET`.
     options : Options
         The seed that shuffles steps, and what a deadlock does.
-    memory_bytes : float
-        What the tables of the product may take.
+    limits : Limits, optional
+        Those of the tables of the product.
+    interrupt : Interrupt, optional
+        Ends the work when pressed.
 
     Raises
     ------
     StoppedError
-        They would take more; they have not been made.
+        A limit is hit.
 
     Attributes
     ----------
@@ -77,19 +79,20 @@ class SymmetricRun:
         asked: AskedOfSets,
         name: str,
         options: Options,
-        memory_bytes: float = math.inf,
+        limits: Limits | None = None,
+        interrupt: Interrupt | None = None,
     ) -> None:
         symmetry, table = asked.symmetry, asked.table
         letters = letters_of(symmetry.network, asked.actions)
         packed = pack(
             symmetry.network, letters, extra_values=table.n_states, seed=options.seed
         )
-        if product_bytes(symmetry, packed, table) > memory_bytes:
-            raise StoppedError("memory")
         stutter = options.stutters
-        automaton = symbolic_product(
-            symmetry, packed, table, letters, stutter=stutter, closes=name == AEC_CLOSED
+        closes = name == AEC_CLOSED
+        job = symbolic_product(
+            symmetry, packed, table, letters, stutter=stutter, closes=closes
         )
+        automaton = finished(job, limits, interrupt)
         self.search = PowersetSearch(automaton, name)
         self.packed = packed
         self._seconds = 0.0
@@ -122,17 +125,16 @@ class SymmetricRun:
             "details": search.statistics(),
         }
 
-    def lasso(self, interrupt: Interrupt, memory_bytes: float) -> Run:
-        """Return the run that was found; arrays and run may take so much memory.
+    def lasso(self, limits: Limits, interrupt: Interrupt) -> Run:
+        """Return the run that was found; a limit may end that.
 
         Raises
         ------
-        Interrupted
+        StoppedError
             `interrupt` was pressed, or memory does not suffice.
         """
-        runs = SetRuns(self.search, interrupt, memory_bytes)
-        sets = runs.accepting()
+        runs = SetRuns(self.search)
+        sets = finished(runs.accepting(), limits, interrupt)
         self._extraction_bytes = runs.extraction_bytes
-        return run_through(
-            self._underlying(), self.search, sets, interrupt, memory_bytes
-        )
+        job = run_through(self._underlying(), self.search, sets)
+        return finished(job, limits, interrupt)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.decoupling import table_bytes
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MIB, StoppedError
 from ltlpipe.search.ample import Inner, ample_bytes
-from ltlpipe.search.driver import MIB, stop_in_time
-from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
@@ -30,6 +27,7 @@ from ltlpipe.verdict.attempts import (
 from ltlpipe.verdict.fairness import check_fairness
 from ltlpipe.verdict.lasso import network_lasso
 from ltlpipe.verdict.lifting import Lifter
+from ltlpipe.verdict.limits import finished
 from ltlpipe.verdict.notes import note_sets_too_many
 from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.property import known_actions
@@ -45,13 +43,14 @@ if TYPE_CHECKING:
 
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.reduction.decoupling import Asked
-    from ltlpipe.search.driver import Interrupt, Limits, Progress
+    from ltlpipe.runtime.jobs import Interrupt
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.attempts import Attempt
     from ltlpipe.verdict.decoupled import DecoupledRun
+    from ltlpipe.verdict.limits import Limits, Progress
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
     from ltlpipe.verdict.question import ProductSize
@@ -122,7 +121,7 @@ class Task(Question):
             if of_sets is None:
                 return self._search_states(actions, limits, interrupt, progress)
             if self.options.wants_symmetry:
-                run = self._sets(of_sets, limits)
+                run = self._sets(of_sets, limits, interrupt)
                 return self._ended(run, limits, interrupt, progress)
             return self._search_sets(of_sets, actions, limits, interrupt, progress)
         except StoppedError as stopped:
@@ -202,7 +201,7 @@ class Task(Question):
             return self._verdict(UNKNOWN, "memory")
         search = self._new_search(self._problem(packed, trimmed))
         verdict = self._searched(search, limits, interrupt, progress)
-        return verdict or self._with_lasso(search, packed, interrupt)
+        return verdict or self._with_lasso(search, packed, limits, interrupt)
 
     def _search_decoupled(
         self,
@@ -217,8 +216,7 @@ class Task(Question):
             return self._verdict(UNKNOWN, "memory")
         assert self.prepared.plan.emptiness is not None  # since `settle`
         name = self.prepared.plan.emptiness
-        stop = partial(stop_in_time, limits, interrupt)
-        run = DecoupledRun(asked, name, self.options, stop)
+        run = DecoupledRun(asked, name, self.options, limits, interrupt)
         return self._ended(run, limits, interrupt, progress)
 
     def _search_sets(
@@ -232,7 +230,7 @@ class Task(Question):
         """Search sets of states, and try other ways before it takes too many."""
         began = time.monotonic()
         try:
-            run = self._sets(asked, limits)
+            run = self._sets(asked, limits, interrupt)
         except (UnsupportedError, MemoryError, StoppedError) as error:
             if isinstance(error, StoppedError) and error.reason not in TOO_MUCH:
                 raise
@@ -283,12 +281,14 @@ class Task(Question):
             return None
         return found
 
-    def _sets(self, asked: AskedOfSets, limits: Limits) -> SymmetricRun:
+    def _sets(
+        self, asked: AskedOfSets, limits: Limits, interrupt: Interrupt
+    ) -> SymmetricRun:
         from ltlpipe.verdict.symmetry import SymmetricRun
 
         assert self.prepared.plan.emptiness is not None  # since `settle`
         return SymmetricRun(
-            asked, self.prepared.plan.emptiness, self.options, limits.memory_bytes
+            asked, self.prepared.plan.emptiness, self.options, limits, interrupt
         )
 
     def _ended(
@@ -309,10 +309,10 @@ class Task(Question):
             return self._verdict(VIOLATED)
         began = time.monotonic()
         try:
-            found = run.lasso(interrupt, limits.memory_bytes)
+            found = run.lasso(limits, interrupt)
             self._note(**run.statistics())  # memory may be more by now
             lasso = self._lifted(found.actions, found.states, found.length, interrupt)
-        except Interrupted as stopped:
+        except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         return self._replayed(lasso, began)
 
@@ -353,12 +353,16 @@ class Task(Question):
         return details
 
     def _with_lasso(
-        self, search: Search, packed: PackedNetwork, interrupt: Interrupt
+        self,
+        search: Search,
+        packed: PackedNetwork,
+        limits: Limits,
+        interrupt: Interrupt,
     ) -> Verdict:
         began = time.monotonic()
         try:
-            lasso = self._extract(search, packed, interrupt)
-        except Interrupted as stopped:
+            lasso = self._extract(search, packed, limits, interrupt)
+        except StoppedError as stopped:
             return self._verdict(UNKNOWN, stopped.reason)
         used = (search.memory_bytes + search.extraction_bytes) / MIB
         self._note(memory_mib=used)
@@ -381,9 +385,13 @@ class Task(Question):
         return self._verdict(VIOLATED, lasso=lasso)
 
     def _extract(
-        self, search: Search, packed: PackedNetwork, interrupt: Interrupt
+        self,
+        search: Search,
+        packed: PackedNetwork,
+        limits: Limits,
+        interrupt: Interrupt,
     ) -> Lasso:
-        found = search.lasso(interrupt)
+        found = finished(search.lasso(), limits, interrupt)
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])

@@ -13,7 +13,8 @@ from ltlpipe.verdict.verdict import Statistics
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.search.driver import Interrupt, Limits
+    from ltlpipe.runtime.jobs import Interrupt
+    from ltlpipe.verdict.limits import Limits
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
 

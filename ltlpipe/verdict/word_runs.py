@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
-from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.limits import Limits, drive, finished
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Interrupt
 
 SILENT = None
 """Stands in a word for a step that cannot be observed."""
@@ -83,7 +83,7 @@ def find_run(
 
     Raises
     ------
-    Interrupted
+    StoppedError
         `interrupt` was pressed.
     RuntimeError
         There is no such run: a bug.
@@ -114,10 +114,10 @@ def find_run(
     search = Couvreur99(make_problem(packed, table))
     outcome = drive(search, Limits(), interrupt=interrupt)
     if outcome.reason is not None:
-        raise Interrupted(outcome.reason)
+        raise StoppedError(outcome.reason)
     if outcome.status != Status.FOUND:
         raise RuntimeError("a lift that fails: no run has the word of its reduction")
-    lasso = search.lasso(interrupt)
+    lasso = finished(search.lasso(), None, interrupt)
     ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
     actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
     length = len(lasso.prefix_actions)

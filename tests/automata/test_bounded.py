@@ -9,7 +9,8 @@ import time
 import pytest
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.bounded import call_bounded
+from ltlpipe.runtime.jobs import StoppedError
 
 
 def test_the_result_comes_back():

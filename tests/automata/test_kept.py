@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata import kept
-from ltlpipe.automata.bounded import KEPT, StoppedError, call_bounded
+from ltlpipe.automata.bounded import KEPT, call_bounded
 from ltlpipe.automata.kept import kept_copy, uncounted_cpu_seconds
 from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.jobs import StoppedError
 from tests.strategies import formulas, networks
 
 

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.batch.workers import bounded_map
+from ltlpipe.runtime.jobs import StoppedError
 
 
 def parts(item):

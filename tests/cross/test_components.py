@@ -21,7 +21,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.reduction.components import merging, sharing
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.rers_networks import rers_network
 from ltlpipe.verdict.lifting import Lifter
 from tests.cross.test_agreement import ask, visible_word
@@ -310,7 +310,7 @@ def test_ctrl_c_during_a_joint_walk():
     groups = reduced.groups
     assert {group.lts.n_states for group in groups} == {1}
     loop, last = np.zeros(1, dtype=np.int32), np.zeros(len(groups), dtype=np.int32)
-    with pytest.raises(Interrupted):
+    with pytest.raises(StoppedError):
         Lifter(network, PressedInTime(500)).lift(groups, loop, last, 0)
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
 
 #: Four chains p -> q -> r that have nothing to do with each other.

@@ -12,10 +12,10 @@ import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.symmetry import finding
 from ltlpipe.reduction.symmetry.finding import find_symmetry
 from ltlpipe.runtime import memory as memory_limits
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers

@@ -17,6 +17,7 @@ from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.reduction.symmetry.finding import find_symmetry
+from ltlpipe.runtime.jobs import run
 from ltlpipe.search.symmetric.tables import symbolic_product
 from ltlpipe.systems.packing import pack
 from tests.search.powerset.properties import Underlying
@@ -34,9 +35,10 @@ class Question(NamedTuple):
 
     def automaton(self):
         """The symbolic product."""
-        return symbolic_product(
+        job = symbolic_product(
             self.symmetry, self.packed, self.table, self.letters, stutter=self.stutter
         )
+        return run(job)
 
 
 def question(network, text, *, stutter=False, told=0, seed=None):
