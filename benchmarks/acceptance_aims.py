@@ -22,12 +22,12 @@ from ltlpipe.automata.conditions import disjunction, fin, inf
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.ring import ring
+from ltlpipe.verdict.limits import Limits, drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

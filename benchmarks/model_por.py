@@ -23,10 +23,11 @@ from ltlpipe import LtlpipeError, check, load
 from ltlpipe.automata.letters import universal
 from ltlpipe.reduction.static.groups import find_groups
 from ltlpipe.runtime.jobs import run
-from ltlpipe.search.driver import OVERFLOW, Limits, drive
+from ltlpipe.search.driver import OVERFLOW
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
+from ltlpipe.verdict.limits import Limits, drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.solving import solve
     from ltlpipe.logic.equivalence import action_equivalent
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
-    from ltlpipe.search.scc.components import sccs
+    from ltlpipe.search.scc.scc_enumeration import sccs
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
@@ -58,7 +58,7 @@ _PLACES = {
     "load": "ltlpipe.systems.reading",
     "results": "ltlpipe.batch.results",
     "save": "ltlpipe.systems.writing",
-    "sccs": "ltlpipe.search.scc.components",
+    "sccs": "ltlpipe.search.scc.scc_enumeration",
     "solve": "ltlpipe.batch.solving",
 }
 

@@ -16,7 +16,7 @@ from ltlpipe.batch.slots import CRASH
 from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.tasks import identity_of
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.search.driver import interruptible
+from ltlpipe.runtime.jobs import interruptible
 from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.verdict import UNKNOWN
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Interrupt
 
 RETRIED = (
     UNKNOWN,

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.search.emptiness import ProductLasso
 from ltlpipe.search.exploring import Exploration
-from ltlpipe.search.paths import PathFinder, ProductLasso
+from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Job
 
 
 class DeadlockSearch(Exploration):
@@ -29,17 +30,18 @@ class DeadlockSearch(Exploration):
     def _begin(self) -> None:
         self.registers[Reg.STOPS] = 1
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a shortest way to the deadlock, which repeats itself for ever."""
         state = int(self.registers[Reg.CLOSING])
         goal = np.zeros(self.n_stored, dtype=np.bool_)
         goal[state] = True
-        finder = PathFinder(self, interrupt)
-        prefix = finder.prefix_to(goal)
+        finder = PathFinder(self)
+        prefix = yield from finder.prefix_to(goal)
+        actions, _ = yield from finder.label(prefix)
         return ProductLasso(
             prefix=prefix,
             cycle=np.array([state, state], dtype=np.int32),
-            prefix_actions=finder.label(prefix)[0],
+            prefix_actions=actions,
             cycle_actions=np.array([-1], dtype=np.int32),
         )
 

@@ -7,126 +7,54 @@ and on its stacks, and which kernel advances it.  The driver
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.search.driver import EXTRACTING, advance
+from ltlpipe.search.growth import (
+    MAX_STATES,
+    OutOfMemoryError,
+    affordable_length,
+    total_bytes,
+)
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
-    from ltlpipe.search.driver import Interrupt, Limits
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
 
-_GROWTH = 1.5
 _FIRST_STATES = 1 << 10
-_BUDGET = 1 << 15
 _ROUNDING = 64  # bytes by which packed arrays may exceed what their entries need
-FIRST_ENTRIES = 1 << 10
-"""Entries of a new stack, beside the room that one expansion needs."""
-
-MAX_STATES = 1 << 30
-"""State ids that a stack entry can hold."""
 
 
-class Interrupted(Exception):  # noqa: N818 (not an error: a request)
-    """The extraction of a run was ended by Ctrl-C or by a limit.
+@dataclass(frozen=True)
+class ProductLasso:
+    """An accepting run of the product, with its actions.
 
     Parameters
     ----------
-    reason : str
-        "interrupted", "timeout", "memory" or "max-states".
+    prefix : int32[k + 1]
+        State ids from the initial state to where the cycle begins.
+    cycle : int32[c + 1]
+        State ids from there back to there, c >= 1.
+    prefix_actions, cycle_actions : int32[k], int32[c]
+        Actions of the system; -1 is the repetition of a state without
+        successors.
     """
 
-    def __init__(self, reason: str = "interrupted") -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-class OutOfMemoryError(Exception):
-    """An array would have to grow beyond the limit."""
-
-
-def total_bytes(tables: Any) -> int:
-    """Return the bytes of all arrays in nested tuples; one that stands twice is one."""
-    different = {id(array): array.nbytes for array in _arrays_in(tables)}
-    return int(sum(different.values()))
-
-
-def _arrays_in(tables: Any) -> Iterator[np.ndarray]:
-    if isinstance(tables, np.ndarray):
-        yield tables
-    elif tables is not None:
-        for part in tables:
-            yield from _arrays_in(part)
-
-
-def affordable_length(
-    array: np.ndarray, needed: int, entry_bytes: float, free_bytes: float
-) -> int:
-    """Return how long an array shall be: longer by half, or what memory is left for.
-
-    Parameters
-    ----------
-    array : ndarray
-        It is not changed.
-    needed : int
-        Entries that it shall have at least.
-    entry_bytes : float
-        Bytes of an entry, those of arrays that follow its length included.
-    free_bytes : float
-        What may be taken.
-
-    Raises
-    ------
-    OutOfMemoryError
-        That does not suffice.
-    """
-    length = array.shape[0]
-    affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
-    # Growing by crumbs would take for ever; then the limit is reached.
-    least = max(needed, int(1.05 * length))
-    if affordable < least:
-        raise OutOfMemoryError
-    return int(min(max(least, _GROWTH * length), affordable))
-
-
-def lengthen(arrays: Sequence[np.ndarray], needed: int, free_bytes: float) -> bool:
-    """Make arrays of equal length longer by half if they have too few entries.
-
-    Parameters
-    ----------
-    arrays : sequence of ndarray
-        Resized in place along their first axis; new entries are 0.
-    needed : int
-        Entries that they shall have at least.
-    free_bytes : float
-        What may be taken.
-
-    Returns
-    -------
-    bool
-        Whether they have become longer.
-
-    Raises
-    ------
-    OutOfMemoryError
-        That takes more than `free_bytes`; nothing is changed.
-    """
-    length = arrays[0].shape[0]
-    if needed <= length:
-        return False
-    longer = max(needed, int(_GROWTH * length))
-    if (longer - length) * sum(array.strides[0] for array in arrays) > free_bytes:
-        raise OutOfMemoryError
-    for array in arrays:
-        array.resize((longer, *array.shape[1:]), refcheck=False)
-    return True
+    prefix: np.ndarray
+    cycle: np.ndarray
+    prefix_actions: np.ndarray
+    cycle_actions: np.ndarray
 
 
 class Search(ABC):
@@ -156,12 +84,14 @@ class Search(ABC):
     generalised: ClassVar[bool]  # takes any number of marks, on transitions
     fin_less: ClassVar[bool] = False  # takes conditions without Fin, too
     emerson_lei: ClassVar[bool] = False  # takes every condition
+    unit_work: ClassVar[float] = 1.0  # microseconds per expansion, roughly
     bytes_per_state: float  # beside the state's row and slot
 
     kernel: Callable[..., int]  # advances the search, returns a Status
 
     arrays: Any  # the algorithm's own NamedTuple
     store: Store
+    granted_bytes: float = math.inf  # what the arrays may take, by the latest grant
 
     def __init__(self, problem: Problem, *, known: Search | None = None) -> None:
         if not self.generalised and (problem.n_marks > 1 or not problem.state_based):
@@ -173,7 +103,6 @@ class Search(ABC):
         self.problem = problem
         if problem.ample is not None:
             self.bytes_per_state += self._ample_bytes()
-        self.limits: Limits | None = None  # those it was last driven with
         self.extraction_bytes = 0  # of another search that extracted the lasso
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
@@ -241,14 +170,14 @@ class Search(ABC):
         """Return bool[n_stored]: the states that have been expanded."""
 
     @abstractmethod
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND.
 
         Raises
         ------
-        Interrupted
-            `interrupt` was pressed meanwhile, or the run had to be looked for
-            further and a limit was hit.
+        StoppedError
+            The run had to be looked for further, and memory does not suffice or the
+            limit of states is hit.
         """
 
     @abstractmethod
@@ -276,6 +205,11 @@ class Search(ABC):
                 budget,
             )
         )
+
+    @property
+    def n_steps(self) -> int:
+        """Expansions so far."""
+        return int(self.registers[Reg.EXPANSIONS])
 
     @property
     def n_stored(self) -> int:
@@ -337,27 +271,26 @@ class Search(ABC):
         free = limit_bytes - self.memory_bytes - _ROUNDING
         return affordable_length(array, needed, entry_bytes, free)
 
-    def run_on(self, interrupt: Interrupt | None, limits: Limits | None) -> None:
+    def run_on(self, held_bytes: float = 0) -> Job[None]:
         """Search on to an accepting run that is known to be there.
+
+        Parameters
+        ----------
+        held_bytes : float
+            What others hold meanwhile.
 
         Raises
         ------
-        Interrupted
-            `interrupt` was pressed, or a limit is hit.
+        StoppedError
+            Memory does not suffice, or the limit of states is hit.
         """
-        status = Status.RUNNING
-        while status != Status.FOUND:
-            if interrupt is not None and interrupt.pressed:
-                raise Interrupted
-            if limits is not None and limits.expired:
-                raise Interrupted("timeout")
-            if status == Status.GROW:
-                try:
-                    self.grow(float("inf") if limits is None else limits.memory_bytes)
-                except OutOfMemoryError as error:
-                    raise Interrupted("memory") from error
-            elif status == Status.LIMIT:
-                raise Interrupted("max-states")
-            elif status != Status.RUNNING:
-                raise RuntimeError("the search reported a run that is not there")
-            status = self.step(_BUDGET)
+        outcome = yield from advance(
+            self,
+            max_states=int(self.registers[Reg.MAX_STATES]),
+            phase=EXTRACTING,
+            held_bytes=held_bytes,
+        )
+        if outcome.reason is not None:
+            raise StoppedError(outcome.reason)
+        if outcome.status != Status.FOUND:
+            raise RuntimeError("the search reported a run that is not there")

@@ -28,8 +28,8 @@ from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
 
 _ONE_PLACE = 31
 """Shifts every state id to the one entry of the counters."""
@@ -109,10 +109,7 @@ class Exploration(Search):
         """Return bool[n_stored]: the states that have been expanded."""
         return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
 
-    def lasso(
-        self,
-        interrupt: Interrupt | None = None,  # noqa: ARG002
-    ) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Raise: no run is looked for."""
         raise AssertionError("an exploration finds no run")
 

@@ -13,23 +13,26 @@ more look at every explored transition.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.emptiness import ProductLasso
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.product import successors, visit_known
 from ltlpipe.search.registers import Status
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
 
-_BUDGET = 1 << 15
+_BUDGET = 1 << 14  # states that one call of a kernel looks at
+_STEPS_BACK = 1 << 16  # of a path, walked in Python
 _ALL = 0xFFFFFFFF  # every mark
 
 
@@ -47,6 +50,10 @@ class Breadth(NamedTuple):
     parent: np.ndarray  # int32[n], the state before, -1 where not yet seen
     queue: np.ndarray  # int32[n]
     ends: np.ndarray  # int64[4]: head and tail of the queue, last step's src, dst
+
+
+BREADTH_BYTES = 9
+"""Of a `Breadth`, per stored state."""
 
 
 @njit
@@ -131,27 +138,6 @@ def label_path(expand, product, store, path, seen, wanted, avoid, actions):
     return seen, True
 
 
-@dataclass(frozen=True)
-class ProductLasso:
-    """An accepting run of the product, with its actions.
-
-    Parameters
-    ----------
-    prefix : int32[k + 1]
-        State ids from the initial state to where the cycle begins.
-    cycle : int32[c + 1]
-        State ids from there back to there, c >= 1.
-    prefix_actions, cycle_actions : int32[k], int32[c]
-        Actions of the system; -1 is the repetition of a state without
-        successors.
-    """
-
-    prefix: np.ndarray
-    cycle: np.ndarray
-    prefix_actions: np.ndarray
-    cycle_actions: np.ndarray
-
-
 class PathFinder:
     """Finds paths among the states that a search has expanded.
 
@@ -160,14 +146,23 @@ class PathFinder:
     search : Search
         One that has answered FOUND; its buffers are used, its arrays are not
         changed.
-    interrupt : Interrupt, optional
-        Ends the work when pressed.
+    held_bytes : float
+        What others hold that counts towards the memory of these jobs.
     """
 
-    def __init__(self, search: Search, interrupt: Interrupt | None = None) -> None:
+    def __init__(self, search: Search, held_bytes: float = 0) -> None:
         self.search = search
-        self.interrupt = interrupt
+        self._held_bytes = held_bytes
         self._registers = search.registers.copy()  # statistics stay the search's
+
+    def _progress(self, n_steps: float, own_bytes: float = 0) -> Progress:
+        """Return what is said after so many steps."""
+        search = self.search
+        return Progress(
+            EXTRACTING,
+            work=n_steps * search.unit_work,
+            memory_bytes=search.memory_bytes + self._held_bytes + own_bytes,
+        )
 
     def path(
         self,
@@ -176,7 +171,7 @@ class PathFinder:
         goal: np.ndarray,
         missing: int = 0,
         avoid: int = 0,
-    ) -> np.ndarray:
+    ) -> Job[np.ndarray]:
         """Return a shortest path of at least one step.
 
         Parameters
@@ -196,13 +191,9 @@ class PathFinder:
         -------
         int32[k + 1]
             The states, `start` first, k >= 1.
-
-        Raises
-        ------
-        Interrupted
-            `interrupt` was pressed.
         """
         n = self.search.n_stored
+        yield self._progress(0, BREADTH_BYTES * n)
         flags = (inside * Flag.INSIDE + goal * Flag.GOAL).astype(np.uint8)
         breadth = Breadth(
             flags=flags,
@@ -224,39 +215,53 @@ class PathFinder:
                 np.uint32(avoid),
                 _BUDGET,
             )
-            if self.interrupt is not None and self.interrupt.pressed:
-                raise Interrupted
             if status == Status.FOUND:
-                return _walk_back(breadth, start)
+                return (yield from self._walk_back(breadth, start))
             if status == Status.EMPTY:
                 raise RuntimeError("the search reported a run that is not there")
+            yield self._progress(_BUDGET, BREADTH_BYTES * n)
+
+    def _walk_back(self, breadth: Breadth, start: int) -> Job[np.ndarray]:
+        """Return the path that a finished search found, from its last step back."""
+        src, dst = int(breadth.ends[2]), int(breadth.ends[3])
+        path = [dst, src]
+        while path[-1] != start:
+            path.append(int(breadth.parent[path[-1]]))
+            if len(path) % _STEPS_BACK == 0:
+                yield self._progress(_STEPS_BACK / 4, total_bytes(breadth))
+        return np.array(path[::-1], dtype=np.int32)
 
     def label(
         self, path: np.ndarray, seen: int = 0, wanted: int = _ALL, avoid: int = 0
-    ) -> tuple[np.ndarray, int]:
+    ) -> Job[tuple[np.ndarray, int]]:
         """Return the actions, int32[k], of a path int32[k + 1], and all marks seen."""
         actions = np.empty(len(path) - 1, dtype=np.int32)
         problem = self.search.problem
-        marks, complete = label_path(
-            problem.expand,
-            problem.product,
-            self.search.store,
-            path,
-            np.uint32(seen),
-            np.uint32(wanted),
-            np.uint32(avoid),
-            actions,
-        )
-        if not complete:
-            raise RuntimeError("the search reported a step that is not there")
+        marks = np.uint32(seen)
+        for begin in range(0, len(actions), _BUDGET):
+            if begin:
+                yield self._progress(_BUDGET)
+            marks, complete = label_path(
+                problem.expand,
+                problem.product,
+                self.search.store,
+                path[begin : begin + _BUDGET + 1],
+                np.uint32(marks),
+                np.uint32(wanted),
+                np.uint32(avoid),
+                actions[begin : begin + _BUDGET],
+            )
+            if not complete:
+                raise RuntimeError("the search reported a step that is not there")
         return actions, int(marks)
 
     def shortest_cycle(
         self, start: int, inside: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> Job[tuple[np.ndarray, np.ndarray]]:
         """Return the states, int32[c + 1], and actions of a cycle from `start`."""
-        states = self.path(start, inside, self._only(start))
-        return states, self.label(states)[0]
+        states = yield from self.path(start, inside, self._only(start))
+        actions, _ = yield from self.label(states)
+        return states, actions
 
     def _only(self, state: int) -> np.ndarray:
         chosen = np.zeros(self.search.n_stored, dtype=np.bool_)
@@ -265,7 +270,7 @@ class PathFinder:
 
     def cycle_through(
         self, start: int, inside: np.ndarray, clause: Clause | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> Job[tuple[np.ndarray, np.ndarray]]:
         """Return a cycle from `start` in the SCC `inside` that sees all marks.
 
         With a clause it sees those that the clause wants, and takes no transition
@@ -282,36 +287,39 @@ class PathFinder:
         while full & ~seen or states[-1] != start or len(actions) == 0:
             missing = full & ~seen
             goal = nowhere if missing else home
-            piece = self.path(int(states[-1]), inside, goal, missing, avoid)
-            labels, seen = self.label(piece, seen, full, avoid)
+            start_of_piece = int(states[-1])
+            piece = yield from self.path(start_of_piece, inside, goal, missing, avoid)
+            labels, seen = yield from self.label(piece, seen, full, avoid)
             states = np.concatenate([states, piece[1:]])
             actions = np.concatenate([actions, labels])
         if problem.condition is not None and not problem.condition.satisfied_by(seen):
             raise RuntimeError("the search reported a cycle that is not accepting")
         return states, actions
 
-    def prefix_to(self, goal: np.ndarray) -> np.ndarray:
+    def prefix_to(self, goal: np.ndarray) -> Job[np.ndarray]:
         """Return a shortest path, int32[k + 1], from the initial state to a goal.
 
         goal is bool[n_stored]; the path has no step if the initial state is one.
         """
         if goal[0]:  # the initial state is number 0
             return np.zeros(1, dtype=np.int32)
-        return self.path(0, self.search.visited(), goal)
+        return (yield from self.path(0, self.search.visited(), goal))
 
-    def lasso_through(self, state: int) -> ProductLasso:
+    def lasso_through(self, state: int) -> Job[ProductLasso]:
         """Return a run with a shortest cycle through `state`, which is accepting.
 
         The prefix is a shortest one to this cycle.
         """
-        cycle, actions = self.shortest_cycle(state, self.search.visited())
+        inside = self.search.visited()
+        cycle, actions = yield from self.shortest_cycle(state, inside)
         goal = np.zeros(self.search.n_stored, dtype=np.bool_)
         goal[cycle] = True
-        return self.lasso(self.prefix_to(goal), cycle, actions)
+        prefix = yield from self.prefix_to(goal)
+        return (yield from self.lasso(prefix, cycle, actions))
 
     def lasso_in(
         self, inside: np.ndarray, clause: Clause | None = None
-    ) -> ProductLasso:
+    ) -> Job[ProductLasso]:
         """Return a run that stays in an accepting SCC, bool[n_stored], in the end.
 
         It enters the SCC by a shortest way and collects the marks from there.  With
@@ -324,31 +332,23 @@ class PathFinder:
             The cycle does not satisfy the problem's condition, which is evaluated on
             the marks that it has been seen to carry: a bug of the search.
         """
-        prefix = self.prefix_to(inside)
-        cycle = self.cycle_through(int(prefix[-1]), inside, clause)
-        return self.lasso(prefix, *cycle)
+        prefix = yield from self.prefix_to(inside)
+        cycle = yield from self.cycle_through(int(prefix[-1]), inside, clause)
+        return (yield from self.lasso(prefix, *cycle))
 
     def lasso(
         self, prefix: np.ndarray, cycle: np.ndarray, cycle_actions: np.ndarray
-    ) -> ProductLasso:
+    ) -> Job[ProductLasso]:
         """Return the lasso of a prefix and a cycle that passes where it ends.
 
         The cycle is turned to begin there.
         """
         turn = int(np.flatnonzero(cycle == prefix[-1])[0])
         states = np.roll(cycle[:-1], -turn)
+        prefix_actions, _ = yield from self.label(prefix)
         return ProductLasso(
             prefix=prefix,
             cycle=np.append(states, states[0]),
-            prefix_actions=self.label(prefix)[0],
+            prefix_actions=prefix_actions,
             cycle_actions=np.roll(cycle_actions, -turn),
         )
-
-
-def _walk_back(breadth: Breadth, start: int) -> np.ndarray:
-    """Return the path that a finished search found, from its last step back."""
-    src, dst = int(breadth.ends[2]), int(breadth.ends[3])
-    path = [dst, src]
-    while path[-1] != start:
-        path.append(int(breadth.parent[path[-1]]))
-    return np.array(path[::-1], dtype=np.int32)

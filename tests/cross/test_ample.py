@@ -22,12 +22,12 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
 from tests.automata.test_interrupts import buchi, scrambled, targets
 from tests.cross.test_agreement import ask, visible_word
+from tests.driving import Limits, drive
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import hoa_automata, networks
 

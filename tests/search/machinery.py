@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
 from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.runtime import jobs
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from tests.driving import Limits, drive
 from tests.oracles import reaches
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def outcome_of(search: Any, max_budget: int | None = None) -> Run:
     )
     prefix = cycle = None
     if outcome.status == Status.FOUND:
-        lasso = search.lasso()
+        lasso = jobs.run(search.lasso())
         rows = search.store.rows
         names = rows[:, 0].astype(int)
         prefix = tuple(names[lasso.prefix].tolist())

@@ -17,14 +17,14 @@ from ltlpipe.reduction.ample import relation_of
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.ample import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.emptiness import total_bytes
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.nested.colours import Colour
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.reduced import visit_again
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
+from tests.driving import Limits, drive
 from tests.oracles import compose, reaches
 from tests.search.machinery import outcome_of
 from tests.strategies import networks

@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import check
-from ltlpipe.search.driver import MIB, Limits, drive
+from ltlpipe.runtime import jobs
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.nested.bitstate import BitstateSE05
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.ring import ring
+from tests.driving import Limits, drive
 from tests.search.machinery import (
     automata,
     explicit,
@@ -89,7 +91,7 @@ def test_long_paths_grow_the_stack():
 
     assert drive(search, Limits()).status == Status.FOUND
     search.assert_consistent()
-    lasso = search.lasso()
+    lasso = jobs.run(search.lasso())
     assert len(lasso.prefix) == n - 1
     assert len(lasso.cycle) == 3
     assert search.registers[Reg.VISITED] == n

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe import LTS, LtlpipeError, Network
 from ltlpipe.automata.letters import universal
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.problem import make_problem
-from ltlpipe.search.scc.components import Components
+from ltlpipe.search.scc.scc_enumeration import Components
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
+from tests.driving import Limits, drive
 from tests.oracles import compose, reaches
 from tests.strategies import networks
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from ltlpipe import deadlocks
 from ltlpipe.automata.letters import universal
+from ltlpipe.runtime import jobs
 from ltlpipe.search.deadlocks import DeadlockSearch
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from tests.driving import Limits, drive
 from tests.oracles import compose
 from tests.strategies import networks
 
@@ -76,6 +77,6 @@ def test_where_a_step_stops_changes_nothing(network, budget):
     assert status == drive(whole, Limits()).status
     assert (cut.registers == whole.registers).all()
     if status == Status.FOUND:
-        found, same = cut.lasso(), whole.lasso()
+        found, same = jobs.run(cut.lasso()), jobs.run(whole.lasso())
         assert found.prefix.tolist() == same.prefix.tolist()
         assert found.cycle.tolist() == [cut.registers[Reg.CLOSING]] * 2

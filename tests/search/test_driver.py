@@ -14,12 +14,13 @@ import pytest
 from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime import memory
+from ltlpipe.runtime.jobs import MIB, Interrupt, interruptible
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import MIB, Interrupt, Limits, drive, interruptible
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
+from tests.driving import Limits, drive
 from tests.search.machinery import LOOKS_TWICE, NAMES, WEAK_ONLY
 
 

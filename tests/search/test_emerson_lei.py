@@ -24,13 +24,16 @@ from ltlpipe.automata.conditions import (
     marks_in,
 )
 from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.runtime import jobs
+from ltlpipe.runtime.jobs import Grant
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Interrupt, Limits, drive
+from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc import turns
-from ltlpipe.search.scc.later import useful_states
+from ltlpipe.search.scc.restarts import useful_states
 from ltlpipe.systems.packing import pack
+from tests.driving import Limits, drive
 from tests.oracles import compose, is_accepting
 from tests.search.machinery import (
     NAMES,
@@ -155,7 +158,7 @@ def system_problem(automaton):
 
 def assert_run_of(automaton, search):
     """Replay the actions of a lasso: they lead back to where the cycle begins."""
-    lasso = search.lasso()
+    lasso = jobs.run(search.lasso())
     kinds = [int(action.name) for action in system_of(automaton).actions]
     steps = {}
     for src, marks, dst in automaton.transitions:
@@ -288,7 +291,7 @@ def test_the_systems_marks_follow_the_propertys(automaton, network):
         outcome = drive(search, Limits(), max_budget=3)
         assert (outcome.status == Status.FOUND) == expected
         if expected:
-            search.lasso()  # judges the marks that it has seen
+            jobs.run(search.lasso())  # judges the marks that it has seen
 
 
 def table_of(automaton):
@@ -526,16 +529,14 @@ def test_ctrl_c_in_the_middle_of_an_scc(name):
     search = SEARCHES[name]()(system_problem(automaton))
     stops = 0
     while True:
-        interrupt = Interrupt()
-
-        def press(states, depth, interrupt=interrupt):
-            interrupt.pressed = True
-
-        outcome = drive(
-            search, Limits(), interrupt=interrupt, progress=press, max_budget=7
-        )
-        if outcome.reason != "interrupted":
+        job = advance(search, max_budget=7)
+        next(job)
+        try:
+            job.send(Grant())
+        except StopIteration as end:
+            outcome = end.value
             break
+        job.close()
         stops += 1
     assert outcome.status == Status.EMPTY
     assert stops > n / 7
@@ -646,7 +647,7 @@ def test_a_cycle_that_is_not_accepting_is_not_reported():
     assert drive(search, Limits()).status == Status.FOUND
     search.problem = replace(search.problem, condition=fin(0))
     with pytest.raises(RuntimeError, match="not accepting"):
-        search.lasso()
+        jobs.run(search.lasso())
 
 
 def test_invariants_inside_an_scc():
@@ -684,7 +685,7 @@ def test_a_network_of_one_component_is_its_own_product():
         problem = make_problem(pack(network, letters), table)
         search = SEARCHES[name]()(problem)
         assert drive(search, Limits()).status == Status.FOUND
-        lasso = search.lasso()
+        lasso = jobs.run(search.lasso())
         taken = [names[action] for action in lasso.cycle_actions]
         assert sorted(taken) == ["a", "b"]
         assert len(lasso.prefix_actions) == 0

@@ -11,11 +11,12 @@ from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.letters import PropertyAutomaton, universal
-from ltlpipe.search.driver import Limits, drive
+from ltlpipe.runtime import jobs
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc.tela import Tela
 from ltlpipe.systems.packing import pack
+from tests.driving import Limits, drive
 from tests.oracles import compose, enabled_actions, is_accepting
 from tests.strategies import networks
 
@@ -145,7 +146,7 @@ def test_all_thirty_two_marks():
         sets = [{k} for k in range(n_sets)]
         search = Tela(problem_of(network, sets, strong=strong))
         assert drive(search, Limits()).status == Status.FOUND
-        taken = set(search.lasso().cycle_actions.tolist())
+        taken = set(jobs.run(search.lasso()).cycle_actions.tolist())
         assert taken >= set(range(n_sets))
         with pytest.raises(UnsupportedError, match="33 acceptance marks"):
             problem_of(network, sets, strong=strong, n_marks=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ltlpipe.search.emptiness import OutOfMemoryError, affordable_length, lengthen
+from ltlpipe.search.growth import OutOfMemoryError, affordable_length, lengthen
 
 
 def arrays(length):

@@ -66,7 +66,7 @@ CONDITIONS = """
 import random, warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Limits, drive
+from tests.driving import Limits, drive
 from tests.search.machinery import run
 from tests.search.test_emerson_lei import (
     ONE_BY_ONE, random_automaton, suits, system_problem

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.decoupled.composition import (
     Path,
@@ -47,7 +48,9 @@ from ltlpipe.search.decoupled.splits import (
     write_root,
     write_split_successor,
 )
-from ltlpipe.search.emptiness import (
+from ltlpipe.search.decoupled.work import LabelSteps
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
     OutOfMemoryError,
@@ -58,8 +61,8 @@ from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
-    from ltlpipe.search.driver import Limits
 
 
 class Closing(IntEnum):
@@ -257,7 +260,7 @@ def ndfs_step(
     return Status.RUNNING
 
 
-class DecoupledNDFS:
+class DecoupledNDFS(LabelSteps):
     """The search of Gnad et al. 2021, Fig. 7, as the driver takes it.
 
     Parameters
@@ -277,7 +280,6 @@ class DecoupledNDFS:
 
     def __init__(self, network: DecoupledNetwork, *, stack_test: bool = False) -> None:
         self.network = network
-        self.limits: Limits | None = None
         self.splits, n_split_words = split_tables(network)
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
@@ -295,7 +297,8 @@ class DecoupledNDFS:
 
     def step(self, budget: int) -> Status:
         """Take at most `budget` steps."""
-        return Status(
+        transitions = int(self.registers[Reg.TRANSITIONS])
+        status = Status(
             ndfs_step(
                 self.network.tables,
                 self.splits,
@@ -311,6 +314,8 @@ class DecoupledNDFS:
                 budget,
             )
         )
+        self._count(status, budget, transitions)
+        return status
 
     @property
     def memory_bytes(self) -> int:
@@ -339,8 +344,9 @@ class DecoupledNDFS:
         except MemoryError as error:
             raise OutOfMemoryError from error
 
-    def trace(self) -> GlobalTrace:
+    def trace(self) -> Job[GlobalTrace]:
         """Return the labels of the run that was found; after FOUND."""
+        yield Progress(EXTRACTING, memory_bytes=self.memory_bytes)
         names = self.network.labels
         depth, inner_depth = (
             int(self.registers[r]) for r in (Reg.DEPTH, Reg.INNER_DEPTH)

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.search.decoupled.composition import Path
 from ltlpipe.search.decoupled.dominance import VisitedSets
 from ltlpipe.search.decoupled.lassos import GlobalTrace
@@ -56,7 +57,9 @@ from ltlpipe.search.decoupled.scc_steps import (
     scc_step,
     take_turn,
 )
-from ltlpipe.search.emptiness import (
+from ltlpipe.search.decoupled.work import LabelSteps
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
     OutOfMemoryError,
@@ -66,14 +69,14 @@ from ltlpipe.search.emptiness import (
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
-    from ltlpipe.search.driver import Limits
 
 MAX_REFUTED = 64
 """Cycles that are not there, before the relaxed pass gives up."""
 
 
-class DecoupledSCC:
+class DecoupledSCC(LabelSteps):
     """The search for SCCs, as the driver takes it.
 
     Parameters
@@ -93,7 +96,6 @@ class DecoupledSCC:
 
     def __init__(self, network: DecoupledNetwork) -> None:
         self.network = network
-        self.limits: Limits | None = None
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
         self.registers[Reg.MARK_BITS] = (1 << network.n_marks) - 1
@@ -117,6 +119,7 @@ class DecoupledSCC:
         )
         self._n_refuted = 0
         self._relaxed_states = 0
+        self._candidate: np.ndarray | None = None  # the row before its next turn
         self._trace: GlobalTrace | None = None
         self.visited.add_first(network.initial)
         begin(self.registers, self.path, self.parts)
@@ -128,6 +131,11 @@ class DecoupledSCC:
 
     def step(self, budget: int) -> Status:
         """Follow at most `budget` labels."""
+        if self._trace is not None:
+            return Status.FOUND
+        if self._candidate is not None:
+            return self._follow(budget)
+        transitions = int(self.registers[Reg.TRANSITIONS])
         status = Status(
             scc_step(
                 self.network.tables,
@@ -140,14 +148,10 @@ class DecoupledSCC:
                 budget,
             )
         )
+        self._count(status, budget, transitions)
         if status == Status.FOUND and not self.is_exact:
-            self._trace = self._followed()
-            if self._trace is None:
-                self._n_refuted += 1
-                status = Status.RUNNING
-                if self._n_refuted == MAX_REFUTED:
-                    self._begin_exact()
-        elif status == Status.EMPTY and self.parts.number[0] != DEAD:
+            return self._propose()
+        if status == Status.EMPTY and self.parts.number[0] != DEAD:
             self._begin_exact()
             status = Status.RUNNING
         return status
@@ -165,20 +169,37 @@ class DecoupledSCC:
         depth = int(self.registers[Reg.DEPTH])
         return self.path.cursor[:depth].astype(np.int64) - 1
 
-    def _followed(self) -> GlobalTrace | None:
-        """Return the labels of the candidate if they can be followed for ever."""
+    def _propose(self) -> Status:
+        """Take the cycle on the path for a candidate, to be followed for ever."""
         place, taken = int(self.registers[Reg.CLOSING]), self._labels_taken()
         if place == LOCAL:
-            return self._named(taken[:-1], taken[:0])
+            self._trace = self._named(taken[:-1], taken[:0])
+            return Status.FOUND
         state = self.path.states[place]
-        rows = np.zeros((2, len(self.network.initial)), dtype=np.uint64)
-        rows[0] = before = self.visited.arrays.store.rows[state].copy()
-        # Each turn leads to a subset, as the first one does.
-        while take_turn(self.network.tables, rows, taken[place:]):
+        self._candidate = self.visited.arrays.store.rows[state].copy()
+        return Status.RUNNING
+
+    def _follow(self, budget: int) -> Status:
+        """Follow the candidate; each turn leads to a subset, as the first one does."""
+        place, taken = int(self.registers[Reg.CLOSING]), self._labels_taken()
+        assert self._candidate is not None
+        rows = np.zeros((2, len(self._candidate)), dtype=np.uint64)
+        rows[0] = before = self._candidate
+        cycle = taken[place:]
+        for _ in range(max(budget // len(cycle), 1)):
+            self.n_steps += len(cycle)
+            if not take_turn(self.network.tables, rows, cycle):
+                self._candidate = None
+                self._n_refuted += 1
+                if self._n_refuted == MAX_REFUTED:
+                    self._begin_exact()
+                return Status.RUNNING
             if np.array_equal(rows[0], before):
-                return self._named(taken[:place], taken[place:])
-            before = rows[0].copy()
-        return None
+                self._candidate = None
+                self._trace = self._named(taken[:place], cycle)
+                return Status.FOUND
+            self._candidate = before = rows[0].copy()
+        return Status.RUNNING
 
     def _named(self, prefix: np.ndarray, cycle: np.ndarray) -> GlobalTrace:
         names = self.network.labels
@@ -187,8 +208,9 @@ class DecoupledSCC:
             names[prefix].tolist(), names[cycle].tolist(), middle.copy(), returns=False
         )
 
-    def trace(self) -> GlobalTrace:
+    def trace(self) -> Job[GlobalTrace]:
         """Return the labels of the run that was found; after FOUND."""
+        yield Progress(EXTRACTING, memory_bytes=self.memory_bytes)
         if self._trace is None:
             taken = self._labels_taken()
             if self.registers[Reg.CLOSING] == LOCAL:
@@ -196,8 +218,12 @@ class DecoupledSCC:
             else:
                 root = int(self.parts.roots[int(self.registers[Reg.N_ROOTS]) - 1])
                 start = int(self.parts.live[root])
-                cycle = accepting_cycle(
-                    self.network, self.visited, self.parts.number, start
+                cycle = yield from accepting_cycle(
+                    self.network,
+                    self.visited,
+                    self.parts.number,
+                    start,
+                    self.memory_bytes,
                 )
                 place = int(self.parts.place[start])
                 self._trace = self._named(taken[:place], np.array(cycle))

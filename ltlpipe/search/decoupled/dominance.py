@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
-from ltlpipe.search.emptiness import affordable_length, total_bytes
+from ltlpipe.search.growth import affordable_length, total_bytes
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
     MAX_LOAD,

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
 
 
@@ -36,8 +37,6 @@ class LocalSteps:
         Actions that are global labels.
     held : frozenset of int
         The acceptors, as negative numbers, that ask for this component to accept.
-    interrupt : Interrupt, optional
-        Ends the work when pressed.
     """
 
     def __init__(
@@ -46,11 +45,11 @@ class LocalSteps:
         i: int,
         shared: frozenset[int],
         held: frozenset[int],
-        interrupt: Interrupt | None,
     ) -> None:
-        self._interrupt = interrupt
-        component = network.components[i]
-        index = {
+        self._ticks = Ticks(EXTRACTING)
+        self._component = component = network.components[i]
+        self._shared = shared
+        self._index = index = {
             a.name: k for k, a in enumerate(network.actions) if i in a.participants
         }
         flags = component.accepting
@@ -63,14 +62,20 @@ class LocalSteps:
         self.alphabet = shared & {index[label] for label in component.labels} | held
         self._held = held
         self._targets: dict[tuple[int, int], list[int]] = {}
-        for src, label, dst in component.transitions():
-            action = index[label]
-            if action in shared:
+        self._sources: dict[int, list[int]] = {}
+        self._images: dict[tuple[frozenset[int], int], frozenset[int]] = {}
+
+    def read(self) -> Job[None]:
+        """Read the transitions; before anything else is asked."""
+        for src, label, dst in self._component.transitions():
+            action = self._index[label]
+            if action in self._shared:
                 self._targets.setdefault((src, action), []).append(dst)
             else:
                 self.internal.setdefault(src, []).append((action, dst))
-        self._closures: dict[int, frozenset[int]] = {}
-        self._images: dict[tuple[frozenset[int], int], frozenset[int]] = {}
+                self._sources.setdefault(dst, []).append(src)
+            if self._ticks.over():
+                yield self._ticks.progress
 
     def after(self, state: int, action: int) -> list[int]:
         """Return where a label of the trace leads from a local state."""
@@ -80,45 +85,53 @@ class LocalSteps:
             return [state] if state in self.accepting else []
         return self._targets.get((state, action), [])
 
-    def stop_in_time(self) -> None:
-        """Raise `Interrupted` if Ctrl-C was pressed."""
-        if self._interrupt is not None and self._interrupt.pressed:
-            raise Interrupted
-
-    def reached(self, states: Iterable[int], trace: Sequence[int]) -> frozenset[int]:
+    def reached(
+        self, states: Iterable[int], trace: Sequence[int]
+    ) -> Job[frozenset[int]]:
         """Return the local states reached along global labels."""
-        self.stop_in_time()
-        current = self._closed(states)
+        current = yield from self._closed(states)
         for action in trace:
+            if self._ticks.over(0.1):
+                yield self._ticks.progress
             if action not in self.alphabet:
                 continue
             key = current, action
             if key not in self._images:
-                self._images[key] = self._closed(
-                    dst for state in current for dst in self.after(state, action)
+                self._images[key] = yield from self._closed(
+                    {dst for state in current for dst in self.after(state, action)}
                 )
             current = self._images[key]
         return current
 
-    def _closed(self, states: Iterable[int]) -> frozenset[int]:
-        return frozenset().union(*map(self._closure, states))
-
-    def _closure(self, state: int) -> frozenset[int]:
+    def _closed(self, states: Iterable[int]) -> Job[frozenset[int]]:
         """Return what is reached by internal steps."""
-        if state not in self._closures:
-            seen = {state}
-            todo = [state]
-            while todo:
-                for _, dst in self.internal.get(todo.pop(), ()):
-                    if dst not in seen:
-                        seen.add(dst)
-                        todo.append(dst)
-            self._closures[state] = frozenset(seen)
-        return self._closures[state]
+        seen = set(states)
+        todo = list(seen)
+        while todo:
+            if self._ticks.over(0.5):
+                yield self._ticks.progress
+            for _, dst in self.internal.get(todo.pop(), ()):
+                if dst not in seen:
+                    seen.add(dst)
+                    todo.append(dst)
+        return frozenset(seen)
+
+    def _reaching(self, state: int) -> Job[set[int]]:
+        """Return the states from which internal steps lead to a state."""
+        seen = {state}
+        todo = [state]
+        while todo:
+            if self._ticks.over(0.5):
+                yield self._ticks.progress
+            for src in self._sources.get(todo.pop(), ()):
+                if src not in seen:
+                    seen.add(src)
+                    todo.append(src)
+        return seen
 
     def along(
         self, src: int, dst: int, trace: Sequence[int]
-    ) -> list[list[tuple[int, int]]]:
+    ) -> Job[list[list[tuple[int, int]]]]:
         """Return a run from src to dst along global labels.
 
         Per label, and once more at the end, the steps (action, local state) before
@@ -128,46 +141,55 @@ class LocalSteps:
         own = [k for k, action in enumerate(trace) if action in self.alphabet]
         arrivals = [{src: src}]  # by own label: where it leads to, and where from
         for k in own:
-            self.stop_in_time()
-            before = sorted(self._closed(arrivals[-1]), reverse=True)
+            before = yield from self._closed(arrivals[-1])
+            if self._ticks.over(len(before)):
+                yield self._ticks.progress
             arrivals.append(
-                {after: s for s in before for after in self.after(s, trace[k])}
+                {
+                    after: s
+                    for s in sorted(before, reverse=True)
+                    for after in self.after(s, trace[k])
+                }
             )
-        way = self._chosen(arrivals, dst)
+        way = yield from self._chosen(arrivals, dst)
         parts: list[list[tuple[int, int]]] = []
         segments = iter(way)
         arrived, left = next(segments)
         for action in trace:
+            if self._ticks.over(0.5):
+                yield self._ticks.progress
             if action in self.alphabet:
-                self.stop_in_time()
-                steps = self._internal_way(arrived, left)
+                steps = yield from self._internal_way(arrived, left)
                 arrived, left = next(segments)
                 parts.append([*steps, (action, arrived)])
             else:
                 parts.append([(action, arrived)])
-        parts.append(self._internal_way(arrived, left))
+        parts.append((yield from self._internal_way(arrived, left)))
         return parts
 
     def _chosen(
         self, arrivals: Sequence[dict[int, int]], dst: int
-    ) -> list[tuple[int, int]]:
+    ) -> Job[list[tuple[int, int]]]:
         """Return where to arrive by each label, and from where to take the next."""
         way: list[tuple[int, int]] = []
         for origins in reversed(arrivals):
-            start = next((s for s in origins if dst in self._closure(s)), None)
+            reaching = yield from self._reaching(dst)
+            start = next((s for s in origins if s in reaching), None)
             if start is None:
                 raise RuntimeError("the search reported a run that is not there")
             way.append((start, dst))
             dst = origins[start]
         return way[::-1]
 
-    def _internal_way(self, src: int, dst: int) -> list[tuple[int, int]]:
+    def _internal_way(self, src: int, dst: int) -> Job[list[tuple[int, int]]]:
         """Return the fewest internal steps (action, local state) from src to dst."""
         came: dict[int, tuple[int, int]] = {}
         frontier = [src]
         for state in frontier:  # grows while it is read
             if dst in came or src == dst:
                 break
+            if self._ticks.over(0.5):
+                yield self._ticks.progress
             for action, after in self.internal.get(state, ()):
                 if after not in came:
                     came[after] = (state, action)
@@ -179,23 +201,26 @@ class LocalSteps:
             dst = before
         return way[::-1]
 
-    def internal_cycle(self, state: int) -> list[tuple[int, int]]:
+    def internal_cycle(self, state: int) -> Job[list[tuple[int, int]]]:
         """Return internal steps (action, local state) from a state back to it."""
+        reaching = yield from self._reaching(state)
         for action, dst in self.internal.get(state, ()):
-            if state in self._closure(dst):
-                return [(action, dst), *self._internal_way(dst, state)]
+            if dst in reaching:
+                way = yield from self._internal_way(dst, state)
+                return [(action, dst), *way]
         return []
 
     def orbit(
         self, starts: frozenset[int], trace: Sequence[int], *, accepting: bool
-    ) -> Orbit:
+    ) -> Job[Orbit]:
         """Return a shortest way of turns, along the trace, that comes back.
 
         With `accepting`, each turn begins in an accepting state.
         """
         allowed = self.accepting if accepting else frozenset(range(self.n_states))
-        starts &= allowed
-        turns = {s: self.reached([s], trace) & allowed for s in sorted(starts)}
+        turns: dict[int, frozenset[int]] = {}
+        for state in sorted(starts & allowed):
+            turns[state] = allowed & (yield from self.reached([state], trace))
         for state in turns:
             if state in turns[state]:
                 return Orbit([], [state])
@@ -203,22 +228,48 @@ class LocalSteps:
         frontier = list(turns)
         for state in frontier:  # grows while it is read
             if state not in turns:
-                turns[state] = self.reached([state], trace) & allowed
+                turns[state] = allowed & (yield from self.reached([state], trace))
             for after in sorted(turns[state]):
                 if after not in came:
                     came[after] = state
                     frontier.append(after)
-        rounds = [_shortest_round(turns, state) for state in frontier]
-        rounds = [turn for turn in rounds if turn]
-        if not rounds:
+            if self._ticks.over(len(turns[state])):
+                yield self._ticks.progress
+        best: list[int] = []
+        for state in frontier:
+            found = yield from self._shortest_round(turns, state)
+            if found and (not best or len(found) < len(best)):
+                best = found
+        if not best:
             raise RuntimeError("the search reported a run that is not there")
-        best = min(rounds, key=len)
         way: list[int] = []
         before = came[best[0]]
         while before is not None:
             way.append(before)
             before = came[before]
         return Orbit(way[::-1], best)
+
+    def _shortest_round(
+        self, turns: dict[int, frozenset[int]], start: int
+    ) -> Job[list[int]]:
+        """Return the states of a shortest cycle of turns through `start`, or none."""
+        came = dict.fromkeys(sorted(turns[start]), start)
+        frontier = list(came)
+        for state in frontier:  # grows while it is read
+            if state == start:
+                break
+            for after in sorted(turns[state]):
+                if after not in came:
+                    came[after] = state
+                    frontier.append(after)
+            if self._ticks.over(len(turns[state])):
+                yield self._ticks.progress
+        if start not in came:
+            return []
+        cycle = [came[start]]
+        while cycle[-1] != start:
+            cycle.append(came[cycle[-1]])
+        return cycle[::-1]
 
 
 class Orbit(NamedTuple):
@@ -232,22 +283,3 @@ class Orbit(NamedTuple):
         if turn < len(self.way):
             return self.way[turn]
         return self.round[(turn - len(self.way)) % len(self.round)]
-
-
-def _shortest_round(turns: dict[int, frozenset[int]], start: int) -> list[int]:
-    """Return the states of a shortest cycle of turns through `start`, or none."""
-    came = dict.fromkeys(sorted(turns[start]), start)
-    frontier = list(came)
-    for state in frontier:  # grows while it is read
-        if state == start:
-            break
-        for after in sorted(turns[state]):
-            if after not in came:
-                came[after] = state
-                frontier.append(after)
-    if start not in came:
-        return []
-    cycle = [came[start]]
-    while cycle[-1] != start:
-        cycle.append(came[cycle[-1]])
-    return cycle[::-1]

@@ -12,10 +12,13 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.decoupled.composition import is_enabled, write_successor
+from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.store import find, hash_row
+from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.dominance import VisitedSets
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
@@ -49,6 +52,8 @@ class _Edges:
         Of each state; those of the SCC are not less than that of `start`.
     start : int
         A state of the SCC.
+    ticks : Ticks
+        When to yield.
     """
 
     def __init__(
@@ -57,7 +62,9 @@ class _Edges:
         visited: VisitedSets,
         number: np.ndarray,
         start: int,
+        ticks: Ticks,
     ) -> None:
+        self._ticks = ticks
         self._network = network
         self._visited = visited
         self._number = number
@@ -86,14 +93,17 @@ class _Edges:
 
     def way(
         self, src: int, *, wanted: int = 0, goal: int = -1
-    ) -> tuple[list[int], int, int]:
+    ) -> Job[tuple[list[int], int, int]]:
         """Return labels up to a transition with a wanted mark, or to the goal.
 
         Its target and its marks are returned, too.
         """
         came: dict[int, tuple[int, int]] = {}
         frontier = [src]
+        n_labels = len(self._network.labels)
         for state in frontier:  # grows while it is read
+            if self._ticks.over(10 + n_labels):
+                yield self._ticks.progress
             for label, target, marks in self.leaving(state):
                 if target == goal or marks & wanted:
                     labels = [label]
@@ -108,8 +118,12 @@ class _Edges:
 
 
 def accepting_cycle(
-    network: DecoupledNetwork, visited: VisitedSets, number: np.ndarray, start: int
-) -> list[int]:
+    network: DecoupledNetwork,
+    visited: VisitedSets,
+    number: np.ndarray,
+    start: int,
+    memory_bytes: float = 0,
+) -> Job[list[int]]:
     """Return the labels of a cycle through `start` with all marks.
 
     Parameters
@@ -122,20 +136,24 @@ def accepting_cycle(
         Of each state; those of the SCC are not less than that of `start`.
     start : int
         The root of the SCC.
+    memory_bytes : float
+        What the search holds.
 
     Returns
     -------
     list of int
         Indices of labels.
     """
-    edges = _Edges(network, visited, number, start)
+    ticks = Ticks(EXTRACTING, memory_bytes=memory_bytes)
+    edges = _Edges(network, visited, number, start, ticks)
     cycle: list[int] = []
     state = start
     missing = (1 << network.n_marks) - 1
     while missing:
-        labels, state, marks = edges.way(state, wanted=missing)
+        labels, state, marks = yield from edges.way(state, wanted=missing)
         cycle += labels
         missing &= ~marks
     if state != start or not cycle:
-        cycle += edges.way(state, goal=start)[0]
+        labels, _, _ = yield from edges.way(state, goal=start)
+        cycle += labels
     return cycle

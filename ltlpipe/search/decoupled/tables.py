@@ -99,11 +99,30 @@ class DecoupledNetwork(NamedTuple):
         for i, names in enumerate(self.local_states):
             first, shift = int(tables.first_word[i]), int(tables.shift[i])
             words = row[first : first + int(tables.n_words[i])]
-            bits = int.from_bytes(words.astype("<u8").tobytes(), "little") >> shift
-            sets.append(
-                frozenset(s for k, s in enumerate(names.tolist()) if bits >> k & 1)
-            )
+            octets = np.frombuffer(words.astype("<u8").tobytes(), dtype=np.uint8)
+            bits = np.unpackbits(octets, bitorder="little")[shift : shift + len(names)]
+            sets.append(frozenset(names[bits != 0].tolist()))
         return tuple(sets)
+
+    def watched(self, state: int, action: int) -> list[tuple[int, int]]:
+        """Return where an action can take the monitor from a state, with the marks.
+
+        `action` is -1 - j for acceptor j.
+        """
+        tables, monitor = self.tables, len(self.local_states) - 1
+        first, n_words = int(tables.first_word[monitor]), int(tables.n_words[monitor])
+        found = []
+        for label in np.flatnonzero(self.labels == action).tolist():
+            part = int(tables.first_part[label])  # the monitor's is the first one
+            place = int(tables.first_image[part]) + int(tables.shift[monitor]) + state
+            at = int(tables.image[place])
+            if at < 0:
+                continue
+            row = np.zeros(len(self.initial), dtype=np.uint64)
+            row[first : first + n_words] = tables.sets[at : at + n_words]
+            (dst,) = self.unpack(row)[monitor]
+            found.append((dst, int(self.marks[label, state])))
+        return found
 
     def pack(self, members: Sequence[int], *, closed: bool = False) -> np.ndarray:
         """Return the row uint64[W] of one local state per component.

@@ -34,15 +34,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
-from ltlpipe.search.emptiness import FIRST_ENTRIES, OutOfMemoryError, Search
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import FIRST_ENTRIES, OutOfMemoryError
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, leaves_accepting, successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, find, hash_row, slot_entry
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.problem import Problem
 
 HASHES = 3
@@ -348,7 +349,7 @@ class BitstateSE05(Search):
         """Return bool[n_stored]: the states of the path."""
         return np.asarray(self.arrays.kinds[: self.n_stored] != Kind.WAITING)
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return the run on the stack; the search must have answered FOUND.
 
         It can be long: what has been seen off the path is not known any more.
@@ -357,9 +358,9 @@ class BitstateSE05(Search):
         path = np.flatnonzero(kinds != Kind.WAITING).astype(np.int32)
         start = int(np.flatnonzero(path == self.registers[Reg.CLOSING])[0])
         cycle = np.append(path[start:], path[start])
-        finder = PathFinder(self, interrupt)
-        actions, _ = finder.label(cycle)
-        return finder.lasso(path[: start + 1], cycle, actions)
+        finder = PathFinder(self)
+        actions, _ = yield from finder.label(cycle)
+        return (yield from finder.lasso(path[: start + 1], cycle, actions))
 
     def coverage(self) -> float:
         """Estimate how many of the states met were not taken for visited.

@@ -53,8 +53,8 @@ from ltlpipe.search.reduced import visit_first
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.problem import Problem
 
 
@@ -118,6 +118,9 @@ def dfs_weak_step(expand, product, store, registers, arrays, budget):
     return Status.RUNNING
 
 
+_COUNTS = (Reg.VISITED, Reg.TRANSITIONS, Reg.EXPANSIONS, Reg.MAX_DEPTH)
+
+
 class DFSWeak(SE05):
     """The search of Schwoon & Esparza 2005, Sec. 5.1, in progress.
 
@@ -163,10 +166,11 @@ class ReachTerminal(DFSWeak):
                 "terminal: use --emptiness couvreur99"
             )
         super().__init__(problem)
+        self._has_cycle = True  # on the stack, once the search has answered FOUND
         stutters = problem.product.settings[Setting.STUTTER] != 0
         self.registers[Reg.STOPS] = stutters
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND.
 
         From the accepting state on, the search goes on to the next cycle.  What
@@ -174,15 +178,17 @@ class ReachTerminal(DFSWeak):
 
         Raises
         ------
-        Interrupted
-            `interrupt` was pressed meanwhile, or a limit is hit.
+        StoppedError
+            Memory does not suffice, or the limit of states is hit.
         """
         counted = self.registers.copy()
-        stopped = self.registers[Reg.STOPS] != 0
+        self._has_cycle &= self.registers[Reg.STOPS] == 0
         self.registers[Reg.STOPS] = 0
-        if stopped:
-            self.run_on(interrupt, self.limits)
-        lasso = super().lasso(interrupt)
-        for register in (Reg.VISITED, Reg.TRANSITIONS, Reg.EXPANSIONS, Reg.MAX_DEPTH):
-            self.registers[register] = counted[register]
-        return lasso
+        try:
+            if not self._has_cycle:  # nor if an earlier job was closed
+                yield from self.run_on()
+                self._has_cycle = True
+            return (yield from super().lasso())
+        finally:
+            for register in _COUNTS:
+                self.registers[register] = counted[register]

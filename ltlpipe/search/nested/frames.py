@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import FIRST_ENTRIES
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, property_state, stutter
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
 
 
 @inlined
@@ -116,7 +117,7 @@ class PathSearch(Search):
         top = self.registers[Reg.TOP] if base is None else base
         return stack_frames(self.arrays.stack[:top])
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND.
 
         The cycle is a shortest one through an accepting state of the cycle on
@@ -125,7 +126,7 @@ class PathSearch(Search):
         path = self.frames()
         start = int(np.flatnonzero(path == self.registers[Reg.CLOSING])[0])
         accepting = next(int(s) for s in path[start:] if self._accepts(int(s)))
-        return PathFinder(self, interrupt).lasso_through(accepting)
+        return (yield from PathFinder(self).lasso_through(accepting))
 
     def _accepts(self, state: int) -> bool:
         problem = self.problem

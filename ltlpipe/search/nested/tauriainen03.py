@@ -72,8 +72,8 @@ from ltlpipe.search.product import Setting, at_limit, is_full, visit
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.problem import Problem
 
 
@@ -294,11 +294,11 @@ class Tauriainen03(Search):
         """Return bool[n_stored]: the states that have been expanded."""
         return np.asarray(self.colours() != Colour.WHITE)
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         from ltlpipe.search.scc.couvreur99 import Couvreur99
 
-        return Couvreur99.retrace(self, interrupt)
+        return (yield from Couvreur99.retrace(self))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

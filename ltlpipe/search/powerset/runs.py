@@ -16,22 +16,23 @@ Cost: 12 bytes per active set while it runs, which count towards the limit of me
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.search.emptiness import Interrupted, OutOfMemoryError
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.growth import OutOfMemoryError
 from ltlpipe.search.powerset.checks import operate
 from ltlpipe.search.powerset.index import chain_of
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.powerset.searching import PowersetSearch
 
-_BUDGET = 1 << 12
+_BUDGET = 1 << 10
 
 
 class Front(NamedTuple):
@@ -65,12 +66,6 @@ class SetRun(NamedTuple):
     prefix_marks: np.ndarray
     cycle: np.ndarray
     cycle_marks: np.ndarray
-
-
-@njit
-def call(operation, tables, arrays, row, other):
-    """Call an operation on sets; for Python."""
-    return operate(operation, tables, arrays, row, other)
 
 
 @njit
@@ -158,10 +153,6 @@ class SetRuns:
     ----------
     search : PowersetSearch
         Its index is changed.
-    interrupt : Interrupt, optional
-        Ends the work when pressed.
-    memory_bytes : float
-        What the arrays may take, those of the search included.
 
     Attributes
     ----------
@@ -169,25 +160,18 @@ class SetRuns:
         What its own arrays have taken.
     """
 
-    def __init__(
-        self,
-        search: PowersetSearch,
-        interrupt: Interrupt | None = None,
-        memory_bytes: float = math.inf,
-    ) -> None:
+    def __init__(self, search: PowersetSearch) -> None:
         self.search = search
-        self.interrupt = interrupt
-        self.memory_bytes = memory_bytes
         self.extraction_bytes = 0
         search.index_active()
 
-    def accepting(self) -> SetRun:
+    def accepting(self) -> Job[SetRun]:
         """Return an accepting run of sets.
 
         Raises
         ------
-        Interrupted
-            `interrupt` was pressed, or there is too little memory.
+        StoppedError
+            There is too little memory.
         """
         registers, arrays = self.search.registers, self.search.arrays
         root = int(arrays.roots[registers[Reg.N_ROOTS] - 1])
@@ -196,16 +180,16 @@ class SetRuns:
         initial = [s for s in range(n_initial) if arrays.numbers[s] > 0]
         prefix, prefix_marks = np.array([start]), np.zeros(0, dtype=np.uint32)
         if start not in initial:
-            prefix, prefix_marks = self._path(initial, 1, 0, start)
+            prefix, prefix_marks = yield from self._path(initial, 1, 0, start)
         cycle, marks = [np.array([start])], [np.zeros(0, dtype=np.uint32)]
         missing = int(registers[Reg.ALL_MARKS])
         while missing:
-            path, seen = self._path([int(cycle[-1][-1])], root, missing, -1)
+            path, seen = yield from self._path([int(cycle[-1][-1])], root, missing, -1)
             cycle.append(path[1:])
             marks.append(seen)
             missing &= ~int(np.bitwise_or.reduce(seen))
         if len(cycle) == 1 or cycle[-1][-1] != start:
-            path, seen = self._path([int(cycle[-1][-1])], root, 0, start)
+            path, seen = yield from self._path([int(cycle[-1][-1])], root, 0, start)
             cycle.append(path[1:])
             marks.append(seen)
         return SetRun(
@@ -214,13 +198,13 @@ class SetRuns:
 
     def _path(
         self, starts: list[int], lowest: int, wanted: int, goal: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> Job[tuple[np.ndarray, np.ndarray]]:
         """Return a shortest path of sets, at least one step long, and its marks."""
         numbers = self.search.arrays.numbers
-        front = self._new_front(len(starts))
+        front = yield from self._new_front(len(starts))
         front.queue[: len(starts)] = starts
         front.parent[numbers[starts] - 1] = np.array(starts) + 1
-        self._spread(front, lowest, wanted, goal)
+        yield from self._spread(front, lowest, wanted, goal)
         state, other, last = front.ends[2:].tolist()
         states, marks = [other], [last]
         while state not in starts:
@@ -231,12 +215,22 @@ class SetRuns:
         states.append(state)
         return np.array(states[::-1]), np.array(marks[::-1], dtype=np.uint32)
 
-    def _new_front(self, n_starts: int) -> Front:
+    def _progress(self, n_sets: int = 0) -> Progress:
+        """Return what is said after so many sets."""
+        search = self.search
+        return Progress(
+            EXTRACTING,
+            work=n_sets * search.unit_work,
+            memory_bytes=search.memory_bytes + self.extraction_bytes,
+        )
+
+    def _new_front(self, n_starts: int) -> Job[Front]:
         """Return the arrays of a search from so many sets, if there is memory."""
         n = int(self.search.registers[Reg.COUNT])
         self.extraction_bytes = FRONT_BYTES * n
-        if self.search.memory_bytes + self.extraction_bytes > self.memory_bytes:
-            raise Interrupted("memory")
+        grant = yield self._progress()
+        if self.search.memory_bytes + self.extraction_bytes > grant.memory_bytes:
+            raise StoppedError(MEMORY)
         return Front(
             queue=np.zeros(n, dtype=np.int32),
             parent=np.zeros(n, dtype=np.int32),
@@ -244,12 +238,10 @@ class SetRuns:
             ends=np.array([0, n_starts, 0, 0, 0], dtype=np.int64),
         )
 
-    def _spread(self, front: Front, lowest: int, wanted: int, goal: int) -> None:
+    def _spread(self, front: Front, lowest: int, wanted: int, goal: int) -> Job[None]:
         search = self.search
         operations = search.operations
         while True:
-            if self.interrupt is not None and self.interrupt.pressed:
-                raise Interrupted
             reached = spread(
                 operations.successors,
                 operations.includes,
@@ -267,13 +259,14 @@ class SetRuns:
                 return
             if reached == -1:
                 raise RuntimeError("the search reported a run that is not there")
+            grant = yield self._progress(_BUDGET)
             if reached == -2:
-                self._grow()
+                self._grow(grant.memory_bytes)
 
-    def _grow(self) -> None:
-        """Make room for more results of an operation."""
+    def _grow(self, memory_bytes: float) -> None:
+        """Make room for more results of an operation, within the memory of all."""
         self.search.registers[Reg.MORE] = 1
         try:
-            self.search.grow(self.memory_bytes - self.extraction_bytes)
+            self.search.grow(memory_bytes - self.extraction_bytes)
         except OutOfMemoryError as error:
-            raise Interrupted("memory") from error
+            raise StoppedError(MEMORY) from error

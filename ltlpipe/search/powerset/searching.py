@@ -5,11 +5,13 @@ The kernels are in `ltlpipe.search.powerset.checks`, with source and cost.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.search.emptiness import (
+from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
     OutOfMemoryError,
@@ -24,6 +26,7 @@ from ltlpipe.search.powerset.checks import (
     REMOVED,
     TEC,
     Arrays,
+    operate,
     powerset_step,
 )
 from ltlpipe.search.powerset.index import Index, enlist_all, rehash
@@ -31,13 +34,18 @@ from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Limits
     from ltlpipe.search.powerset.automaton import PowersetAutomaton
 
 KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
 """The checks by name."""
 
 _FIRST_RESULTS = 1 << 8
+
+
+@njit
+def call(operation, tables, arrays, row, other):
+    """Call an operation on sets; for Python."""
+    return operate(operation, tables, arrays, row, other)
 
 
 class PowersetSearch:
@@ -66,10 +74,12 @@ class PowersetSearch:
         Whether the answer is FOUND; it stays so, whatever is stepped on.
     """
 
+    unit_work: ClassVar[float] = 20.0  # microseconds per set, roughly
+    granted_bytes: float = math.inf
+
     def __init__(self, automaton: PowersetAutomaton, name: str) -> None:
         self.automaton = automaton
         self.name = name
-        self.limits: Limits | None = None
         self.approximate_states: int | None = None
         self.has_found = False
         self.operations = automaton.operations()
@@ -115,6 +125,11 @@ class PowersetSearch:
         for register in (Reg.COUNT, Reg.N_ROOTS, Reg.DEPTH):
             self.registers[register] = 0
         self.registers[Reg.TOP] = n_initial
+
+    @property
+    def n_steps(self) -> int:
+        """Sets expanded so far."""
+        return int(self.registers[Reg.EXPANSIONS])
 
     @property
     def n_stored(self) -> int:
@@ -176,8 +191,6 @@ class PowersetSearch:
         return bool(self._call(self.operations.includes, row, other))
 
     def _call(self, operation: Any, row: np.ndarray, other: np.ndarray) -> int:
-        from ltlpipe.search.powerset.runs import call
-
         arrays = self.arrays
         return int(call(operation, self.automaton.tables, arrays, row, other))
 

@@ -46,7 +46,8 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.ample import Reduction
-from ltlpipe.search.emptiness import FIRST_ENTRIES, Search, total_bytes
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import FIRST_ENTRIES, total_bytes
 from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
 from ltlpipe.search.nested.colours import (
     Colour,
@@ -61,8 +62,8 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.intervals import bury, is_live
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
 
 REMOVED = -1
 """The number of a state that was an SCC of its own."""
@@ -253,25 +254,25 @@ class Couvreur99(Search):
     arrays: Arrays
 
     @classmethod
-    def retrace(cls, known: Search, interrupt: Interrupt | None) -> ProductLasso:
+    def retrace(cls, known: Search) -> Job[ProductLasso]:
         """Return an accepting run where another search knows that there is one.
 
         Parameters
         ----------
         known : Search
             One that has answered FOUND; its store is used.
-        interrupt : Interrupt, optional
-            Ends the work when pressed.
 
         Raises
         ------
-        Interrupted
-            `interrupt` was pressed, or a limit of `known` is hit.
+        StoppedError
+            Memory does not suffice, or the limit of states is hit.
         """
         search = cls(known.problem, known=known)
-        search.run_on(interrupt, known.limits)
+        search.registers[Reg.MAX_STATES] = known.registers[Reg.MAX_STATES]
+        held_bytes = total_bytes(known.arrays)
+        yield from search.run_on(held_bytes)
         known.extraction_bytes = total_bytes(search.arrays)
-        return search.lasso(interrupt)
+        return (yield from search._run(held_bytes))
 
     def _new_arrays(self, n_states: int) -> Arrays:
         entries = self._stack_room() + FIRST_ENTRIES
@@ -353,11 +354,16 @@ class Couvreur99(Search):
         last = np.append(self.arrays.dead_last[:n_dead], -1)  # of interval -1
         return np.asarray(numbers <= last[np.searchsorted(first, numbers, "right") - 1])
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
+        return (yield from self._run())
+
+    def _run(self, held_bytes: float = 0) -> Job[ProductLasso]:
+        """Return a short accepting run while others hold so many bytes."""
         root = self.registers[Reg.N_ROOTS] - 1
         clause = implied_clause(self.problem, int(self.arrays.root_marks[root]))
-        return PathFinder(self, interrupt).lasso_in(self.accepting_scc(), clause)
+        finder = PathFinder(self, held_bytes)
+        return (yield from finder.lasso_in(self.accepting_scc(), clause))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -10,13 +10,13 @@ on On-The-Fly Verification Algorithms", TACAS 2005, give it in Fig. 7.
 
 Differences from the source:
 
-- Current and its numbers are as `ltlpipe.search.scc.current` describes them.
+- Current and its numbers are as `ltlpipe.search.scc.tarjan_stack` describes them.
 - ``post(s)`` is computed once per visit, in the order "known states first":
   lines 15-18 run for all known successors when `s` is entered.
 - The argument ``goal`` of a call is the last accepting state on the path, so a
   stack of the accepting ones takes its place.
 
-Cost: see `ltlpipe.search.scc.current`, and four bytes per state on the path; one
+Cost: see `ltlpipe.search.scc.tarjan_stack`, and four bytes per state on the path; one
 look at every transition.
 """
 
@@ -30,7 +30,7 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.current import (
+from ltlpipe.search.scc.tarjan_stack import (
     ACCEPTING,
     FRAME,
     SELF_LOOP,
@@ -43,8 +43,8 @@ from ltlpipe.search.scc.current import (
 )
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
 
 
 @inlined
@@ -130,9 +130,8 @@ class GV04(CurrentSearch):
     kernel = staticmethod(gv04_step)
     keeps_goals = True
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         goal = self.arrays.goals[self.registers[Reg.N_GOALS] - 1]
-        return PathFinder(self, interrupt).lasso_through(
-            int(self.arrays.current[goal - 1])
-        )
+        state = int(self.arrays.current[goal - 1])
+        return (yield from PathFinder(self).lasso_through(state))

@@ -46,7 +46,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import Clause
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.emptiness import FIRST_ENTRIES
+from ltlpipe.search.growth import FIRST_ENTRIES
 from ltlpipe.search.marks import read_marks, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, visit_successors
@@ -59,13 +59,12 @@ from ltlpipe.search.scc.couvreur99 import (
     merge,
     push_root,
 )
-from ltlpipe.search.scc.fstates import NOTED, note
-from ltlpipe.search.scc.later import begin_later, next_start, useful_states
+from ltlpipe.search.scc.fin_successors import NOTED, note
+from ltlpipe.search.scc.restarts import begin_later, next_start, useful_states
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso, Search
     from ltlpipe.search.problem import Problem
 
 _OF_ONE_PAIR = (
@@ -302,17 +301,17 @@ class Rabin(Couvreur99):
             return np.ones(self.n_stored, dtype=np.bool_)
         return np.asarray((numbers != 0) & (numbers != NOTED))
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         if self._fin_less:
-            return super().lasso(interrupt)
+            return (yield from super().lasso())
         marks = int(self.arrays.root_marks[self.registers[Reg.N_ROOTS] - 1])
         fin, inf = self.arrays.pair.tolist()
         clauses = self.arrays.clauses
         infs = [inf] if clauses is None else clauses.tolist()
         seen = [inf for inf in infs if marks & inf == inf]
         clause = Clause(fin, min(seen, key=int.bit_count))
-        return PathFinder(self, interrupt).lasso_in(self.accepting_scc(), clause)
+        return (yield from PathFinder(self).lasso_in(self.accepting_scc(), clause))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

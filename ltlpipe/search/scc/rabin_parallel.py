@@ -1,14 +1,17 @@
-"""The pairs of ``rabin`` in threads of their own (``--emptiness rabin-parallel``).
+"""The pairs of ``rabin`` side by side (``--emptiness rabin-parallel``).
 
-Every Fin set has a search of its own, as in `ltlpipe.search.scc.rabin`, and all of
-them run at the same time: kernels release the interpreter's lock.  The first
-accepting pair wins, the first one in order if there are several in the same step.
+Every Fin set has a search of its own, as in `ltlpipe.search.scc.rabin`.  They take
+turns of `TURN` expansions, as many at a time as there are workers, each in a thread of
+its own: kernels release the interpreter's lock.  One worker needs no thread.  The first
+accepting pair wins, the first one in order if there are several in the same turn; so
+neither threads nor budgets decide which one it is.
 
 Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
 Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Sec. 3.3.1: all pairs at
 once, one worker for each.
 
-Differences from the source: there, P workers may also share a pair.
+Differences from the source: there, P workers may also share a pair, and there is one
+for each pair at least.
 
 No two threads write to one array: each search has a store, and buffers for successors,
 of its own.  So nothing that one pair has stored helps another, and n pairs need n
@@ -48,6 +51,9 @@ _BUFFERS = (
 )
 _SUMS = (Reg.TRANSITIONS, Reg.EXPANSIONS)
 
+TURN = 1 << 14
+"""Expansions of a search before the next one's turn."""
+
 
 def with_own_buffers(problem: Problem) -> Problem:
     """Return the same problem with buffers that no other search uses."""
@@ -61,24 +67,46 @@ def with_own_buffers(problem: Problem) -> Problem:
 
 
 class RabinParallel(Rabin):
-    """All searches of Bloemen et al. 2019, Algorithm 1, in progress at once.
+    """All searches of Bloemen et al. 2019, Algorithm 1, in progress side by side.
 
     The first one is this object itself; when another one finds a run, this object
     takes over its arrays, as if the search had been its own.
+
+    Parameters
+    ----------
+    problem : Problem
+        The product to search.
+    known : Search, optional
+        A search over the same product that has ended; its store is taken over.
+    workers : int
+        Most threads at a time.
     """
 
     name = "rabin-parallel"
 
-    def __init__(self, problem: Problem, *, known: Search | None = None) -> None:
+    def __init__(
+        self, problem: Problem, *, known: Search | None = None, workers: int = 1
+    ) -> None:
         groups: dict[int, list[Clause]] = {}
         for pair in pairs_of(problem):
             groups.setdefault(pair.fin, []).append(pair)
         first, *others = groups.values() or [[]]
         self._others: list[Rabin] = []
+        self._workers = workers
         super().__init__(problem, known=known, pairs=first)
         self._others = [Rabin(with_own_buffers(problem), pairs=p) for p in others]
-        self._ended: set[Rabin] = set()
+        self._waiting: list[Rabin] = [self, *self._others]
+        self._left: dict[Rabin, int] = {}  # expansions of the turns that are running
+        self._found: list[Rabin] = []
         self._short: list[Rabin] = []
+        self._is_summed = False
+
+    @property
+    def n_steps(self) -> int:
+        """Expansions of all searches so far."""
+        if self._is_summed:
+            return super().n_steps
+        return super().n_steps + sum(other.n_steps for other in self._others)
 
     @property
     def memory_bytes(self) -> int:
@@ -101,32 +129,51 @@ class RabinParallel(Rabin):
         return search.step(budget)
 
     def step(self, budget: int) -> Status:
-        """Expand at most `budget` states in every search."""
-        running = [s for s in (self, *self._others) if s not in self._ended]
-        if len(running) == 1:
-            answers = [self._advance(running[0], budget)]
-        else:
-            with ThreadPoolExecutor(len(running)) as threads:
-                answers = list(threads.map(lambda s: self._advance(s, budget), running))
-        status = dict(zip(running, answers, strict=True))
-        self._short = [s for s in running if status[s] == Status.GROW]
-        for search in running:
-            if status[search] == Status.FOUND:
-                self._take_over(search)
+        """Expand at most `budget` states in every search whose turn it is."""
+        while not self._left:
+            if self._found:
+                self._take_over(min(self._found, key=[self, *self._others].index))
                 return Status.FOUND
-            if status[search] == Status.EMPTY:
-                self._ended.add(search)
-        left = [answer for answer in answers if answer != Status.EMPTY]
-        for answer in (Status.LIMIT, Status.GROW):
-            if answer in left:
+            if not self._waiting:
+                self._sum_up()
+                return Status.EMPTY
+            self._left = dict.fromkeys(self._waiting[: self._workers], TURN)
+            del self._waiting[: self._workers]
+        status = self._advance_all(budget)
+        self._short = [s for s in status if status[s] == Status.GROW]
+        for search, answer in status.items():
+            if answer == Status.FOUND:
+                self._found.append(search)
+            ended = answer in (Status.FOUND, Status.EMPTY)
+            if ended or (answer == Status.RUNNING and self._left[search] <= 0):
+                del self._left[search]
+            if answer == Status.RUNNING and search not in self._left:
+                self._waiting.append(search)
+        for answer in (Status.GROW, Status.LIMIT):
+            if answer in status.values():
                 return answer
-        if left:
-            return Status.RUNNING
-        self._sum_up()
-        return Status.EMPTY
+        return Status.RUNNING
+
+    def _advance_all(self, budget: int) -> dict[Rabin, Status]:
+        """Advance the searches whose turn it is; return what they answer."""
+        running = list(self._left)
+
+        def advance(search: Rabin) -> Status:
+            before = int(search.registers[Reg.EXPANSIONS])
+            status = self._advance(search, min(budget, self._left[search]))
+            self._left[search] -= int(search.registers[Reg.EXPANSIONS]) - before
+            return status
+
+        if len(running) == 1:
+            return {running[0]: advance(running[0])}
+        with ThreadPoolExecutor(len(running)) as threads:
+            return dict(zip(running, threads.map(advance, running), strict=True))
 
     def _sum_up(self) -> None:
-        """Add what the other searches have counted."""
+        """Add what the other searches have counted, once."""
+        if self._is_summed:
+            return
+        self._is_summed = True
         for other in self._others:
             for register in _SUMS:
                 self.registers[register] += other.registers[register]

@@ -11,10 +11,10 @@ trivial and one of its states accepts.
 
 Differences from the source:
 
-- Current and its numbers are as `ltlpipe.search.scc.current` describes them.
+- Current and its numbers are as `ltlpipe.search.scc.tarjan_stack` describes them.
 - ``post(s)`` is computed once per visit, in the order "known states first".
 
-Cost: see `ltlpipe.search.scc.current`; one look at every transition.
+Cost: see `ltlpipe.search.scc.tarjan_stack`; one look at every transition.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.current import (
+from ltlpipe.search.scc.tarjan_stack import (
     ACCEPTING,
     FRAME,
     SELF_LOOP,
@@ -40,8 +40,8 @@ from ltlpipe.search.scc.current import (
 )
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
 
 
 @inlined
@@ -114,9 +114,9 @@ class Tarjan72(CurrentSearch):
     name = "tarjan72"
     kernel = staticmethod(tarjan72_step)
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         inside = np.zeros(self.n_stored, dtype=np.bool_)
         root = self.arrays.path[self.registers[Reg.DEPTH] - 1]
         inside[self.arrays.current[root - 1 : self.registers[Reg.N_CURRENT]]] = True
-        return PathFinder(self, interrupt).lasso_in(inside)
+        return (yield from PathFinder(self).lasso_in(inside))

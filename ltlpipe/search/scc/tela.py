@@ -26,11 +26,12 @@ Differences from the source:
 - Where a condition does not hold of all its marks together, two alternatives of it are
   searched first, each in a pass of its own, as if they were Rabin pairs.  So a
   cycle that avoids some marks is found before the SCC around it is complete, which
-  can be the whole product.  The passes take turns (`ltlpipe.search.scc.turns`), so a
-  cycle that is near to where the search begins is found soon by whichever pass can
-  find it.  With n pairs there are at most n + 1 passes then, if n > 3,
-  and n otherwise; and what rabin finds in its k-th pair is found in pass k, if k < 3,
-  or pass k + 1 (where both take the pairs in the same order).
+  can be the whole product.  The passes take turns
+  (`ltlpipe.search.scc.round_robin`), so a cycle that is near to where the search
+  begins is found soon by whichever pass can find it.  With n pairs there are at
+  most n + 1 passes then, if n > 3, and n otherwise; and what rabin finds in its k-th
+  pair is found in pass k, if k < 3, or pass k + 1 (where both take the pairs in the
+  same order).
 - Partial SCCs are judged, too, which finds cycles before an SCC is complete.
 - How a condition is split: see `ltlpipe.search.acceptance`.
 
@@ -61,19 +62,20 @@ from ltlpipe.search.acceptance import (
     passes_of,
     tabulate,
 )
-from ltlpipe.search.emptiness import FIRST_ENTRIES, Search, total_bytes
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import FIRST_ENTRIES, total_bytes
 from ltlpipe.search.marks import mark_bits, mark_words
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.fstates import NOTED
-from ltlpipe.search.scc.later import begin_later, useful_states
+from ltlpipe.search.scc.fin_successors import NOTED
+from ltlpipe.search.scc.restarts import begin_later, useful_states
+from ltlpipe.search.scc.round_robin import OF_A_PASS, Pass, turn_of
 from ltlpipe.search.scc.tela_steps import Arrays, Level, tela_step
-from ltlpipe.search.scc.turns import OF_A_PASS, Pass, turn_of
 
 if TYPE_CHECKING:
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.problem import Problem
 
 _FIRST_ROWS = 8
@@ -182,10 +184,8 @@ class Tela(Search):
 
     def _has_room(self) -> bool:
         """Whether there is memory for the arrays of one pass more."""
-        if self.limits is None:
-            return True
         # Its stacks are not longer than those of the pass that runs.
-        free = self.limits.memory_bytes - self.memory_bytes
+        free = self.granted_bytes - self.memory_bytes
         return total_bytes(self.arrays) <= free
 
     def _take_turns(self) -> None:
@@ -267,14 +267,14 @@ class Tela(Search):
             return np.ones(self.n_stored, dtype=np.bool_)
         return np.asarray((numbers != 0) & (numbers != NOTED))
 
-    def lasso(self, interrupt: Interrupt | None = None) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         root = self.registers[Reg.N_ROOTS] - 1
         begin = self.arrays.roots[root] - 1
         inside = np.zeros(self.n_stored, dtype=np.bool_)
         inside[self.arrays.current[begin : self.registers[Reg.N_CURRENT]]] = True
         clause = implied_clause(self.problem, int(self.arrays.root_marks[root]))
-        return PathFinder(self, interrupt).lasso_in(inside, clause)
+        return (yield from PathFinder(self).lasso_in(inside, clause))
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -19,9 +19,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.search.driver import TABULATING
+from ltlpipe.search.ticks import Ticks
+
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
+    from ltlpipe.runtime.jobs import Job
+
+_ENTRIES = 1 << 22
+"""Entries of a table that are looked at at a time."""
+
+_ENTRIES_PER_UNIT = 500
+"""That take about a microsecond."""
 
 
 class Edge(NamedTuple):
@@ -41,7 +51,7 @@ class Phase(NamedTuple):
 
 def phases_of(
     symmetry: Symmetry, automaton: PropertyAutomaton, letters: np.ndarray
-) -> list[list[Phase]]:
+) -> Job[list[list[Phase]]]:
     """Return the phases of each state of a property automaton.
 
     Parameters
@@ -55,6 +65,7 @@ def phases_of(
         an action is the letter without them.
     """
     known: dict[frozenset[int], tuple[int, ...]] = {}
+    ticks = Ticks(TABULATING)
     phases = []
     for state in range(automaton.n_states):
         by_blocks: dict[tuple[int, ...], list[Edge]] = defaultdict(list)
@@ -63,10 +74,15 @@ def phases_of(
             parts = _by_marks(edge.letters, automaton.system_marks)
             for part in parts:
                 if part not in known:
-                    known[part] = _alike(symmetry, np.isin(letters, list(part)))
+                    allowed = np.isin(letters, list(part))
+                    known[part] = yield from _alike(symmetry, allowed, ticks)
             blocks = common_blocks([known[part] for part in parts])
             by_blocks[blocks].append(edge)
+            if ticks.over(10 * len(edge.letters) + symmetry.n_members):
+                yield ticks.progress
         phases.append([Phase(*item) for item in by_blocks.items()])
+        if ticks.over(automaton.n_letters):
+            yield ticks.progress
     return phases
 
 
@@ -93,12 +109,21 @@ def _by_marks(letters: tuple[int, ...], system_marks: int) -> list[frozenset[int
     return [frozenset(part) for part in parts.values()]
 
 
-def _alike(symmetry: Symmetry, allowed: np.ndarray) -> tuple[int, ...]:
+def _alike(
+    symmetry: Symmetry, allowed: np.ndarray, ticks: Ticks
+) -> Job[tuple[int, ...]]:
     """Return, for each member, the first whose swap leaves a set of actions as it is.
 
     `allowed` is bool[n_actions].
     """
-    kept = (allowed[symmetry.action_swaps] == allowed).all(axis=1)
+    swaps = symmetry.action_swaps
+    kept = np.zeros(len(swaps), dtype=np.bool_)
+    n_rows = max(_ENTRIES // max(swaps.shape[1], 1), 1)
+    for begin in range(0, len(swaps), n_rows):
+        part = swaps[begin : begin + n_rows]
+        kept[begin : begin + n_rows] = (allowed[part] == allowed).all(axis=1)
+        if ticks.over(part.size / _ENTRIES_PER_UNIT):
+            yield ticks.progress
     blocks: list[int] = []
     for member in range(symmetry.n_members):
         first = member
@@ -108,6 +133,8 @@ def _alike(symmetry: Symmetry, allowed: np.ndarray) -> tuple[int, ...]:
                 first = earlier
                 break
         blocks.append(first)
+        if ticks.over(member / 4):
+            yield ticks.progress
     return tuple(blocks)
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+from ltlpipe.search.driver import TABULATING
 from ltlpipe.search.powerset.automaton import PowersetAutomaton, Tables
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.search.symmetric.decomposition import symbolic_decompose
@@ -25,13 +27,16 @@ from ltlpipe.search.symmetric.layout import (
     Sym,
     blocks_behind,
 )
-from ltlpipe.search.symmetric.phases import common_blocks, phases_of
+from ltlpipe.search.symmetric.phases import Phase, common_blocks, phases_of
 from ltlpipe.search.symmetric.product import symbolic_successors
+from ltlpipe.search.symmetric.sizes import product_bytes
+from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.systems.fields import Field
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.packing import PackedNetwork
 
 _MAX_COLOURS = 1 << 55
@@ -69,7 +74,7 @@ def symbolic_product(
     *,
     stutter: bool = False,
     closes: bool = False,
-) -> PowersetAutomaton:
+) -> Job[PowersetAutomaton]:
     """Return the symbolic product of a symmetric network and a property.
 
     Parameters
@@ -92,10 +97,16 @@ def symbolic_product(
     ------
     UnsupportedError
         The product has more than 32 marks, or members have too many colours.
+    StoppedError
+        The tables would take more memory than is granted; they are not made.
 
     Source: Baarir & Duret-Lutz 2006, Def. 12.
     """
     n_marks = _count_marks(packed, automaton)
+    needed = product_bytes(symmetry, packed, automaton)
+    grant = yield Progress(TABULATING)
+    if needed > grant.memory_bytes:
+        raise StoppedError(MEMORY)
     blocks = blocks_behind(packed.initial.shape[0], symmetry.n_members)
     ints = _Ints()
     ints.header[Sym.STUTTER] = stutter
@@ -106,7 +117,8 @@ def symbolic_product(
     _append_layout(ints, packed, blocks)
     _append_swaps(ints, symmetry)
     _append_colours(ints, symmetry, packed)
-    _append_phases(ints, symmetry, automaton, letters)
+    phases = yield from phases_of(symmetry, automaton, letters)
+    yield from _append_phases(ints, symmetry, automaton, phases)
     table = ints.joined()
     return PowersetAutomaton(
         successors=symbolic_successors,
@@ -280,10 +292,13 @@ def _append_moved(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int
 
 
 def _append_phases(
-    ints: _Ints, symmetry: Symmetry, automaton: PropertyAutomaton, letters: np.ndarray
-) -> None:
+    ints: _Ints,
+    symmetry: Symmetry,
+    automaton: PropertyAutomaton,
+    phases: list[list[Phase]],
+) -> Job[None]:
     """Append the phases of each state of the property, and their transitions."""
-    phases = phases_of(symmetry, automaton, letters)
+    ticks = Ticks(TABULATING)
     first = np.cumsum([0, *map(len, phases)])
     cells = np.zeros((int(first[-1]), PHASE), dtype=np.int64)
     for cell, phase in zip(cells, (p for own in phases for p in own), strict=True):
@@ -300,6 +315,8 @@ def _append_phases(
             ints.append(offsets),
             ints.append(edges),
         )
+        if ticks.over(automaton.n_letters + len(edges)):
+            yield ticks.progress
     closures = [common_blocks([phase.blocks for phase in own]) for own in phases]
     everyone = np.searchsorted(symmetry.class_of, symmetry.class_of)  # first of class
     ints.header[Sym.CLOSURES] = ints.append(

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.composition import lowest_bit
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.search.decoupled.dominance import (
@@ -19,11 +18,13 @@ from ltlpipe.search.decoupled.dominance import (
     find_dominating,
     has_room,
 )
-from ltlpipe.search.driver import Limits, Outcome, drive
+from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring
+from tests.driving import Limits, drive
 from tests.search.decoupled.examples import figure_4_left, figure_4_right, figure_8
+from tests.search.decoupled.jobs import decoupled_of
 from tests.search.decoupled.reference import Search
 from tests.strategies import networks
 
@@ -51,7 +52,7 @@ def call_lowest_bit(word):
 
 def run(network, *, limits=None, budget=None):
     """A search in which nothing accepts, so that it visits everything once."""
-    decoupled = decouple(network)
+    decoupled = decoupled_of(network)
     nothing = np.zeros_like(decoupled.initial)
     tables = decoupled.tables._replace(accepting=nothing, references=nothing)
     search = DecoupledNDFS(decoupled._replace(tables=tables))
@@ -173,4 +174,4 @@ def test_limits_end_the_exploration():
     assert drive(search, Limits()) == Outcome(Status.EMPTY)
     assert visited_states(search) == visited_states(whole)
     assert run(network, limits=Limits(memory_mib=0.001))[1].reason == "memory"
-    assert run(network, limits=Limits(deadline=time.monotonic()))[1].reason == "timeout"
+    assert run(network, limits=Limits(timeout=0))[1].reason == "timeout"

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
-from ltlpipe.search.decoupled.building import decouple
+from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
-from ltlpipe.search.driver import Limits, Outcome, drive
+from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.random_networks import random_network
+from tests.driving import Limits, drive
 from tests.oracles import accepting_run_exists
 from tests.search.decoupled.examples import (
     figure_4_left,
@@ -19,6 +20,7 @@ from tests.search.decoupled.examples import (
     figure_5,
     figure_8,
 )
+from tests.search.decoupled.jobs import decoupled_of
 from tests.search.decoupled.reference import Search
 from tests.strategies import networks
 
@@ -28,7 +30,7 @@ NETWORKS = networks(
 
 
 def run(network, *, stack=False, budget=None, limits=None):
-    search = DecoupledNDFS(decouple(network), stack_test=stack)
+    search = DecoupledNDFS(decoupled_of(network), stack_test=stack)
     outcome = drive(search, limits or Limits(), max_budget=budget)
     search.visited.assert_consistent()
     search.seen.assert_consistent()
@@ -37,7 +39,7 @@ def run(network, *, stack=False, budget=None, limits=None):
 
 def outer_trace(search):
     """The labels on the outer stack, whatever closed the cycle."""
-    trace = search.trace()
+    trace = run_job(search.trace())
     before = trace.cycle[: trace.cycle.index(-1)] if trace.cycle else []
     return trace.prefix + before
 
@@ -77,7 +79,7 @@ def test_where_a_step_stops_changes_nothing(network, stack, budget):
     assert ended == expected
     assert cut.statistics() == uncut.statistics()
     if ended.status == Status.FOUND:
-        assert cut.trace() == uncut.trace()
+        assert run_job(cut.trace()) == run_job(uncut.trace())
 
 
 @pytest.mark.parametrize(
@@ -102,8 +104,8 @@ def test_the_cycle_of_figure_5_is_found():
     network = figure_5()
     search, outcome = run(network)
     assert outcome.status == Status.FOUND
-    assert search.trace().prefix == []
-    assert names(network, search.trace().cycle[1:]) == ["l1", "l2"]
+    assert run_job(search.trace()).prefix == []
+    assert names(network, run_job(search.trace()).cycle[1:]) == ["l1", "l2"]
     assert run(figure_5(cycle=False))[1] == Outcome(Status.EMPTY)
 
 
@@ -111,8 +113,8 @@ def test_example_1():
     """Fig. 8: two inner searches, the second one closes the cycle of G."""
     network = figure_8()
     search, _ = assert_as_plain(network)
-    assert names(network, search.trace().prefix) == ["l1", "l6"]
-    assert names(network, search.trace().cycle[1:]) == ["l7", "l7"]
+    assert names(network, run_job(search.trace()).prefix) == ["l1", "l6"]
+    assert names(network, run_job(search.trace()).cycle[1:]) == ["l7", "l7"]
     statistics = search.statistics()
     assert statistics["decoupled_states"] == 6
     assert statistics["inner_searches"] == 2

@@ -12,16 +12,16 @@ from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.reduction.alphabet import letters_of
-from ltlpipe.search.decoupled.building import decouple
+from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
-from ltlpipe.search.decoupled.lassos import lasso
 from ltlpipe.search.decoupled.monitors import counted, monitor_of
 from ltlpipe.search.decoupled.scc_steps import DEAD
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.random_networks import random_network
+from tests.driving import Limits, drive
 from tests.oracles import satisfies, spot_verdict
+from tests.search.decoupled.jobs import decoupled_of, extracted
 from tests.search.decoupled.reference import Composition
 from tests.strategies import networks
 
@@ -47,7 +47,7 @@ def asked(network, text, acceptance="tgba"):
 
 
 def run(network, monitor, *, budget=None, limits=None):
-    search = DecoupledSCC(decouple(network, monitor))
+    search = DecoupledSCC(decoupled_of(network, monitor))
     outcome = drive(search, limits or Limits(), max_budget=budget)
     assert_consistent(search)
     return search, outcome
@@ -83,10 +83,10 @@ def test_answers_as_spot(network, text):
     monitor = asked(network, text)
     search, outcome = run(network, monitor)
     assert (outcome.status == Status.FOUND) == expected
-    nested = DecoupledNDFS(decouple(network, counted(monitor)))
+    nested = DecoupledNDFS(decoupled_of(network, counted(monitor)))
     assert (drive(nested, Limits()).status == Status.FOUND) == expected
     for found in (search, nested) if expected else ():
-        ours = lasso(network, found.trace(), found.network)
+        ours = extracted(network, found)
         assert not satisfies(formula.spot, *word(network, ours))
 
 
@@ -99,7 +99,7 @@ def test_where_a_step_stops_changes_nothing(network, text, budget):
     assert ended == expected
     assert cut.statistics() == uncut.statistics()
     if ended.status == Status.FOUND:
-        assert cut.trace() == uncut.trace()
+        assert run_job(cut.trace()) == run_job(uncut.trace())
 
 
 @given(NETWORKS, st.one_of(FORMULAS, HARD))
@@ -110,7 +110,9 @@ def test_dead_states_accept_nothing(network, text):
     rows = search.visited.arrays.store.rows
     numbers = search.parts.number[: search.visited.n_stored]
     for state in np.flatnonzero(numbers == DEAD)[:4]:
-        again = DecoupledSCC(decouple(network, monitor)._replace(initial=rows[state]))
+        again = DecoupledSCC(
+            decoupled_of(network, monitor)._replace(initial=rows[state])
+        )
         assert drive(again, Limits()).status == Status.EMPTY
 
 
@@ -137,7 +139,7 @@ def test_a_cycle_that_is_found_in_the_exact_pass():
             break
     else:
         pytest.fail("no such network")
-    found = lasso(network, search.trace(), search.network)
+    found = extracted(network, search)
     assert not satisfies(parse(text).spot, *word(network, found))
 
 

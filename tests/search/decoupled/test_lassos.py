@@ -6,26 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, Network
-from ltlpipe.search.decoupled.building import decouple
+from ltlpipe import LTS, Network, check
+from ltlpipe.runtime.jobs import Grant
+from ltlpipe.search import ticks
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
-from ltlpipe.search.decoupled.lassos import lasso
-from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.verdict.replay import replay_run
 from ltlpipe.verdict.verdict import Lasso
+from tests.driving import Limits, drive
 from tests.search.decoupled.examples import figure_5, figure_8
+from tests.search.decoupled.jobs import decoupled_of, extracted, extraction
 from tests.strategies import networks
 
 
 def replayed(network, *, stack=False):
     """The lasso of a network, and how it was found; None if there is none."""
-    search = DecoupledNDFS(decouple(network), stack_test=stack)
+    search = DecoupledNDFS(decoupled_of(network), stack_test=stack)
     if drive(search, Limits()).status != Status.FOUND:
         return None
-    actions, states, length = lasso(network, search.trace(), search.network)
+    actions, states, length = extracted(network, search)
     names = [network.actions[a].name for a in actions]
     found = Lasso(names[:length], names[length:], actions, states)
     replay_run(network, found)
@@ -111,20 +111,10 @@ def test_rounds_of_lemma_1(periods, rounds):
     assert closing == (Closing.STACK if rounds > 1 else Closing.REFERENCES)
 
 
-class Soon:
-    """Is pressed when it has been asked often enough."""
-
-    def __init__(self, patience):
-        self.patience = patience
-
-    @property
-    def pressed(self):
-        self.patience -= 1
-        return self.patience < 0
-
-
-def test_one_long_turn_is_interrupted():
-    """Ctrl-C is noticed on the way along a trace, not only between turns."""
+@pytest.mark.parametrize("stop", [1, 2, 10, 100])
+def test_one_long_turn_is_stopped(stop, monkeypatch):
+    """A job yields on the way along a trace, not only between turns."""
+    monkeypatch.setattr(ticks, "_TURN", 20)
     rings = [
         LTS.from_transitions(
             [(s, "g", (s + 1) % p) for s in range(p)], accepting=[0] if p < 7 else None
@@ -132,10 +122,48 @@ def test_one_long_turn_is_interrupted():
         for p in (2, 3, 5, 7)
     ]
     network = Network(rings)
-    search = DecoupledNDFS(decouple(network))
+    search = DecoupledNDFS(decoupled_of(network))
     assert drive(search, Limits()).status == Status.FOUND
-    for patience in (0, 1, 10, 100):
-        with pytest.raises(Interrupted, match="interrupted"):
-            lasso(network, search.trace(), search.network, Soon(patience))
-    found = lasso(network, search.trace(), search.network, Soon(10**5))
+    job = extraction(network, search)
+    next(job)
+    for _ in range(stop):
+        job.send(Grant())
+    job.close()
+    found = extracted(network, search)
     assert len(found.actions) == found.length + 210
+
+
+def rings_apart(periods, *, guarded):
+    """Rings that share no label; each can be anywhere after the first one.
+
+    Each ring goes round by two transitions that the property watches, or by labels of
+    its own that a partner shares.
+    """
+    components = []
+    for i, p in enumerate(periods):
+        steps = [(s, f"g{i}", (s + 1) % p) for s in range(p)]
+        start = [(p, "start", s) for s in range(p)]
+        components.append(LTS.from_transitions([*start, *steps], initial=p))
+        partner = [(0, "start", 1), (1, f"g{i}", 1)]
+        components.append(LTS.from_transitions(partner, accepting=[1]))
+    return Network(components)
+
+
+@pytest.mark.parametrize("emptiness", ["decoupled-scc", "decoupled-ndfs"])
+@pytest.mark.parametrize(
+    ("formula", "most"),
+    [("F G !g0", 2), ("!(G F g0 & G F g1 & G F g2 & G F g3)", 64)],
+    ids=["one", "all"],
+)
+def test_rings_that_share_nothing_go_round_one_after_the_other(
+    formula, most, emptiness
+):
+    """Coprime periods add up; they are not multiplied (17 * 19 * 23 * 29 turns)."""
+    network = rings_apart((17, 19, 23, 29), guarded=False)
+    options = {"emptiness": emptiness, "reduce": "decoupled", "timeout": 60}
+    verdict = check(network, formula, **options)
+    assert verdict.verdict == "violated"
+    if most == 2:
+        assert len(verdict.lasso.cycle) <= 29
+    else:
+        assert len(verdict.lasso.cycle) <= 17 + 19 + 23 + 29

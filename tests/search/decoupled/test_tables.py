@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from ltlpipe import LTS, Network
-from ltlpipe.search.decoupled.building import decouple
 from ltlpipe.search.decoupled.tables import WORD_BITS
 from tests.search.decoupled.examples import figure_8
+from tests.search.decoupled.jobs import decoupled_of
 from tests.search.decoupled.reference import Composition
 from tests.strategies import networks
 
@@ -29,7 +29,7 @@ def named(decoupled, i, place):
 
 def assert_tables_are_those_of(network):
     """Every closure, image and mask is what the plain composition computes."""
-    decoupled, plain = decouple(network), Composition(network)
+    decoupled, plain = decoupled_of(network), Composition(network)
     tables = decoupled.tables
     assert decoupled.unpack(decoupled.initial) == plain.initial
     assert decoupled.labels.tolist() == plain.global_actions
@@ -88,7 +88,7 @@ def test_sets_beyond_a_word(sizes):
 
 def test_bits_of_components_do_not_overlap():
     """Small components share a word, each with bits of its own."""
-    tables = decouple(figure_8()).tables
+    tables = decoupled_of(figure_8()).tables
     assert tables.first_word.tolist() == [0, 0]
     assert int(tables.mask[0]) & int(tables.mask[1]) == 0
 
@@ -97,6 +97,6 @@ def test_unreachable_states_and_idle_labels():
     """A label that a participant never reaches is never enabled."""
     one = LTS.from_transitions([(0, "g", 0)])
     two = LTS.from_transitions([(0, "x", 0), (1, "g", 1)])
-    decoupled = decouple(Network([one, two]))
+    decoupled = decoupled_of(Network([one, two]))
     assert [len(s) for s in decoupled.local_states] == [1, 1]
     assert decoupled.tables.sources.tolist() == [1 << int(decoupled.tables.shift[0]), 0]

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.search.powerset.runs import call
-from ltlpipe.search.powerset.searching import PowersetSearch
+from ltlpipe.search.powerset.searching import PowersetSearch, call
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.runtime import jobs
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.powerset import searching
 from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
 from ltlpipe.search.powerset.runs import FRONT_BYTES, SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
+from tests.driving import Limits, drive
 from tests.search.powerset.reference import Reference, random_sets
 from tests.search.powerset.test_explicit import explicit
 
@@ -27,6 +28,11 @@ COUNTED = (
     Reg.MAX_DEPTH,
     Reg.STORED,
 )
+
+
+def within(memory_bytes, job):
+    """The result of a job that may hold so many bytes."""
+    return jobs.run(job, Limits(memory_mib=memory_bytes / jobs.MIB))
 
 
 def run(automaton, name):
@@ -67,7 +73,7 @@ def counted(search):
 
 def assert_real(sets, search):
     """The run of sets that was found is one, and accepting."""
-    found = SetRuns(search).accepting()
+    found = jobs.run(SetRuns(search).accepting())
     rows = search.store.rows
     prefix = [states_of(row) for row in rows[found.prefix]]
     cycle = [states_of(row) for row in rows[found.cycle]]
@@ -190,11 +196,11 @@ def test_a_run_within_a_limit_of_memory():
     search = closed_path(n)
     enough = search.memory_bytes + FRONT_BYTES * n
 
-    runs = SetRuns(search, memory_bytes=enough)
-    assert len(runs.accepting().prefix) > 1
+    runs = SetRuns(search)
+    assert len(within(enough, runs.accepting()).prefix) > 1
     assert runs.extraction_bytes == FRONT_BYTES * n
-    with pytest.raises(Interrupted) as stopped:
-        SetRuns(search, memory_bytes=enough - 1).accepting()
+    with pytest.raises(StoppedError) as stopped:
+        within(enough - 1, SetRuns(search).accepting())
     assert stopped.value.reason == "memory"
 
 
@@ -207,8 +213,8 @@ def test_an_answer_stays(name):
         if not found:
             continue
         before = counted(search)
-        with pytest.raises(Interrupted):
-            SetRuns(search, memory_bytes=0).accepting()
+        with pytest.raises(StoppedError):
+            within(0, SetRuns(search).accepting())
         assert drive(search, Limits()).status == Status.FOUND
         assert counted(search) == before
         assert_real(sets, search)
@@ -233,13 +239,13 @@ def test_results_that_outgrow_their_room_during_extraction():
         search.arrays = search.arrays._replace(**little)
         count = int(search.registers[Reg.COUNT])
         memory = search.memory_bytes + FRONT_BYTES * count + spare
-        runs = SetRuns(search, memory_bytes=memory)
+        runs = SetRuns(search)
         if fits:
-            assert len(runs.accepting().cycle) == 3
+            assert len(within(memory, runs.accepting()).cycle) == 3
             assert len(search.arrays.ids) >= 3
         else:
-            with pytest.raises(Interrupted) as stopped:
-                runs.accepting()
+            with pytest.raises(StoppedError) as stopped:
+                within(memory, runs.accepting())
             assert stopped.value.reason == "memory"
 
 

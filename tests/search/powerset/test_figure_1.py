@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.powerset.checks import REMOVED
 from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
 from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
+from tests.driving import Limits, drive
 from tests.search.powerset.properties import Called, Underlying, assert_powerset
 from tests.search.powerset.reference import Plain, Reference, Sets
 

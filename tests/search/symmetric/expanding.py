@@ -35,9 +35,10 @@ class Question(NamedTuple):
 
     def automaton(self):
         """The symbolic product."""
-        return symbolic_product(
+        job = symbolic_product(
             self.symmetry, self.packed, self.table, self.letters, stutter=self.stutter
         )
+        return run(job)
 
 
 def question(network, text, *, stutter=False, told=0, seed=None):

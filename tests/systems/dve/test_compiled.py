@@ -11,13 +11,13 @@ import pytest
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.syntax import Element, Name, Number, Operation, Text
 from ltlpipe.runtime.kernels.jit import INTERPRETED, expand_pointer
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.dve.model import load_dve, read_dve_model
 from ltlpipe.systems.packing_kernels import Select
 from ltlpipe.systems.propositions.evaluating import evaluate
+from tests.driving import Limits, drive
 from tests.systems.dve.plain import plain_expand, successors
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "dve").glob("*.dve"))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.letters import universal
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
@@ -19,6 +18,7 @@ from ltlpipe.systems.pnml.families import dining, kanban, token_ring
 from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
 from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
 from ltlpipe.systems.pnml.writing import pnml_text, save_pnml
+from tests.driving import Limits, drive
 from tests.oracles import reachable_markings
 from tests.strategies import AWKWARD_LABELS, petri_nets
 

@@ -12,7 +12,7 @@ PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe.automata.letters import universal
-from ltlpipe.search.driver import Limits, drive
+from tests.driving import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg

@@ -14,7 +14,6 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Deadlock, Taken
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
-from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
@@ -26,6 +25,7 @@ from ltlpipe.systems.pnml.net import MAX_TOKENS, PetriNet, Place, Transition
 from ltlpipe.systems.pnml.packing import pack_net
 from ltlpipe.systems.pnml.widths import MAX_BITS, Widths
 from ltlpipe.systems.propositions.evaluating import evaluate
+from tests.driving import Limits, drive
 from tests.oracles import reachable_markings
 from tests.strategies import petri_nets
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
-from ltlpipe.search.decoupled import breadth
-from ltlpipe.search.decoupled.breadth import Breadth, shortest_trace
-from ltlpipe.search.decoupled.building import decouple
-from ltlpipe.search.driver import Limits, drive
+from ltlpipe.search.decoupled import shortest_trace
+from ltlpipe.search.decoupled.shortest_trace import Breadth
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.random_networks import random_network
+from tests.driving import Limits, drive
 from tests.oracles import compose
+from tests.search.decoupled.jobs import decoupled_of, trace_of
 from tests.strategies import networks
 
 NETWORKS = networks(max_components=4, max_states=4, max_transitions=8, internal=("d",))
@@ -51,12 +51,12 @@ def fewest_labels(network, start):
 def test_as_few_labels_as_there_can_be(network, data):
     """From the initial state, and from any reachable state back to itself."""
     states, _ = compose(network)
-    decoupled = decouple(network)
+    decoupled = decoupled_of(network)
     goal = data.draw(st.sampled_from(states))
-    found = shortest_trace(decoupled, decoupled.initial, goal)
+    found = trace_of(decoupled, decoupled.initial, goal)
     expected = fewest_labels(network, states[0])
     assert (None if found is None else len(found)) == expected.get(goal)
-    found = shortest_trace(decoupled, decoupled.pack(goal, closed=True), goal)
+    found = trace_of(decoupled, decoupled.pack(goal, closed=True), goal)
     expected = fewest_labels(network, goal)
     assert (None if found is None else len(found)) == expected.get(goal)
 
@@ -65,7 +65,7 @@ def test_as_few_labels_as_there_can_be(network, data):
 def test_where_a_step_stops_changes_nothing(network, data, budget):
     """The labels and the states visited are those of the uncut search."""
     goal = data.draw(st.sampled_from(compose(network)[0]))
-    decoupled = decouple(network)
+    decoupled = decoupled_of(network)
     cut, uncut = (
         Breadth(decoupled, decoupled.initial, decoupled.pack(goal)) for _ in range(2)
     )
@@ -86,8 +86,8 @@ def test_the_way_round_a_ring():
             LTS.from_transitions([(0, "g", 0), (0, "i", 1), (1, "g", 0)]),
         ]
     )
-    decoupled = decouple(network)
-    ways = [shortest_trace(decoupled, decoupled.initial, [s, 1]) for s in (1, 2)]
+    decoupled = decoupled_of(network)
+    ways = [trace_of(decoupled, decoupled.initial, [s, 1]) for s in (1, 2)]
     assert [len(way) for way in ways] == [4, 5]
     assert {network.actions[a].name for way in ways for a in way} == {"g"}
 
@@ -95,16 +95,16 @@ def test_the_way_round_a_ring():
 def test_it_gives_up_in_time(monkeypatch):
     """A longer trace is known anyway."""
     network = random_network(4, seed=1, local_ratio=0.2)
-    decoupled = decouple(network)
+    decoupled = decoupled_of(network)
     goal = [int(states[-1]) for states in decoupled.local_states]
-    monkeypatch.setattr(breadth, "MOST_STATES", 50)
-    assert shortest_trace(decoupled, decoupled.initial, goal) is None
+    monkeypatch.setattr(shortest_trace, "MOST_STATES", 50)
+    assert trace_of(decoupled, decoupled.initial, goal) is None
 
 
 def test_rows_of_composed_states():
     """`pack` is the inverse of `unpack`; closed it has what internal steps reach."""
     network = random_network(3, seed=2, n_states=(60, 90), local_ratio=0.5)
-    decoupled = decouple(network)
+    decoupled = decoupled_of(network)
     members = [int(states[-1]) for states in decoupled.local_states]
     row = decoupled.pack(members)
     assert decoupled.unpack(row) == tuple(frozenset([m]) for m in members)

@@ -8,7 +8,7 @@ from itertools import islice, product
 
 from ltlpipe.reduction.symmetry.detection import find_symmetry
 from ltlpipe.runtime.jobs import run
-from ltlpipe.search.symmetric.within import Within
+from ltlpipe.search.symmetric.preimages import Preimages
 from tests.search.symmetric.networks import random_symmetric
 
 
@@ -19,7 +19,7 @@ def assert_complete(rng, network, symmetry):
     if any(symmetry.canonical[c][local[c]] < 0 for m in symmetry.members for c in m):
         return 0  # no run gets there
     blocks = [rng.randrange(2) for _ in symmetry.members]
-    within = Within(symmetry, local, blocks, lambda: None)
+    preimages = Preimages(symmetry, local, blocks)
 
     def look(state):
         """What tells states of the set from others, roles left out."""
@@ -49,7 +49,8 @@ def assert_complete(rng, network, symmetry):
                 c: sorted({s for s, d in arcs[k] if d == after[c]})
                 for k, c in enumerate(who)
             }
-            found = list(within.completed(tuple(after), sources))
+            ways = preimages.completed(tuple(after), sources)
+            found = [before for before in ways if before is not None]
             expected = []
             for states in product(*sources.values()):
                 before = list(after)

@@ -17,7 +17,7 @@ from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.product import Product, Setting
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.couvreur99 import REMOVED
-from ltlpipe.search.scc.fstates import pick
+from ltlpipe.search.scc.fin_successors import pick
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,15 +17,15 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ltlpipe.reduction.symmetry.group import Symmetry
 
 Local = tuple[int, ...]
 
 
-class Within:
-    """What all states of a set have in common.
+class Preimages:
+    """Sources of steps into the states of a set, by what those have in common.
 
     Parameters
     ----------
@@ -35,20 +35,11 @@ class Within:
         The states of its components in one state of the set.
     blocks : list of int
         The block of each member.
-    look_up : callable
-        Called now and then; what it raises is passed on.
     """
 
-    def __init__(
-        self,
-        symmetry: Symmetry,
-        local: Local,
-        blocks: list[int],
-        look_up: Callable[[], None],
-    ) -> None:
+    def __init__(self, symmetry: Symmetry, local: Local, blocks: list[int]) -> None:
         self._symmetry = symmetry
         self._blocks = blocks
-        self._look_up = look_up
         inside = {c for member in symmetry.members for c in member}
         inside.update(symmetry.moved)
         self._fixed = {c: s for c, s in enumerate(local) if c not in inside}
@@ -56,8 +47,10 @@ class Within:
 
     def completed(
         self, after: Local, sources: Mapping[int, Sequence[int]]
-    ) -> Iterator[Local]:
+    ) -> Iterator[Local | None]:
         """Yield the states from which a step leads to `after`.
+
+        None is yielded wherever the search for the next one may take long.
 
         Parameters
         ----------
@@ -83,9 +76,11 @@ class Within:
         if min(left.values()) < 0:
             return
         others = [c for c in self._symmetry.moved if c in sources]
-        for _ in self._chosen(before, moving, sources, left):
+        for chosen in self._chosen(before, moving, sources, left):
+            if not chosen:
+                yield None
+                continue
             for states in product(*(sources[c] for c in others)):
-                self._look_up()
                 for component, state in zip(others, states, strict=True):
                     before[component] = state
                 yield tuple(before)
@@ -106,17 +101,20 @@ class Within:
         moving: list[int],
         sources: Mapping[int, Sequence[int]],
         left: Counter[tuple[int, ...]],
-    ) -> Iterator[None]:
-        """Write sources of members to `before`, in each way that leaves nobody over."""
+    ) -> Iterator[bool]:
+        """Write sources of members to `before`, in each way that leaves nobody over.
+
+        Yields True for each, and False between two steps of the search for it.
+        """
         options = [self._options(member, before, sources) for member in moving]
         order = sorted(range(len(moving)), key=lambda k: len(options[k]))
         trail = [iter(options[k]) for k in order[:1]]
         taken: list[tuple[int, ...]] = []
         if not order:
-            yield
+            yield True
             return
         while trail:
-            self._look_up()
+            yield False
             depth = len(trail) - 1
             if len(taken) > depth:
                 left[taken.pop()] += 1
@@ -132,7 +130,7 @@ class Within:
             if depth + 1 < len(order):
                 trail.append(iter(options[order[depth + 1]]))
             else:
-                yield
+                yield True
 
     def _options(
         self, member: int, before: list[int], sources: Mapping[int, Sequence[int]]

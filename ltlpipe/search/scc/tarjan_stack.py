@@ -25,7 +25,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined
-from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import FIRST_ENTRIES
 from ltlpipe.search.product import leaves_accepting, visit
 from ltlpipe.search.registers import Reg
 

@@ -30,16 +30,17 @@ from ltlpipe.search.decoupled.dominance import (
     find_dominating,
     has_room,
 )
-from ltlpipe.search.driver import Limits, drive
-from ltlpipe.search.emptiness import MAX_STATES, Interrupted, total_bytes
+from ltlpipe.search.decoupled.work import LabelSteps
+from ltlpipe.search.driver import EXTRACTING, advance
+from ltlpipe.search.growth import MAX_STATES, total_bytes
 from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
-    from ltlpipe.search.driver import Interrupt
 
 MOST_STATES = 100_000
 """States of a search for a shorter trace, before the longer one is taken."""
@@ -93,8 +94,8 @@ def breadth_step(tables, visited, known, registers, origins, goal, fresh, budget
     return Status.RUNNING
 
 
-class Breadth:
-    """The search, as the driver takes it.
+class Breadth(LabelSteps):
+    """The search, as `advance` takes it.
 
     Parameters
     ----------
@@ -108,7 +109,6 @@ class Breadth:
         self, network: DecoupledNetwork, start: np.ndarray, goal: np.ndarray
     ) -> None:
         self.network = network
-        self.limits: Limits | None = None
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
         self.registers[Reg.VISITED] = 1
@@ -124,7 +124,8 @@ class Breadth:
 
     def step(self, budget: int) -> Status:
         """Follow at most `budget` labels."""
-        return Status(
+        transitions = int(self.registers[Reg.TRANSITIONS])
+        status = Status(
             breadth_step(
                 self.network.tables,
                 self.visited.arrays,
@@ -136,6 +137,8 @@ class Breadth:
                 budget,
             )
         )
+        self._count(status, budget, transitions)
+        return status
 
     @property
     def memory_bytes(self) -> int:
@@ -162,8 +165,7 @@ def shortest_trace(
     network: DecoupledNetwork,
     start: np.ndarray,
     members: Sequence[int],
-    interrupt: Interrupt | None = None,
-) -> list[int] | None:
+) -> Job[list[int] | None]:
     """Return a shortest global trace of one label or more to a composed state.
 
     Parameters
@@ -174,23 +176,19 @@ def shortest_trace(
         A decoupled state.
     members : sequence of int
         A local state of each component, and of the monitor if there is one.
-    interrupt : Interrupt, optional
-        Ends the search when pressed.
 
     Returns
     -------
     list of int or None
-        Actions, -1 - j for acceptor j; None if `MOST_STATES` were not enough.
-
-    Raises
-    ------
-    Interrupted
-        `interrupt` was pressed.
+        Actions, -1 - j for acceptor j; None if `MOST_STATES` or memory were not enough.
     """
     search = Breadth(network, start, network.pack(members))
-    outcome = drive(search, Limits(max_states=MOST_STATES), interrupt=interrupt)
-    if outcome.reason == "interrupted":
-        raise Interrupted
+    outcome = yield from advance(
+        search,
+        max_states=MOST_STATES,
+        phase=EXTRACTING,
+        held_bytes=total_bytes(network.tables),
+    )
     if outcome.status != Status.FOUND:
         return None
     return [int(action) for action in network.labels[search.labels()]]

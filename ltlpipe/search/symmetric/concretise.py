@@ -17,28 +17,32 @@ of the sets of the SCCs on the stack.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.memory import most_steps
-from ltlpipe.search.emptiness import Interrupted
+from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
-from ltlpipe.search.symmetric.within import Within
+from ltlpipe.search.symmetric.preimages import Preimages
+from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
-    from ltlpipe.search.driver import Interrupt
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.powerset.runs import SetRun
     from ltlpipe.search.powerset.searching import PowersetSearch
     from ltlpipe.systems.packing import PackedNetwork
+
+_TICKS = 20  # microseconds for a state that is looked at, roughly
+_ACTIONS_PER_TICK = 4
 
 STUTTER = -1
 """The action of the step in which a deadlocked state repeats itself."""
@@ -116,19 +120,26 @@ class Underlying:
         stutter: bool,
     ) -> None:
         self.symmetry = symmetry
-        self.network = network = symmetry.network
+        self.network = symmetry.network
         self.packed = packed
         self.automaton = automaton
         self.letters = letters.tolist()
         self.stutter = stutter
         self._sources: list[dict[str, dict[int, list[int]]]] = []
         self._enabled: list[dict[str, set[int]]] = []
-        for component in network.components:
+
+    def tabulate(self) -> Job[None]:
+        """Read the transitions of all components; before anything else is asked."""
+        self._sources, self._enabled = [], []
+        ticks = Ticks(EXTRACTING, _TICKS)
+        for component in self.network.components:
             sources: dict[str, dict[int, list[int]]] = defaultdict(dict)
             enabled: dict[str, set[int]] = defaultdict(set)
             for src, label, dst in sorted(component.transitions()):
                 sources[label].setdefault(dst, []).append(src)
                 enabled[label].add(src)
+                if ticks.over():
+                    yield ticks.progress
             self._sources.append(sources)
             self._enabled.append(enabled)
 
@@ -140,14 +151,18 @@ class Underlying:
         )
 
     def steps_to(
-        self, after: State, within: Within, watching: int, marks: int
-    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        self, after: State, within: Preimages, watching: int, marks: int
+    ) -> Iterator[tuple[int, tuple[int, ...]] | None]:
         """Yield the actions that lead to a state of a product, with their sources.
+
+        None is yielded wherever the search for the next one may take long.
 
         Those that may be states of a set, and whose action lets the property go from
         `watching` with these marks.
         """
         for number, action in enumerate(self.network.actions):
+            if number % _ACTIONS_PER_TICK == 0:
+                yield None
             if not self._follows(number, watching, after.watching, marks):
                 continue
             sources = {
@@ -155,7 +170,7 @@ class Underlying:
                 for c in action.participants
             }
             for before in within.completed(after.local, sources):
-                yield number, before
+                yield None if before is None else (number, before)
         if (
             self.stutter
             and self._follows(STUTTER, watching, after.watching, marks)
@@ -196,13 +211,18 @@ class Underlying:
         )
 
     def predecessors(
-        self, after: State, within: Within, watching: int, marks: int
-    ) -> Iterator[tuple[int, State]]:
+        self, after: State, within: Preimages, watching: int, marks: int
+    ) -> Iterator[tuple[int, State] | None]:
         """Yield actions and states of the product from which one step leads to a state.
 
-        The property is in state `watching` before, and the step has these marks.
+        The property is in state `watching` before, and the step has these marks.  None
+        is yielded wherever the search for the next one may take long.
         """
-        for action, local in self.steps_to(after, within, watching, marks):
+        for step in self.steps_to(after, within, watching, marks):
+            if step is None:
+                yield None
+                continue
+            action, local = step
             own = self.marks_of(local)
             if self.goes(action, watching, after.watching, marks, own):
                 yield action, State(local, watching)
@@ -232,9 +252,7 @@ def run_through(
     underlying: Underlying,
     search: PowersetSearch,
     sets: SetRun,
-    interrupt: Interrupt | None = None,
-    memory_bytes: float = math.inf,
-) -> Run:
+) -> Job[Run]:
     """Return an accepting run whose states are in the sets of a run of sets.
 
     Parameters
@@ -245,20 +263,18 @@ def run_through(
         Which has found the sets.
     sets : SetRun
         An accepting run of sets.
-    interrupt : Interrupt, optional
-        Ends the work when pressed.
-    memory_bytes : float
-        What the run may take.
 
     Raises
     ------
-    Interrupted
-        `interrupt` was pressed, or the run is longer than `most_steps` allows.
+    StoppedError
+        The run is longer than `most_steps` allows.
     RuntimeError
         A state has no predecessor: the sets are not what they should be.
     """
-    most = most_steps(memory_bytes, len(underlying.network.components))
-    walk = _Walk(underlying, search, interrupt, most)
+    grant = yield Progress(EXTRACTING, memory_bytes=search.memory_bytes)
+    yield from underlying.tabulate()
+    most = most_steps(grant.memory_bytes, len(underlying.network.components))
+    walk = _Walk(underlying, search, most)
     rows = search.store.rows
     at = len(sets.cycle) - 1
     state = underlying.state_of(rows[sets.cycle[0]])
@@ -269,7 +285,8 @@ def run_through(
         if (at, state) in seen:
             break
         seen[at, state] = len(walk.states)
-        state = walk.back(state, sets.cycle[at - 1], int(sets.cycle_marks[at - 1]))
+        marks = int(sets.cycle_marks[at - 1])
+        state = yield from walk.back(state, sets.cycle[at - 1], marks)
         at -= 1
     turns = walk.taken(seen[at, state])
     # The prefix leads to the set at the cycle's beginning: go on to there.
@@ -277,10 +294,12 @@ def run_through(
     walk.most -= len(turns)
     first = state
     while at != len(sets.cycle) - 1:
-        state = walk.back(state, sets.cycle[at - 1], int(sets.cycle_marks[at - 1]))
+        marks = int(sets.cycle_marks[at - 1])
+        state = yield from walk.back(state, sets.cycle[at - 1], marks)
         at = at - 1 or len(sets.cycle) - 1
     for k in range(len(sets.prefix) - 1, 0, -1):
-        state = walk.back(state, sets.prefix[k - 1], int(sets.prefix_marks[k - 1]))
+        marks = int(sets.prefix_marks[k - 1])
+        state = yield from walk.back(state, sets.prefix[k - 1], marks)
     prefix = walk.taken(0)
     actions = [a for a, _ in (*prefix, *turns)]
     states = [s.local for _, s in (*prefix, *turns)] + [first.local]
@@ -298,29 +317,33 @@ class _Walk:
         self,
         underlying: Underlying,
         search: PowersetSearch,
-        interrupt: Interrupt | None,
         most: float,
     ) -> None:
         self.underlying = underlying
         self.search = search
         self.most = most  # steps
-        self.interrupt = interrupt
+        self._ticks = Ticks(EXTRACTING, _TICKS, search.memory_bytes)
         self.clear()
 
     def clear(self) -> None:
         """Forget the steps."""
         self.states: list[tuple[int, State]] = []  # action, and the state before it
 
-    def back(self, after: State, set_before: int, marks: int) -> State:
+    def back(self, after: State, set_before: int, marks: int) -> Job[State]:
         """Step from a state to one before it, in a set."""
         if len(self.states) >= self.most:
-            raise Interrupted("memory")
+            raise StoppedError(MEMORY)
         tables = self.search.automaton.tables
         whole = self.search.store.rows[set_before]
         watching = self.underlying.state_of(whole).watching
         within = self._within(whole)
         before = self.underlying.predecessors(after, within, watching, marks)
-        for action, state in before:
+        for step in before:
+            if self._ticks.over():
+                yield self._ticks.progress
+            if step is None:
+                continue
+            action, state = step
             row = self.underlying.row_of(state, len(whole))
             if row is None:
                 continue
@@ -330,21 +353,16 @@ class _Walk:
                 return state
         raise RuntimeError("a state of a set has no predecessor in the set before it")
 
-    def _within(self, whole: np.ndarray) -> Within:
+    def _within(self, whole: np.ndarray) -> Preimages:
         """Return what the states of a set have in common."""
         tables = self.search.automaton.tables
         blocks_of(tables, whole)
         symmetry = self.underlying.symmetry
-        return Within(
+        return Preimages(
             symmetry,
             self.underlying.state_of(whole).local,
             tables.scratch[Row.BLOCKS, : symmetry.n_members].tolist(),
-            self._look_up,
         )
-
-    def _look_up(self) -> None:
-        if self.interrupt is not None and self.interrupt.pressed:
-            raise Interrupted
 
     def taken(self, start: int) -> list[tuple[int, State]]:
         """Return the steps after the first `start`, in the order of the run."""

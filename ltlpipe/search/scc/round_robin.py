@@ -8,7 +8,7 @@ others has cost half of its work, at most.
 
 A pass begins beside another one only if there is memory for its arrays.  When one has
 ended without a cycle, all that can be reached is stored, and passes that
-begin only then are later ones (`ltlpipe.search.scc.later`).
+begin only then are later ones (`ltlpipe.search.scc.restarts`).
 """
 
 from __future__ import annotations

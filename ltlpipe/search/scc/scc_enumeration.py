@@ -25,10 +25,12 @@ import numpy as np
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.jobs import INTERRUPTED, Limits, Progress, StoppedError, run
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.search.driver import Limits, drive, interruptible
-from ltlpipe.search.emptiness import FIRST_ENTRIES, Search
+from ltlpipe.search.driver import SEARCHING, advance
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import FIRST_ENTRIES
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
@@ -39,8 +41,8 @@ from ltlpipe.systems.packing import pack
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ltlpipe.search.driver import Interrupt
-    from ltlpipe.search.paths import ProductLasso
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.systems.lts import Network
 
 
@@ -178,7 +180,7 @@ def components_step(expand, product, store, registers, arrays, budget):
     return Status.RUNNING
 
 
-class Components(Search):
+class SCCs(Search):
     """The search for SCCs of Schwoon & Esparza 2005, Sec. 4.4, in progress."""
 
     name = "sccs"
@@ -231,10 +233,7 @@ class Components(Search):
         """Return bool[n_stored]: the states that have been expanded."""
         return np.asarray(self.arrays.numbers[: self.n_stored] != 0)
 
-    def lasso(
-        self,
-        interrupt: Interrupt | None = None,  # noqa: ARG002
-    ) -> ProductLasso:
+    def lasso(self) -> Job[ProductLasso]:
         """Raise: no run is looked for."""
         raise AssertionError("a search for SCCs finds no run")
 
@@ -302,21 +301,36 @@ def sccs(
     0    0       2            3    True
     1    1       1            0   False
     """
-    import pandas as pd
-
     if memory is None:
         memory = default_memory_mib()
-    limits = Limits.within(timeout, memory, max_states)
+    job = scc_table(system, max_states=max_states)
+    try:
+        return run(job, Limits(timeout, memory, max_states))
+    except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise LtlpipeError(f"sccs: {stopped.reason} limit hit") from None
+
+
+def scc_table(system: Network, *, max_states: int | None = None) -> Job[pd.DataFrame]:
+    """Return the table of `sccs`.
+
+    Raises
+    ------
+    LtlpipeError
+        Memory or the limit of states was hit before all SCCs were complete.
+    """
+    import pandas as pd
+
     automaton = universal()
     letters = np.zeros(len(system.actions), dtype=np.int32)
     packed = pack(system, letters)
-    if buffer_bytes(packed, automaton) > limits.memory_bytes:
+    needed = buffer_bytes(packed, automaton)
+    grant = yield Progress(SEARCHING)
+    if needed > grant.memory_bytes:
         raise LtlpipeError("sccs: memory limit hit before the first state")
-    search = Components(make_problem(packed, automaton))
-    with interruptible() as interrupt:
-        outcome = drive(search, limits, interrupt=interrupt)
-    if outcome.reason == "interrupted":
-        raise KeyboardInterrupt
+    search = SCCs(make_problem(packed, automaton))
+    outcome = yield from advance(search, max_states=max_states)
     if outcome.reason is not None:
         entered = int(search.registers[Reg.VISITED])
         raise LtlpipeError(f"sccs: {outcome.reason} limit hit at {entered:,} states")

@@ -7,8 +7,8 @@ omega-Regular Properties with Decoupled Search", CAV 2021, Def. 3.
 
 Differences from the source: those of `tables`.
 
-Cost: one union of sets per internal transition until closures change no more, and one
-per transition with a global label.
+Cost: one union of sets per transition: closures are computed SCC by SCC, against the
+direction of the internal transitions.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.decoupled.tables import (
     WORD_BITS,
     Decoupled,
@@ -24,17 +25,34 @@ from ltlpipe.search.decoupled.tables import (
     Places,
     place_sets,
 )
+from ltlpipe.search.driver import TABULATING
+from ltlpipe.search.ticks import Ticks
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.monitors import Monitor, Move
     from ltlpipe.systems.lts import LTS, Network
 
 
+_BITS_PER_UNIT = 1 << 15
+"""Bits of a set that are united with others in about a microsecond."""
+
+_WORDS_PER_UNIT = 1 << 8
+"""Words of a set that are written down in about a microsecond."""
+
+
 class _Component:
     """The sets of one component, as integers whose bit k is its k-th local state.
+
+    Parameters
+    ----------
+    lts : LTS
+        The component.
+    states : int32[k]
+        Its local states, ascending.
 
     Attributes
     ----------
@@ -48,19 +66,33 @@ class _Component:
         See `Decoupled`.
     """
 
-    def __init__(
-        self,
-        lts: LTS,
-        states: np.ndarray,
-        global_labels: frozenset[str],
-        stop_in_time: Callable[[], None],
-    ) -> None:
-        index = {s: k for k, s in enumerate(states.tolist())}
+    def __init__(self, lts: LTS, states: np.ndarray) -> None:
+        self._lts = lts
+        self._index = {s: k for k, s in enumerate(states.tolist())}
         self.size = len(states)
-        self.initial = index[lts.initial]
+        self.initial = self._index[lts.initial]
+        flags = lts.accepting
+        accepts = np.ones(self.size, dtype=np.bool_) if flags is None else flags[states]
+        self.accepting = self.references = bits_of(accepts)
+        self._accepting = np.flatnonzero(accepts).tolist()
+        self.looping = 0
+        self.closure: list[int] = []
+        self.images: dict[str, dict[int, int]] = {}
+
+    def tabulate(self, global_labels: frozenset[str], ticks: Ticks) -> Job[None]:
+        """Compute the sets.
+
+        Raises
+        ------
+        StoppedError
+            They would take more memory than is granted; they are not made.
+        """
+        index = self._index
         internal: list[list[int]] = [[] for _ in index]
         steps: dict[str, dict[int, list[int]]] = {}
-        for src, label, dst in lts.transitions():
+        for src, label, dst in self._lts.transitions():
+            if ticks.over():
+                yield ticks.progress
             if src not in index:
                 continue
             if label in global_labels:
@@ -68,23 +100,62 @@ class _Component:
                 targets.setdefault(index[src], []).append(index[dst])
             else:
                 internal[index[src]].append(index[dst])
-        self.closure = _closures(internal, stop_in_time)
-        self.images = {
-            label: {src: self._closed(dsts) for src, dsts in targets.items()}
-            for label, targets in steps.items()
-        }
-        flags = lts.accepting
-        accepting = [k for s, k in index.items() if flags is None or flags[s]]
-        self.accepting = self.references = _bits(accepting)
-        self.looping = self.accepting & _bits(
-            k for k, dsts in enumerate(internal) if self._closed(dsts) >> k & 1
-        )
-        self.stays = {k: self.closure[k] for k in accepting}
+        sccs = yield from _sccs(internal, ticks)
+        n_images = sum(map(len, steps.values()))
+        grant = yield ticks.progress
+        ticks.memory_bytes += self._bytes(len(sccs), n_images, len(steps))
+        if ticks.memory_bytes > grant.memory_bytes:
+            raise StoppedError(MEMORY)
+        yield from self._close(internal, sccs, ticks)
+        for label, targets in steps.items():
+            image = self.images[label] = {}
+            for src, dsts in targets.items():
+                image[src] = self._closed(dsts)
+                if ticks.over(len(dsts) * self._union_work):
+                    yield ticks.progress
+        self.accepting_closures = {k: self.closure[k] for k in self._accepting}
         """What is reached from the accepting states: the image of an acceptor."""
 
+    @property
+    def _union_work(self) -> float:
+        """Units of work of a union of two sets."""
+        return 1 + self.size / _BITS_PER_UNIT
+
+    def _bytes(self, n_sccs: int, n_images: int, n_labels: int) -> int:
+        """Estimate the bytes of all sets, as integers and as words, and their places.
+
+        All states of an SCC have one closure.
+        """
+        n_words = -(-self.size // WORD_BITS)
+        sets = 2 * 8 * n_words * (n_sccs + n_images)
+        return sets + 2 * 8 * WORD_BITS * n_words * (n_labels + 1)
+
+    def _close(
+        self, internal: list[list[int]], sccs: list[list[int]], ticks: Ticks
+    ) -> Job[None]:
+        """Compute closures SCC by SCC, each after those that it leads to."""
+        self.closure = [0] * self.size
+        looping = np.zeros(self.size, dtype=np.bool_)
+        for scc in sccs:
+            if len(scc) == 1:
+                closed = 1 << scc[0]
+                looping[scc] = scc[0] in internal[scc[0]]
+            else:
+                inside = np.zeros(self.size, dtype=np.bool_)
+                inside[scc] = looping[scc] = True
+                closed = bits_of(inside)
+            for state in scc:
+                for dst in internal[state]:  # 0 as long as it is one of this SCC
+                    closed |= self.closure[dst]
+                if ticks.over(1 + len(internal[state]) * self._union_work):
+                    yield ticks.progress
+            for state in scc:
+                self.closure[state] = closed
+        self.looping = self.accepting & bits_of(looping)
+
     def _closed(self, states: list[int]) -> int:
-        union = 0
-        for state in states:
+        union = self.closure[states[0]]  # the same object, where there is one
+        for state in states[1:]:
             union |= self.closure[state]
         return union
 
@@ -101,17 +172,12 @@ class _Watching:
         self.references = _bits(monitor.accepting)
 
 
-def _go_on() -> None:
-    """Let nothing stop the work."""
-
-
 def decouple(
     network: Network,
     monitor: Monitor | None = None,
     *,
     seed: int | None = None,
-    stop_in_time: Callable[[], None] = _go_on,
-) -> DecoupledNetwork:
+) -> Job[DecoupledNetwork]:
     """Compute the tables of a network's decoupled composition.
 
     Parameters
@@ -122,9 +188,14 @@ def decouple(
         What accepts instead; `counted`, if the tables are for a nested search.
     seed : int, optional
         Shuffles the order of the labels.
-    stop_in_time : callable
-        Raises an exception to end the work; called now and then.
+
+    Raises
+    ------
+    StoppedError
+        The tables would take more memory than is granted.
     """
+    ticks = Ticks(TABULATING)
+    yield ticks.progress
     actions = network.actions
     seen = {i: None for i, a in enumerate(actions) if len(a.participants) > 1}
     labels = list(seen if monitor is None else monitor.actions)
@@ -132,10 +203,11 @@ def decouple(
         labels = np.random.default_rng(seed).permutation(labels).tolist()
     names = frozenset(actions[i].name for i in labels)
     local = [reachable_states(c) for c in network.components]
-    components = [
-        _Component(c, states, names - c.internal, stop_in_time)
-        for c, states in zip(network.components, local, strict=True)
-    ]
+    components = []
+    for lts, states in zip(network.components, local, strict=True):
+        component = _Component(lts, states)
+        yield from component.tabulate(names - lts.internal, ticks)
+        components.append(component)
     everyone: list[_Component | _Watching] = [*components]
     if monitor is not None:
         everyone.append(_Watching(monitor))
@@ -147,29 +219,30 @@ def decouple(
     sets = _Sets()
     closure: list[int] = []
     first_closure = []
-    for i, component in enumerate(everyone):
+    for i, one in enumerate(everyone):
         start = places.first_word[i]
         part = rows[:, start : start + places.n_words[i]]
-        part[0] |= places.words_of(i, component.closure[component.initial])
-        part[1] |= places.words_of(i, component.accepting)
-        part[2] |= places.words_of(i, component.looping)
-        part[3] |= places.words_of(i, component.references)
+        part[0] |= places.words_of(i, one.closure[one.initial])
+        part[1] |= places.words_of(i, one.accepting)
+        part[2] |= places.words_of(i, one.looping)
+        part[3] |= places.words_of(i, one.references)
         first_closure.append(len(closure))
-        closure += sets.add(places, i, dict(enumerate(component.closure)))
+        closure += yield from sets.add(places, i, dict(enumerate(one.closure)), ticks)
     parts = _Parts(places, sets)
     for i in labels:
         images = {
             p: components[p].images.get(actions[i].name, {})
             for p in actions[i].participants
         }
-        parts.add_label(i, images, None if monitor is None else monitor.actions[i])
+        moves = None if monitor is None else monitor.actions[i]
+        yield from parts.add_label(i, images, moves, ticks)
     acceptors = _acceptors(network, monitor)
     if monitor is not None:
         for j, (group, (_, move)) in enumerate(
             zip(acceptors, monitor.acceptors, strict=True)
         ):
-            stays = {p: components[p].stays for p in group}
-            parts.add_label(-1 - j, stays, (move,))
+            stays = {p: components[p].accepting_closures for p in group}
+            yield from parts.add_label(-1 - j, stays, (move,), ticks)
     tables = Decoupled(
         first_word=_ints(places.first_word),
         n_words=_ints(places.n_words),
@@ -243,15 +316,20 @@ class _Sets:
         self.length = 0
         self.known: dict[tuple[int, int], int] = {}
 
-    def add(self, places: Places, i: int, sets: dict[int, int]) -> list[int]:
+    def add(
+        self, places: Places, i: int, sets: dict[int, int], ticks: Ticks
+    ) -> Job[list[int]]:
         """Store sets of component i, by local state; return places per bit, or -1."""
-        where = [-1] * (WORD_BITS * places.n_words[i])
+        n_words = places.n_words[i]
+        where = [-1] * (WORD_BITS * n_words)
         for state, bits in sets.items():
             if (i, bits) not in self.known:
                 self.known[i, bits] = self.length
                 self.words.append(places.words_of(i, bits))
-                self.length += places.n_words[i]
+                self.length += n_words
             where[places.shift[i] + state] = self.known[i, bits]
+            if ticks.over(2 + n_words / _WORDS_PER_UNIT):
+                yield ticks.progress
         return where
 
 
@@ -277,37 +355,43 @@ class _Parts:
         label: int,
         images: dict[int, dict[int, int]],
         moves: tuple[Move, ...] | None,
-    ) -> None:
+        ticks: Ticks,
+    ) -> Job[None]:
         """Add a label for every move of the monitor, or one if there is none.
 
         `images` has, for each participant, the image of every local state.
         """
-        own = [(p, self._stored(p, image)) for p, image in images.items()]
+        own = []
+        for p, image in images.items():
+            own.append((p, (yield from self._stored(p, image, ticks))))
         for move in ({},) if moves is None else moves:
             if moves is not None:
                 if not move:
                     continue
-                self._add(len(self.places.n_words) - 1, self._part_of(move))
+                part = yield from self._part_of(move, ticks)
+                self._add(len(self.places.n_words) - 1, part)
             for p, stored in own:
                 self._add(p, stored)
             self.labels.append(label)
             self.moves.append(move)
             self.ends.append(len(self.component))
 
-    def _part_of(self, move: Move) -> tuple[int, int]:
+    def _part_of(self, move: Move, ticks: Ticks) -> Job[tuple[int, int]]:
         """Store a move once, however many labels have it."""
         if id(move) not in self._moved:
             watching = len(self.places.n_words) - 1
             image = {src: 1 << dst for src, (dst, _) in move.items()}
-            self._moved[id(move)] = self._stored(watching, image)
+            self._moved[id(move)] = yield from self._stored(watching, image, ticks)
         return self._moved[id(move)]
 
-    def _stored(self, p: int, images: dict[int, int]) -> tuple[int, int]:
+    def _stored(
+        self, p: int, images: dict[int, int], ticks: Ticks
+    ) -> Job[tuple[int, int]]:
         """Store sources and images of a participant; return where they begin."""
         where = self.n_sources, len(self.image)
         self.sources.append(self.places.words_of(p, _bits(images)))
         self.n_sources += self.places.n_words[p]
-        self.image += self.sets.add(self.places, p, images)
+        self.image += yield from self.sets.add(self.places, p, images, ticks)
         return where
 
     def _add(self, p: int, where: tuple[int, int]) -> None:
@@ -316,31 +400,52 @@ class _Parts:
         self.first_image.append(where[1])
 
 
-def _closures(steps: list[list[int]], stop_in_time: Callable[[], None]) -> list[int]:
-    """Return, per state, the bits of the states reached by any number of steps."""
-    sources: list[list[int]] = [[] for _ in steps]
-    for src, targets in enumerate(steps):
-        for dst in targets:
-            sources[dst].append(src)
-    closure = [1 << k for k in range(len(steps))]
-    changed = list(range(len(steps)))
-    while changed:
-        stop_in_time()
-        dst = changed.pop()
-        for src in sources[dst]:
-            union = closure[src] | closure[dst]
-            if union != closure[src]:
-                closure[src] = union
-                changed.append(src)
-    return closure
+def _sccs(successors: list[list[int]], ticks: Ticks) -> Job[list[list[int]]]:
+    """Return the SCCs of a graph, each after those that it leads to (Tarjan 1972)."""
+    n = len(successors)
+    lowlink = [-1] * n  # -1 unknown; n: its SCC is complete
+    place = [0] * n  # on the stack of states whose SCC is not complete
+    cursor = [0] * n
+    current: list[int] = []
+    sccs: list[list[int]] = []
+    for start in range(n):
+        path = [start] if lowlink[start] < 0 else []
+        while path:
+            if ticks.over():
+                yield ticks.progress
+            state = path[-1]
+            if lowlink[state] < 0:
+                lowlink[state] = place[state] = len(current)
+                current.append(state)
+            if cursor[state] < len(successors[state]):
+                dst = successors[state][cursor[state]]
+                if lowlink[dst] < 0:
+                    path.append(dst)  # and the transition is looked at again
+                    continue
+                lowlink[state] = min(lowlink[state], lowlink[dst])
+                cursor[state] += 1
+                continue
+            path.pop()
+            if lowlink[state] == place[state]:
+                scc = current[place[state] :]
+                del current[place[state] :]
+                sccs.append(scc)
+                for member in scc:
+                    lowlink[member] = n
+    return sccs
 
 
 def _bits(states: Iterable[int]) -> int:
     """Return the integer with these bits."""
-    union = 0
-    for state in states:
-        union |= 1 << state
-    return union
+    chosen = list(states)
+    flags = np.zeros(max(chosen, default=-1) + 1, dtype=np.bool_)
+    flags[chosen] = True
+    return bits_of(flags)
+
+
+def bits_of(flags: np.ndarray) -> int:
+    """Return the integer whose bit k is the k-th of bool[n]."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def _ints(values: list[int]) -> np.ndarray:

@@ -1,0 +1,43 @@
+"""When a loop in Python has to yield."""
+
+from __future__ import annotations
+
+from ltlpipe.runtime.jobs import Progress
+
+_TURN = 20_000
+"""Units of work (microseconds, roughly) after which a loop yields."""
+
+
+class Ticks:
+    """Counts the work of loops, so that they yield often enough and not too often.
+
+    Use it as ``if ticks.over(): yield ticks.progress``.
+
+    Parameters
+    ----------
+    phase : str
+        Of the progress.
+    unit_work : float
+        Microseconds of one iteration, roughly.
+    memory_bytes : float
+        What the job holds.
+    """
+
+    def __init__(
+        self, phase: str, unit_work: float = 1.0, memory_bytes: float = 0
+    ) -> None:
+        self.phase = phase
+        self.unit_work = unit_work
+        self.memory_bytes = memory_bytes
+        self._work = 0.0
+
+    def over(self, n: float = 1) -> bool:
+        """Count `n` iterations; return whether it is time to yield."""
+        self._work += n * self.unit_work
+        return self._work >= _TURN
+
+    @property
+    def progress(self) -> Progress:
+        """What to yield; counting begins anew."""
+        work, self._work = self._work, 0.0
+        return Progress(self.phase, work=work, memory_bytes=self.memory_bytes)
