@@ -1,9 +1,7 @@
 """The graph that an instant search builds, and what its accepting cycles are.
 
-States are numbered in the order in which a breadth-first search meets them, so the
-lowest number of an SCC is that of a state which the fewest steps lead to.  Everything
-is plain Python; nothing is recursive but along the nesting of a condition and the Fin
-marks that it has, at most 32.
+State 0 is the initial one.  Everything is plain Python; nothing is recursive but along
+the nesting of a condition and the Fin marks that it has, at most 32.
 
 Source: C. Baier, F. Blahoudek, A. Duret-Lutz, J. Klein, D. Müller and J. Strejček,
 "Generic Emptiness Check for Fun and Profit", ATVA 2019, LNCS 11781, pp. 445-461,
@@ -23,7 +21,7 @@ from ltlpipe.automata.conditions import Op, marks_in
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
@@ -83,9 +81,6 @@ class Graph:
         The state of the system in each product state.
     followers : list of list of Edge
         The transitions of each product state; none of one that was not expanded.
-    parents : list of tuple of int
-        The state from which each was first met, and the action; of the initial one
-        itself and -1.
     marks : int
         Those of all transitions, as bits.
     n_edges : int
@@ -95,24 +90,14 @@ class Graph:
     def __init__(self) -> None:
         self.states: list[Hashable] = []
         self.followers: list[list[Edge]] = []
-        self.parents: list[tuple[int, int]] = []
         self.marks = 0
         self.n_edges = 0
-
-    def path_to(self, state: int) -> list[tuple[int, int]]:
-        """Return a shortest path from the initial state, (action, state) per step."""
-        steps = []
-        while state:
-            parent, action = self.parents[state]
-            steps.append((action, state))
-            state = parent
-        return steps[::-1]
 
 
 class Part(NamedTuple):
     """An SCC all of whose transitions that are not avoided make an accepting cycle."""
 
-    states: frozenset[int]
+    states: frozenset[int] | range
     avoided: int  # marks, as bits
     needed: int  # marks of which a cycle has to see each, as bits
 
@@ -261,35 +246,45 @@ def _loops(edges: Sequence[Edge], state: int, avoided: int) -> bool:
     return any(dst == state and not marks & avoided for dst, marks, _ in edges)
 
 
-def cycle_in(graph: Graph, part: Part, meter: Meter) -> Job[list[tuple[int, int]]]:
-    """Return an accepting cycle from the lowest state of a part and back.
+def lasso_in(
+    graph: Graph, part: Part, meter: Meter
+) -> Job[tuple[list[Edge], list[Edge]]]:
+    """Return the transitions of an accepting run that ends in a part.
 
-    Each next step goes the shortest way to a mark that is still missing, and in the
-    end home.
-
-    Returns
-    -------
-    list of (int, int)
-        The action of each step, and the state it leads to.
+    The prefix is a shortest one to the part.  From there each next step goes the
+    shortest way to a mark that is still missing, and in the end back.
     """
-    start = at = min(part.states)
+    everything = range(len(graph.followers))
+    prefix: list[Edge] = []
+    if 0 not in part.states:
+        anywhere = Part(everything, 0, 0)
+        prefix = yield from _hop(
+            graph, anywhere, 0, lambda dst, _: dst in part.states, meter
+        )
+    start = at = prefix[-1][0] if prefix else 0
     missing = part.needed
-    steps: list[tuple[int, int]] = []
-    while missing or at != start or not steps:
-        hop = yield from _hop(graph, part, at, missing, meter)
-        for dst, marks, action in hop:
+    cycle: list[Edge] = []
+    while missing or at != start or not cycle:
+
+        def arrives(dst: int, marks: int, missing: int = missing) -> bool:
+            return marks & missing != 0 if missing else dst == start
+
+        for edge in (yield from _hop(graph, part, at, arrives, meter)):
+            at, marks, _ = edge
             missing &= ~marks
-            steps.append((action, dst))
-            at = dst
-    return steps
+            cycle.append(edge)
+    return prefix, cycle
 
 
 def _hop(
-    graph: Graph, part: Part, start: int, missing: int, meter: Meter
+    graph: Graph,
+    part: Part,
+    start: int,
+    arrives: Callable[[int, int], bool],
+    meter: Meter,
 ) -> Job[list[Edge]]:
-    """Return a shortest path to a missing mark; home, if none is missing."""
+    """Return a shortest path inside a part; `arrives` looks at its last transition."""
     inside, avoided, _ = part
-    home = min(inside)
     came: dict[int, tuple[int, Edge]] = {}
     queue = [start]
     for state in queue:  # grows while it is read
@@ -297,7 +292,7 @@ def _hop(
             dst, marks, _ = edge
             if marks & avoided or dst not in inside:
                 continue
-            if marks & missing if missing else dst == home:
+            if arrives(dst, marks):
                 path = [edge]
                 while state != start:
                     state, edge = came[state]

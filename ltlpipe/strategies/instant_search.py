@@ -4,7 +4,9 @@ The product of a system and a property automaton is built breadth first, over
 dictionaries and tuples, up to some thousand states.  Whenever the part that has been
 expanded has doubled, its SCCs are searched for an accepting cycle
 (`ltlpipe.strategies.instant_graph`): what is found in a part is true of the whole, so a
-violation near the initial state is found without the rest.
+violation near the initial state is found without the rest.  If there are too many
+states, a violation far away is looked for by a dive, which always expands the state
+that was met last.
 
 It shares no code with the kernels, nor does it import Numba: it is also a second
 opinion in tests.  Its semantics are theirs (`ltlpipe.search.product`): a step of the
@@ -15,6 +17,7 @@ property's and the system's.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ltlpipe.automata.conditions import generalised_buchi
@@ -22,7 +25,7 @@ from ltlpipe.strategies.instant_graph import (
     Graph,
     Meter,
     accepting_part,
-    cycle_in,
+    lasso_in,
 )
 from ltlpipe.systems.plain import TooLargeError
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 EMPTY, FOUND, TOO_MANY = "empty", "found", "too-many"
 
 _FIRST_CHECK = 32  # states that are expanded before SCCs are looked at
+_DIVE = 1024  # states that a dive expands
 
 # Units of work, about a microsecond each, and bytes: measured.
 _PER_STATE, _PER_EDGE, _PER_STEP = 4.0, 1.2, 3.0
@@ -86,9 +90,9 @@ class InstantOutcome(NamedTuple):
         "empty", "found", or "too-many" if the product has more states than it may.
     states, transitions : int
         States of the product that were stored, and transitions between them that were
-        generated.
+        generated; of the dive alone if that has found the run.
     max_depth : int
-        States on the longest of the shortest paths to states.
+        States on the longest of the shortest paths to states, or on a path of the dive.
     lasso : PlainLasso, optional
         Of "found".
     """
@@ -135,23 +139,45 @@ def search(
 
     Notes
     -----
-    The prefix of a lasso is a shortest one to the SCC that its cycle lies in.  Where a
-    job is cut changes nothing.
+    The prefix of a lasso is a shortest one, in what has been explored, to the SCC that
+    its cycle lies in.  Where a job is cut changes nothing.
     """
-    product = _Product(system, table, stutter=stutter, max_states=max_states)
     goal = _goal(table, system_marks, condition)
-    graph, meter = product.graph, product.meter
+    meter = Meter()
+    moves = _Moves(system, table, meter, stutter=stutter)
+    product = _Product(moves, max_states)
     n_expanded = _FIRST_CHECK
     while True:
         status = yield from product.grow(n_expanded)
-        part = yield from accepting_part(graph, goal, meter)
-        if part is not None:
-            cycle = yield from cycle_in(graph, part, meter)
-            lasso = _lasso(graph, graph.path_to(min(part.states)), cycle)
+        lasso = yield from _accepting_run(product.graph, goal, meter)
+        if lasso is not None:
             return product.outcome(FOUND, lasso)
         if status is not None:
-            return product.outcome(status)
+            break
         n_expanded *= 2
+    if status == TOO_MANY:
+        dive = _Product(moves, max_states, dives=True)
+        yield from dive.grow(_DIVE)
+        lasso = yield from _accepting_run(dive.graph, goal, meter)
+        if lasso is not None:
+            return dive.outcome(FOUND, lasso)
+    return product.outcome(status)
+
+
+def _accepting_run(
+    graph: Graph, goal: Condition, meter: Meter
+) -> Job[PlainLasso | None]:
+    """Return an accepting run in what has been explored; None if there is none."""
+    part = yield from accepting_part(graph, goal, meter)
+    if part is None:
+        return None
+    prefix, cycle = yield from lasso_in(graph, part, meter)
+    states = [0, *(dst for dst, _, _ in prefix + cycle)]
+    return PlainLasso(
+        [action for _, _, action in prefix],
+        [action for _, _, action in cycle],
+        [graph.states[state] for state in states],
+    )
 
 
 def _goal(
@@ -170,137 +196,54 @@ def _goal(
     return goal & condition.renumbered(lambda mark: mark + table.n_marks)
 
 
-def _lasso(
-    graph: Graph, prefix: list[tuple[int, int]], cycle: list[tuple[int, int]]
-) -> PlainLasso:
-    """Return a lasso of the system; of each step the action and where it leads."""
-    states = [0, *(state for _, state in prefix + cycle)]
-    return PlainLasso(
-        [action for action, _ in prefix],
-        [action for action, _ in cycle],
-        [graph.states[state] for state in states],
-    )
-
-
 _Step = tuple[int, int, int, int]  # letter of the table, product's marks, action, state
 
 
-class _Product:
-    """The product as far as it has been built; states of both sides are numbered."""
+class _Moves:
+    """The two sides of a product, looked up when they are first met.
+
+    States of the system are numbered.
+    """
 
     def __init__(
         self,
         system: PlainSystem,
         table: PropertyAutomaton,
+        meter: Meter,
         *,
         stutter: bool,
-        max_states: int,
     ) -> None:
-        self.graph = Graph()
-        self.meter = Meter()
-        self._system, self._table = system, table
-        self._stutter, self._max_states = stutter, max_states
-        self._system_states: list[Hashable] = []
-        self._system_index: dict[Hashable, int] = {}
+        self.system, self.table, self.meter = system, table, meter
+        self.states: list[Hashable] = []
+        self._stutter = stutter
+        self._index: dict[Hashable, int] = {}
         self._steps: dict[int, list[_Step]] = {}
         self._cells: dict[int, list[tuple[int, int]]] = {}
-        self._index: dict[int, int] = {}
-        self._keys: list[int] = []
-        self._depths: list[int] = []
-        self._n_expanded = 0
-        start = self._numbered(system.initial()) * table.n_states + table.initial
-        self._enter(start, (0, -1), 1)
 
-    def grow(self, n_expanded: int) -> Job[str | None]:
-        """Expand states until there are so many that have been.
-
-        Returns
-        -------
-        str or None
-            EMPTY if there are no others, TOO_MANY if there are more states than may
-            be; None if there are some left to expand.
-        """
-        meter = self.meter
-        while self._n_expanded < n_expanded:
-            if self._n_expanded == len(self._keys):
-                return EMPTY
-            try:
-                has_room = self._expand(self._n_expanded)
-            except TooLargeError:
-                return TOO_MANY
-            if not has_room:
-                return TOO_MANY
-            self._n_expanded += 1
-            if meter.work > meter.limit:
-                yield from meter.report()
-        return None
-
-    def outcome(self, status: str, lasso: PlainLasso | None = None) -> InstantOutcome:
-        """Return how the search ended, with its figures."""
-        depth = self._depths[-1]  # no later state is nearer
-        return InstantOutcome(status, len(self._keys), self.graph.n_edges, depth, lasso)
-
-    def _expand(self, number: int) -> bool:
-        """Generate the successors of a state; return whether there was room."""
-        graph, meter, n_states = self.graph, self.meter, self._table.n_states
-        local, src = divmod(self._keys[number], n_states)
-        base = src * self._table.n_letters
-        followers: list[Edge] = graph.followers[number]
-        depth = self._depths[number] + 1
-        cells, index = self._cells, self._index
-        has_room = True
-        for letter, own, action, target in self._steps_of(local):
-            cell = cells.get(base + letter)
-            if cell is None:
-                cell = cells[base + letter] = self._cell(base + letter)
-            for dst, marks in cell:
-                key = target * n_states + dst
-                found = index.get(key)
-                if found is None:
-                    found = len(index)
-                    if found >= self._max_states:
-                        has_room = False
-                        continue
-                    self._enter(key, (number, action), depth)
-                marks |= own
-                graph.marks |= marks
-                followers.append((found, marks, action))
-        n_edges = len(followers)
-        graph.n_edges += n_edges
-        meter.work += _PER_STATE + _PER_EDGE * n_edges
-        meter.memory_bytes += _EDGE_BYTES * n_edges
-        return has_room
-
-    def _enter(self, key: int, parent: tuple[int, int], depth: int) -> None:
-        """Store a new state of the product."""
-        self._index[key] = len(self._keys)
-        self._keys.append(key)
-        self._depths.append(depth)
-        self.graph.states.append(self._system_states[key // self._table.n_states])
-        self.graph.followers.append([])
-        self.graph.parents.append(parent)
-        self.meter.states, self.meter.depth = len(self._keys), depth
-        self.meter.memory_bytes += _STATE_BYTES
+    def initial(self) -> int:
+        """Return the key of the product's initial state."""
+        number = self._numbered(self.system.initial())
+        return number * self.table.n_states + self.table.initial
 
     def _numbered(self, state: Hashable) -> int:
         """Return the number of a state of the system, new or not."""
-        number = self._system_index.setdefault(state, len(self._system_states))
-        if number == len(self._system_states):
-            self._system_states.append(state)
+        number = self._index.setdefault(state, len(self.states))
+        if number == len(self.states):
+            self.states.append(state)
             self.meter.memory_bytes += _SYSTEM_STATE_BYTES
         return number
 
-    def _steps_of(self, number: int) -> list[_Step]:
+    def steps(self, number: int) -> list[_Step]:
         """Return the steps of a state of the system."""
         known = self._steps.get(number)
         if known is not None:
             return known
-        state = self._system_states[number]
-        steps = self._system.steps(state)
+        state = self.states[number]
+        steps = self.system.steps(state)
         if not steps and self._stutter:
-            steps = [self._system.repeated(state)]
-        shift, told = self._table.system_marks, (1 << self._table.system_marks) - 1
-        behind = self._table.n_marks
+            steps = [self.system.repeated(state)]
+        shift, told = self.table.system_marks, (1 << self.table.system_marks) - 1
+        behind = self.table.n_marks
         made = [
             (
                 step.letter << shift | step.marks & told,
@@ -311,13 +254,122 @@ class _Product:
             for step in steps
         ]
         self._steps[number] = made
-        self.meter.work += self._system.cost + _PER_STEP * len(made)
+        self.meter.work += self.system.cost + _PER_STEP * len(made)
         self.meter.memory_bytes += _STEP_BYTES * len(made)
         return made
 
-    def _cell(self, at: int) -> list[tuple[int, int]]:
-        """Return the property's transitions from one state on one letter."""
-        table = self._table
+    def edges(self, at: int) -> list[tuple[int, int]]:
+        """Return the property's targets and marks from one state on one letter."""
+        known = self._cells.get(at)
+        if known is not None:
+            return known
+        table = self.table
         edges = slice(int(table.first_edge[at]), int(table.first_edge[at + 1]))
         targets, marks = table.edge_dst[edges].tolist(), table.edge_marks[edges]
-        return list(zip(targets, marks.tolist(), strict=True))
+        made = self._cells[at] = list(zip(targets, marks.tolist(), strict=True))
+        return made
+
+
+class _Product:
+    """The product as far as it has been built; its states are numbered.
+
+    Parameters
+    ----------
+    moves : _Moves
+        What it is made from; several products may share it.
+    max_states : int
+        How many states it may store.
+    dives : bool
+        Whether the state that was met last is expanded first, and not last.
+    """
+
+    def __init__(self, moves: _Moves, max_states: int, *, dives: bool = False) -> None:
+        self.moves, self.max_states = moves, max_states
+        self.graph = Graph()
+        self._dives = dives
+        self._index: dict[int, int] = {}
+        self._keys: list[int] = []
+        self._depths: list[int] = []
+        self._max_depth = 0
+        self._waiting: deque[int] = deque()
+        self._n_expanded = 0
+        self._enter(moves.initial(), 1)
+
+    @property
+    def n_states(self) -> int:
+        """How many states are stored."""
+        return len(self._keys)
+
+    def grow(self, n_expanded: int) -> Job[str | None]:
+        """Expand states until there are so many that have been.
+
+        Returns
+        -------
+        str or None
+            EMPTY if there are no others, TOO_MANY if there are more states than may
+            be; None if there are some left to expand.
+        """
+        meter = self.moves.meter
+        while self._n_expanded < n_expanded:
+            if not self._waiting:
+                return EMPTY
+            number = self._waiting.pop() if self._dives else self._waiting.popleft()
+            try:
+                has_room = self._expand(number)
+            except TooLargeError:
+                return TOO_MANY
+            if not has_room:
+                return TOO_MANY
+            self._n_expanded += 1
+            if meter.work > meter.limit:
+                yield from meter.report()
+        return None if self._waiting else EMPTY
+
+    def outcome(self, status: str, lasso: PlainLasso | None = None) -> InstantOutcome:
+        """Return how the search ended, with its figures."""
+        return InstantOutcome(
+            status, self.n_states, self.graph.n_edges, self._max_depth, lasso
+        )
+
+    def _expand(self, number: int) -> bool:
+        """Generate the successors of a state; return whether there was room."""
+        graph, moves, index = self.graph, self.moves, self._index
+        n_states = moves.table.n_states
+        local, src = divmod(self._keys[number], n_states)
+        base = src * moves.table.n_letters
+        followers: list[Edge] = graph.followers[number]
+        depth = self._depths[number] + 1
+        has_room = True
+        for letter, own, action, target in moves.steps(local):
+            for dst, marks in moves.edges(base + letter):
+                key = target * n_states + dst
+                found = index.get(key)
+                if found is None:
+                    found = len(index)
+                    if found >= self.max_states:
+                        has_room = False
+                        continue
+                    self._enter(key, depth)
+                marks |= own
+                graph.marks |= marks
+                followers.append((found, marks, action))
+        n_edges = len(followers)
+        graph.n_edges += n_edges
+        moves.meter.work += _PER_STATE + _PER_EDGE * n_edges
+        moves.meter.memory_bytes += _EDGE_BYTES * n_edges
+        return has_room
+
+    def _enter(self, key: int, depth: int) -> None:
+        """Store a new state of the product."""
+        number = len(self._keys)
+        self._index[key] = number
+        self._keys.append(key)
+        self._depths.append(depth)
+        self._max_depth = max(self._max_depth, depth)
+        self._waiting.append(number)
+        self.graph.states.append(self.moves.states[key // self.moves.table.n_states])
+        self.graph.followers.append([])
+        meter = self.moves.meter
+        meter.states += 1
+        meter.depth = self._max_depth
+        meter.memory_bytes += _STATE_BYTES
