@@ -32,20 +32,21 @@ if TYPE_CHECKING:
     from ltlpipe.batch.solving import solve
     from ltlpipe.logic.equivalence import action_equivalent
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
+    from ltlpipe.question.answer import Plan, Statistics
     from ltlpipe.search.scc.scc_enumeration import sccs
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
     from ltlpipe.verdict.checking import check, livelock
     from ltlpipe.verdict.deadlocks import deadlocks
-    from ltlpipe.verdict.verdict import Lasso, Plan, Statistics, Verdict
+    from ltlpipe.verdict.verdict import Lasso, Verdict
 
 _PLACES = {
     "LTS": "ltlpipe.systems.lts",
     "Lasso": "ltlpipe.verdict.verdict",
     "Network": "ltlpipe.systems.lts",
-    "Plan": "ltlpipe.verdict.verdict",
-    "Statistics": "ltlpipe.verdict.verdict",
+    "Plan": "ltlpipe.question.answer",
+    "Statistics": "ltlpipe.question.answer",
     "Verdict": "ltlpipe.verdict.verdict",
     "action_equivalent": "ltlpipe.logic.equivalence",
     "analyze": "ltlpipe.batch.analyzing",

@@ -13,7 +13,6 @@ from ltlpipe.batch.table import host_columns, row_of
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
-from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.runtime.workers import worker_cpu_seconds
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.answering import BUG, CPU_TIME, INPUT_ERROR, UNSUPPORTED, Expected
+from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED, Expected
 from ltlpipe.batch.engines import Engine
 from ltlpipe.batch.identity import Digests, options_text
 from ltlpipe.batch.slots import CRASH
@@ -35,9 +35,9 @@ RETRIED = (
     UNKNOWN,
     CRASH,
     "timeout",
-    CPU_TIME,
     "memory",
     "max-states",
+    "cpu-time",
     "bitstate",
     BUG,
     INPUT_ERROR,

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ltlpipe.verdict.verdict import Plan
+    from ltlpipe.question.answer import Plan
 
 
 class PlanPrinter:

@@ -192,7 +192,7 @@ class ModelQuestion(Question):
         table = yield from self.automaton(plan, trace)
         return view, table
 
-    def state_array(self, rows: Sequence[Sequence[int]]) -> Any:
+    def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int64[n, n_variables]."""
         return np.array(rows, dtype=np.int64).reshape(-1, len(self.system.variables))
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.property import Property
+    from ltlpipe.question.question import Product
     from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
@@ -267,7 +268,7 @@ class NetworkQuestion(Question):
         changed = trimmed.network is not network or trimmed.actions != actions
         return trimmed, (ALPHABET,) if changed else ()
 
-    def product(self, plan: Plan, trace: Trace) -> Job[NetworkProduct]:
+    def product(self, plan: Plan, trace: Trace) -> Job[Product]:
         """Return the product with all steps of the network."""
         return self.product_of(self.system, plan, trace)
 
@@ -278,9 +279,7 @@ class NetworkQuestion(Question):
         trimmed, reductions = yield from self.trimmed(network, plan, trace)
         return NetworkProduct(self, trimmed, plan, reductions)
 
-    def ample_product(
-        self, plan: Plan, trace: Trace
-    ) -> Job[tuple[NetworkProduct, str]]:
+    def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[Product, str]]:
         """Return the product with ample sets, and why they may be used.
 
         Raises
@@ -292,7 +291,7 @@ class NetworkQuestion(Question):
 
     def ample_product_of(
         self, network: Network, plan: Plan, trace: Trace
-    ) -> Job[tuple[NetworkProduct, str]]:
+    ) -> Job[tuple[Product, str]]:
         """Return `ample_product` of a network that takes the system's place."""
         decision, product = yield from self.interruptible_product(network, plan, trace)
         if not decision.allowed:
@@ -358,6 +357,6 @@ class NetworkQuestion(Question):
         table = yield from self.automaton(plan, self.actions, trace)
         return view, table
 
-    def state_array(self, rows: Sequence[Sequence[int]]) -> Any:
+    def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int32[n, n_components]."""
         return np.array(rows, dtype=np.int32).reshape(-1, len(self.system.components))

@@ -52,9 +52,12 @@ class NotApplicableError(Exception):
 class Product(Protocol):
     """What a search state by state is given."""
 
-    table: PropertyAutomaton
     plan: Plan
     reductions: tuple[str, ...] | None
+
+    @property
+    def table(self) -> PropertyAutomaton:
+        """The automaton of the violations."""
 
     def packings(self) -> Iterator[PackedNetwork | PackedModel]:
         """Yield the packed system and, as long as something overflows, a wider one."""
@@ -164,7 +167,7 @@ class Question(ABC):
         """Return the system in plain Python, and the automaton over its letters."""
 
     @abstractmethod
-    def state_array(self, rows: list[list[int]]) -> np.ndarray:
+    def state_array(self, rows: list[Any]) -> np.ndarray:
         """Return states as the replay takes them."""
 
     def fact(self, key: Hashable, make: Callable[[], Job[Fact]]) -> Job[Fact]:

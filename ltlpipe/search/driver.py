@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ltlpipe.runtime.jobs import MAX_STATES as TOO_MANY_STATES
 from ltlpipe.runtime.jobs import MEMORY, Progress
+from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.search.growth import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import Reg, Status
 
@@ -74,6 +75,9 @@ class Resumable(Protocol):
     def step(self, budget: int) -> Status:
         """Take at most `budget` steps."""
 
+    def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which `step` calls it."""
+
     def grow(self, limit_bytes: float) -> None:
         """Make room wherever the next expansion may lack it."""
 
@@ -106,6 +110,8 @@ def advance(
     held_bytes : float
         What others hold that counts towards the memory of this job.
     """
+    kernel, arguments = search.kernel_call(1)
+    yield from ready(kernel, *arguments)
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
     search.registers[Reg.MAX_STATES] = min(max_states or MAX_STATES, MAX_STATES)
     grant = yield _progress(search, phase, 0, held_bytes)

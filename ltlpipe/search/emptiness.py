@@ -194,16 +194,19 @@ class Search(ABC):
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states."""
+        kernel, arguments = self.kernel_call(budget)
+        return Status(kernel(*arguments))
+
+    def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which `step` calls it."""
         problem = self.problem
-        return Status(
-            self.kernel(
-                problem.expand,
-                problem.product,
-                self.store,
-                self.registers,
-                self.arrays,
-                budget,
-            )
+        return self.kernel, (
+            problem.expand,
+            problem.product,
+            self.store,
+            self.registers,
+            self.arrays,
+            budget,
         )
 
     @property

@@ -24,9 +24,9 @@ from ltlpipe.strategies.state_search import search_states
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.interruptible import Decision
-    from ltlpipe.question.network import NetworkProduct, NetworkQuestion
+    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
-    from ltlpipe.question.question import Question
+    from ltlpipe.question.question import Product, Question
     from ltlpipe.reduction.components.groups import Reduced
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
@@ -108,8 +108,11 @@ def reduce_network(
     reduced : Reduced
         What takes its place.
     """
-    from ltlpipe.reduction.components.merging import shrink_components
-    from ltlpipe.reduction.components.sharing import reduced_components, trimmed_network
+    from ltlpipe.reduction.components.merger import shrink_components
+    from ltlpipe.reduction.components.shared_results import (
+        reduced_components,
+        trimmed_network,
+    )
 
     visible, network = question.actions, question.system
     if question.options.reduces(ALPHABET):
@@ -135,7 +138,7 @@ def reduce_network(
 
 def _product(
     question: NetworkQuestion, decision: Decision, reduced: Reduced, trace: Trace
-) -> Job[tuple[NetworkProduct, Plan]]:
+) -> Job[tuple[Product, Plan]]:
     """Return the product of the reduced network, with ample sets where possible."""
     given = question.given
     hindrance = question.obstacle_to_ample()

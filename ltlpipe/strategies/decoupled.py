@@ -167,18 +167,23 @@ def _search(question: NetworkQuestion, asked: Asked, trace: Trace) -> Job[Answer
     trace.has_found = True
     if not question.options.lasso:
         return Answer(FOUND)
-    found = yield from timed(
-        lasso(network, search.trace(), search.network),
-        lambda seconds: trace.add_seconds("lasso_seconds", seconds),
+
+    def extraction() -> Job[Run]:
+        steps = yield from search.trace()
+        found = yield from lasso(network, steps, search.network)
+        return Run(found.actions, found.states, found.length)
+
+    run = yield from timed(
+        extraction(), lambda seconds: trace.add_seconds("lasso_seconds", seconds)
     )
-    return Answer(FOUND, run=Run(found.actions, found.states, found.length))
+    return Answer(FOUND, run=run)
 
 
 def _new_search(
     question: NetworkQuestion, asked: Asked, trace: Trace
 ) -> Job[DecoupledSCC | DecoupledNDFS]:
     """Build the tables of a decoupled search."""
-    from ltlpipe.search.decoupled.building import decouple
+    from ltlpipe.search.decoupled.construction import decouple
     from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.search.decoupled.monitors import counted

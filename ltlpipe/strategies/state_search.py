@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
+    from ltlpipe.search.powerset.searching import PowersetSearch
     from ltlpipe.search.problem import Problem
 
 BITSTATE_REASON = "bitstate"
@@ -109,7 +110,7 @@ def _searched(
     return Answer(FOUND, run=Run(actions, states, len(found.prefix_actions)))
 
 
-def note_search(trace: Trace, search: Search) -> None:
+def note_search(trace: Trace, search: Search | PowersetSearch) -> None:
     """Tell a trace the figures of a search."""
     from ltlpipe.search.registers import Reg
 

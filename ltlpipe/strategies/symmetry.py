@@ -111,14 +111,14 @@ def symmetry_of(network: Network, options: Options) -> Job[Symmetry | None]:
 
     Classes of two are used only if the user asks for symmetry.
     """
-    from ltlpipe.reduction.symmetry.declaring import declared_symmetry
-    from ltlpipe.reduction.symmetry.finding import find_symmetry
+    from ltlpipe.reduction.symmetry.declaration import declared_symmetry
+    from ltlpipe.reduction.symmetry.detection import find_symmetry
 
     if options.symmetric:
         classes = [names.split(",") for names in options.symmetric]
         declared = [[name.strip() for name in names] for names in classes]
-        symmetry = yield from declared_symmetry(network, declared)
-        return symmetry
+        given = yield from declared_symmetry(network, declared)
+        return given
     least = 2 if options.wants_symmetry else WORTH_IT
     found = _found.of(network)
     if least not in found:
@@ -142,9 +142,9 @@ def _search(
     from ltlpipe.search.powerset.runs import SetRuns
     from ltlpipe.search.powerset.searching import PowersetSearch
     from ltlpipe.search.registers import Status
+    from ltlpipe.search.symmetric.concretise import Underlying, run_through
     from ltlpipe.search.symmetric.sizes import product_bytes
     from ltlpipe.search.symmetric.tables import symbolic_product
-    from ltlpipe.search.symmetric.underlying import Underlying, run_through
     from ltlpipe.strategies.state_search import note_search
     from ltlpipe.systems.packing import pack
 

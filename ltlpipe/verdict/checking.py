@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
-from ltlpipe.question.answer import EMPTY, FOUND, Statistics, Trace
+from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
 from ltlpipe.question.options import AUTO, TOGETHER, Options
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.components.groups import CAP_STATES
@@ -24,7 +24,6 @@ from ltlpipe.verdict.verdict import (
     LASSO_LIMIT,
     UNKNOWN,
     VIOLATED,
-    Plan,
     Verdict,
 )
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.search.exploring import ProductSize
+    from ltlpipe.search.product_size import ProductSize
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
 
@@ -442,7 +441,7 @@ def product_size(
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:
-    from ltlpipe.search.exploring import product_size_of
+    from ltlpipe.search.product_size import product_size_of
 
     product = yield from question.product(question.given, Trace(question.given))
     for packed in product.packings():

@@ -215,10 +215,8 @@ class Portfolio:
             return
         if self._waiting and len(self._open) == MOST_OPEN:
             self._make_room()
-        while self._waiting and len(self._open) < MOST_OPEN:
+        while self._waiting and len(self._open) < MOST_OPEN and not self._in_prelude:
             self._begin(self._waiting.pop(0))
-            if self._in_prelude:
-                return
 
     def _make_room(self) -> None:
         """Set aside a strategy that has had its chance, for one that has had none."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import Plan, Statistics  # noqa: TC001 (re-exported)
 from ltlpipe.runtime.display import Displayed
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from ltlpipe.question.answer import Plan, Statistics
 
 HOLDS = "holds"
 VIOLATED = "violated"

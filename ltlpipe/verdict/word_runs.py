@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
-from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
-from ltlpipe.search.emptiness import OutOfMemoryError
+from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
@@ -21,12 +21,9 @@ from ltlpipe.systems.packing import pack
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.emptiness import Search
 
 LIFTING = "lifting the lasso"
 """The phase of all that is done here and in `ltlpipe.verdict.lifting`."""
-
-_BUDGET = 1 << 14  # states expanded by one call
 
 SILENT = None
 """Stands in a word for a step that cannot be observed."""
@@ -111,32 +108,18 @@ def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Foun
         letters[-1] = table.n_letters - 1
     packed = pack(network, letters, extra_values=table.n_states)
     search = Couvreur99(make_problem(packed, table))
-    if (yield from _ended(search)) != Status.FOUND:
+    outcome = yield from advance(search, phase=LIFTING)
+    if outcome.reason is not None:
+        raise StoppedError(outcome.reason)
+    if outcome.status != Status.FOUND:
         raise RuntimeError("a lift that fails: no run has the word of its reduction")
-    lasso = search.lasso()
+    lasso = yield from search.lasso()
     ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
     actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
     length = len(lasso.prefix_actions)
     if stops:
         actions, ids = actions[:length], ids[: length + 1]
     return Found(actions, packed.unpack(search.store.rows[ids]), length)
-
-
-def _ended(search: Search) -> Job[Status]:
-    """Advance a search to its end."""
-    grant = yield Progress(LIFTING, 0, search.memory_bytes)
-    while True:
-        status = search.step(_BUDGET)
-        if status == Status.GROW:
-            try:
-                search.grow(grant.memory_bytes)
-            except OutOfMemoryError:
-                raise StoppedError(MEMORY) from None
-        n_states = search.n_stored
-        work = min(_BUDGET, n_states)
-        grant = yield Progress(LIFTING, work, search.memory_bytes, states=n_states)
-        if status not in (Status.RUNNING, Status.GROW):
-            return status
 
 
 def _ticking(component: LTS, offers: frozenset[Label], alphabet: frozenset[str]) -> LTS:

@@ -23,7 +23,7 @@ stack.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -295,25 +295,28 @@ class DecoupledNDFS(LabelSteps):
         self.path.cursor[0] = -1
         self.registers[Reg.DEPTH] = 1
 
+    def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which `step` calls it."""
+        return ndfs_step, (
+            self.network.tables,
+            self.splits,
+            self.visited.arrays,
+            self.visited.registers,
+            self.seen.arrays,
+            self.seen.registers,
+            self.registers,
+            self.path,
+            self.inner,
+            self.root,
+            self.overall,
+            budget,
+        )
+
     def step(self, budget: int) -> Status:
         """Take at most `budget` steps."""
         transitions = int(self.registers[Reg.TRANSITIONS])
-        status = Status(
-            ndfs_step(
-                self.network.tables,
-                self.splits,
-                self.visited.arrays,
-                self.visited.registers,
-                self.seen.arrays,
-                self.seen.registers,
-                self.registers,
-                self.path,
-                self.inner,
-                self.root,
-                self.overall,
-                budget,
-            )
-        )
+        kernel, arguments = self.kernel_call(budget)
+        status = Status(kernel(*arguments))
         self._count(status, budget, transitions)
         return status
 

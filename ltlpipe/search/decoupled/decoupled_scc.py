@@ -39,7 +39,7 @@ Cost: that of `dominance`; 12 bytes per state, and 21 per state on the path.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -129,6 +129,19 @@ class DecoupledSCC(LabelSteps):
         """Whether the exact pass has begun."""
         return bool(self.registers[Reg.EXACT])
 
+    def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which `step` calls it."""
+        return scc_step, (
+            self.network.tables,
+            self.network.marks,
+            self.visited.arrays,
+            self.visited.registers,
+            self.registers,
+            self.path,
+            self.parts,
+            budget,
+        )
+
     def step(self, budget: int) -> Status:
         """Follow at most `budget` labels."""
         if self._trace is not None:
@@ -136,18 +149,8 @@ class DecoupledSCC(LabelSteps):
         if self._candidate is not None:
             return self._follow(budget)
         transitions = int(self.registers[Reg.TRANSITIONS])
-        status = Status(
-            scc_step(
-                self.network.tables,
-                self.network.marks,
-                self.visited.arrays,
-                self.visited.registers,
-                self.registers,
-                self.path,
-                self.parts,
-                budget,
-            )
-        )
+        kernel, arguments = self.kernel_call(budget)
+        status = Status(kernel(*arguments))
         self._count(status, budget, transitions)
         if status == Status.FOUND and not self.is_exact:
             return self._propose()

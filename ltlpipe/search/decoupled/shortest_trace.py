@@ -15,7 +15,7 @@ Cost: that of `dominance`, and 8 bytes per state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -122,21 +122,24 @@ class Breadth(LabelSteps):
         self.fresh = np.zeros_like(self.goal)
         self.visited.add_first(start)
 
+    def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which `step` calls it."""
+        return breadth_step, (
+            self.network.tables,
+            self.visited.arrays,
+            self.visited.registers,
+            self.registers,
+            self.origins,
+            self.goal,
+            self.fresh,
+            budget,
+        )
+
     def step(self, budget: int) -> Status:
         """Follow at most `budget` labels."""
         transitions = int(self.registers[Reg.TRANSITIONS])
-        status = Status(
-            breadth_step(
-                self.network.tables,
-                self.visited.arrays,
-                self.visited.registers,
-                self.registers,
-                self.origins,
-                self.goal,
-                self.fresh,
-                budget,
-            )
-        )
+        kernel, arguments = self.kernel_call(budget)
+        status = Status(kernel(*arguments))
         self._count(status, budget, transitions)
         return status
 

@@ -136,20 +136,26 @@ class PowersetSearch:
         """Number of sets in the store."""
         return int(self.registers[Reg.STORED])
 
+    def coverage(self) -> None:
+        """Return None: no set is missed."""
+
+    def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which `step` calls it."""
+        return powerset_step, (
+            *self.operations,
+            self.automaton.tables,
+            self.store,
+            self.registers,
+            self.arrays,
+            budget,
+        )
+
     def step(self, budget: int) -> Status:
         """Look at no more than `budget` stack entries."""
         if self.has_found:  # a run may be asked for again, with more memory
             return Status.FOUND
-        status = Status(
-            powerset_step(
-                *self.operations,
-                self.automaton.tables,
-                self.store,
-                self.registers,
-                self.arrays,
-                budget,
-            )
-        )
+        kernel, arguments = self.kernel_call(budget)
+        status = Status(kernel(*arguments))
         if status == Status.FOUND and self._is_deceived():
             self._begin_exact()
             return Status.RUNNING

@@ -35,8 +35,8 @@ from ltlpipe.search.ticks import Ticks
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
-    from ltlpipe.systems.fields import Field
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.packing import PackedNetwork
 
 _MAX_COLOURS = 1 << 55
