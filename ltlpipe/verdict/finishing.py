@@ -31,7 +31,11 @@ def finish(job: Job[Result], limits: Limits, interrupt: Interrupt) -> Result:
     left = None
     if limits.deadline is not None:
         left = max(limits.deadline - time.monotonic(), 0.0)
-    return jobs.run(job, jobs.Limits(timeout=left), observer=look)
+    try:
+        return jobs.run(job, jobs.Limits(timeout=left), observer=look)
+    except StoppedError as stopped:
+        interrupt.pressed = interrupt.pressed or stopped.reason == INTERRUPTED
+        raise
 
 
 def decide(
