@@ -14,6 +14,7 @@ import resource
 import signal
 import socket
 import time
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,11 @@ def main(descriptor: int, parent: int) -> None:
     status = 0
     try:
         while (request := receiver.receive()) is not None:
-            _answer(connection, request[0])
+            for module in request[0].get("import", ()):
+                with suppress(ImportError):  # told when it is needed
+                    import_module(module)
+            if "operation" in request[0]:
+                _answer(connection, request[0])
     except (EOFError, OSError):
         pass  # the parent has gone, or wants no more
     except BaseException:

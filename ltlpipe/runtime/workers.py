@@ -372,11 +372,19 @@ def _at_end() -> int:
     return reader
 
 
-def prepare() -> None:
-    """Start a worker ahead of time, unless one is idle; nobody waits for it."""
+def prepare(*modules: str) -> None:
+    """Start a worker ahead of time, unless one is idle; nobody waits for it.
+
+    Parameters
+    ----------
+    modules
+        What it imports before it is asked for anything.
+    """
     workers = _of_this_process()
     if not workers.idle:
-        workers.idle.append(workers.new())
+        worker = workers.new()
+        worker.send(Message({"import": list(modules)}))
+        workers.idle.append(worker)
 
 
 def close_idle() -> None:

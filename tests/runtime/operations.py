@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,8 +110,8 @@ def file_of(module):
     return __import__(module).__file__
 
 
-def threads():
-    return threading.active_count()
+def is_imported(module):
+    return module in sys.modules
 
 
 def misbehave(item) -> Iterator[int]:

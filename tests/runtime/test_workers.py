@@ -236,11 +236,12 @@ def test_one_that_has_grown_is_retired():
 
 def test_prepared_workers_are_used():
     workers.close_idle()
-    workers.prepare()
+    workers.prepare("colorsys", "no_such_module")
     workers.prepare()
     (worker,) = workers._of_this_process().alive
     worker.wait()
 
+    assert run(call("is_imported", module="colorsys"))
     assert run(call("pid")) == worker._process.pid
 
 
