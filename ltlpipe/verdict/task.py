@@ -398,6 +398,5 @@ class Task(Question):
             reduced, last = self.prepared.components, states[-1]
             lifter = Lifter(self.prepared.reduced_from)
             job = lifter.lift(reduced.groups, actions, last, length, reduced.visible)
-            # As long as it takes: the violation has been found.
-            actions, states, length = advance(job, Limits(), interrupt)
+            actions, states, length = advance(job, Limits(), interrupt)  # no deadline
         return network_lasso(self.system, actions, states, length)
