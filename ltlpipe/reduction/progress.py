@@ -22,7 +22,8 @@ ENTRY_WORK = 1 / 16
 """Units of work of an array operation per entry; sorting takes no longer."""
 
 
-_SYMMETRY_BYTES = 32
+_COMPARED_WORK = 1 / 100  # sorting apart, array operations cost ten nanoseconds
+_COMPARED_BYTES = 12
 
 ITEMS = 1 << 12
 """Items that a loop in Python looks at until the next progress."""
@@ -35,7 +36,7 @@ def reducing(work: float, memory_bytes: float = 0) -> Progress:
 
 def comparing(n_entries: float) -> Progress:
     """Return a progress of the search for symmetry, after so many array entries."""
-    return Progress(SYMMETRY, n_entries * ENTRY_WORK, _SYMMETRY_BYTES * n_entries)
+    return Progress(SYMMETRY, n_entries * _COMPARED_WORK, _COMPARED_BYTES * n_entries)
 
 
 def counting(items: float) -> Progress:

@@ -387,6 +387,15 @@ def test_trimmed_networks_are_shared():
     assert trimmed_network(whole_one) is whole_one
 
 
+@given(st.integers(0, 8))
+def test_trimming_that_is_closed_leaves_nothing(n):
+    """The next job trims anew."""
+    network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
+    cut(shared_results.trimmed_network(network), n)
+    assert (shared_results._shelves.of(network).trimmed is None) or n == 8
+    assert trimmed_network(network).components[0].transitions() == [(0, "a", 0)]
+
+
 def test_what_is_kept_goes_with_its_network():
     """No shelf keeps a network alive, neither its own nor the trimmed one."""
     gc.collect()

@@ -31,6 +31,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _U32 = np.uint64(32)
 _BUDGET = 1 << 14  # pairs expanded by one call
 _PAIR_WORK = 1 / 8
+_FIXED_WORK = 200  # however small the components
 _FIRST_PAIRS = 1 << 8
 _FIRST_STEPS = 1 << 10
 _MEAN_DEGREE = 64  # transitions per pair allowed that are worth the time
@@ -105,6 +106,7 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
     >>> run(compose(left, right)).transitions()
     [(0, 'a', 1), (1, 'x', 0)]
     """
+    yield reducing(_FIXED_WORK)
     visible = _visible(left, right)
     shared = [name for name in _visible(left) if name in set(_visible(right))]
     a = _side(left, visible, shared)

@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import exp, prod
+from math import prod
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from ltlpipe.reduction.components.composition import TooManyPairsError, compose
 from ltlpipe.reduction.components.groups import CAP_STATES, Group, Reduced
+from ltlpipe.reduction.components.heuristics import GAIN, HEURISTICS, PERTURBED
 from ltlpipe.reduction.equivalence.determinise import TooLargeError
 from ltlpipe.reduction.equivalence.equivalences import reduce
 from ltlpipe.reduction.progress import holding, reducing
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS
 
-GAIN = 1.5
 TRIALS = 4
 FIRST_CAP = 1_000
 CAP_GROWTH = 10
@@ -83,48 +82,6 @@ class Limit:
     cap_states: int = CAP_STATES
     small: int = SMALL
     equivalence: str = "trace"
-
-
-def _fewest(group: Group) -> float:
-    return group.lts.n_states
-
-
-def _least_growth(group: Group) -> float:
-    return group.lts.n_states - sum(part.lts.n_states for part in group.parts)
-
-
-def _greatest_gain(group: Group) -> float:
-    return group.lts.n_states / prod(part.lts.n_states for part in group.parts)
-
-
-def _narrow(group: Group) -> float:
-    return group.lts.n_states * float(GAIN ** len(group.alphabet))
-
-
-def _beside_larger(group: Group) -> float:
-    return group.lts.n_states / max(part.lts.n_states for part in group.parts)
-
-
-HEURISTICS: tuple[Callable[[Group], float], ...] = (
-    _least_growth,
-    _fewest,
-    _greatest_gain,
-    _narrow,
-    _beside_larger,
-)
-"""What attempts minimise when they choose the next composition."""
-
-
-def _perturbed(attempt: int) -> Callable[[Group], float]:
-    """Return a randomly perturbed heuristic, the same one in every run."""
-    base = (_fewest, _greatest_gain, _beside_larger)[attempt % 3]
-    strength = (0.5, 1.0, 2.0)[attempt // 3 % 3]
-
-    def heuristic(group: Group) -> float:
-        drawn = crc32(repr((attempt, sorted(group.members))).encode()) / 2**32
-        return base(group) * exp(strength * (drawn - 0.5))
-
-    return heuristic
 
 
 class Merger:
@@ -227,10 +184,6 @@ class Merger:
         return Group(
             small, members, parts, lts.n_states, lts.n_transitions, equivalence
         )
-
-
-PERTURBED = tuple(_perturbed(attempt) for attempt in range(9))
-"""More heuristics, for limits up to `PERTURBED_CAP`, where an attempt costs little."""
 
 
 def reduce_components(

@@ -34,7 +34,7 @@ from ltlpipe.reduction.equivalence.transition_arrays import (
     graph_of,
     longer,
 )
-from ltlpipe.reduction.progress import ENTRY_WORK, MANY, reducing
+from ltlpipe.reduction.progress import reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
 
@@ -240,17 +240,6 @@ def _deterministic(subsets: Subsets, registers: np.ndarray, n_labels: int) -> St
         subsets.dst[1:n_steps] - np.int32(1),
         subsets.marked[1:n_known].copy(),
     )
-
-
-def is_deterministic(steps: Steps) -> Job[bool]:
-    """Whether no step is silent and no state has two targets on one label."""
-    if steps.has_silent:
-        return False
-    if len(steps.src) > MANY:
-        yield reducing(len(steps.src) * ENTRY_WORK, 2 * steps.memory_bytes)
-    keys = steps.src.astype(np.int64) * max(steps.n_labels, 1) + steps.label
-    keys.sort()
-    return not bool((keys[1:] == keys[:-1]).any())
 
 
 @njit

@@ -36,18 +36,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.equivalence.determinise import (
-    TooLargeError,
-    determinise,
-    is_deterministic,
-)
+from ltlpipe.reduction.equivalence.determinise import determinise
 from ltlpipe.reduction.equivalence.signatures import quotient
 from ltlpipe.reduction.equivalence.silent_sccs import collapse
 from ltlpipe.reduction.equivalence.transition_arrays import (
     Steps,
     breadth_first,
+    is_deterministic,
     steps_of,
 )
+from ltlpipe.reduction.progress import reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS
 
@@ -56,10 +54,12 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
 
-__all__ = ["EQUIVALENCES", "TooLargeError", "reduce"]
+__all__ = ["EQUIVALENCES", "reduce"]
 
 EQUIVALENCES = ("trace", "branching", "strong")
 """From the coarsest to the finest."""
+
+_FIXED_WORK = 500  # however small the component
 
 
 def reduce(
@@ -122,6 +122,7 @@ def reduce(
             f"{equivalence} equivalence of a component with accepting states:"
             " use strong equivalence"
         )
+    yield reducing(_FIXED_WORK)
     letters, visible = _letters(lts, hidden)
     marked = np.zeros(lts.n_states, dtype=np.bool_)
     steps = yield from steps_of(lts, letters, len(visible), marked)
@@ -142,6 +143,7 @@ def reduce(
 
 def _strong(lts: LTS, hidden: Collection[str]) -> Job[LTS]:
     """Find the quotient by strong bisimilarity; accepting states stay apart."""
+    yield reducing(_FIXED_WORK)
     flags = lts.accepting
     marked = np.zeros(lts.n_states, dtype=np.bool_) if flags is None else flags
     apart = not any(label in lts.labels for label in hidden)

@@ -65,7 +65,7 @@ from ltlpipe.reduction.progress import ENTRY_WORK, reducing
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
-_BUDGET = 1 << 14  # dirty states of a call, or those of one block if they are more
+_BUDGET = 1 << 13  # dirty states of a call, or those of one block if they are more
 _STATE_WORK = 2  # of a dirty state
 _STATE_BYTES = 130  # of a state in a partition, a room and a graph
 _EDGE_BYTES = 24

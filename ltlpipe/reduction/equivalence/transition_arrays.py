@@ -136,6 +136,17 @@ def _breadth_first(first, dst, initial, order, number):
     return count
 
 
+def is_deterministic(steps: Steps) -> Job[bool]:
+    """Whether no step is silent and no state has two targets on one label."""
+    if steps.has_silent:
+        return False
+    if len(steps.src) > MANY:
+        yield reducing(len(steps.src) * ENTRY_WORK, 2 * steps.memory_bytes)
+    keys = steps.src.astype(np.int64) * max(steps.n_labels, 1) + steps.label
+    keys.sort()
+    return not bool((keys[1:] == keys[:-1]).any())
+
+
 def graph_of(steps: Steps) -> Job[Graph]:
     """Sort the steps by source and by target, with a loop for each mark."""
     n, mark = steps.n_states, steps.n_labels

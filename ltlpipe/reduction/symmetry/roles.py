@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.progress import comparing
+from ltlpipe.reduction.progress import SYMMETRY, comparing
+from ltlpipe.runtime.jobs import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ltlpipe.runtime.jobs import Job
 
-_IMAGES_AT_ONCE = 100
-_ENTRIES_PER_IMAGE = 16
+_IMAGES_AT_ONCE = 100  # of a state, until the next progress
 
 
 def roles_of(
@@ -59,7 +59,7 @@ def roles_of(
         roles[state] = n_roles + numbers
         n_roles += len(heads)
         size = yield from _spread(roles, state, steps)
-        yield comparing(_ENTRIES_PER_IMAGE * len(steps))
+        yield Progress(SYMMETRY, size * len(steps), roles.nbytes)
         if size != _images(leaders[state], class_of):
             return None
     return roles
@@ -86,7 +86,7 @@ def _spread(
                 waiting.append(dst)
                 size += 1
         if size % _IMAGES_AT_ONCE == 0:
-            yield comparing(_ENTRIES_PER_IMAGE * _IMAGES_AT_ONCE * len(steps))
+            yield Progress(SYMMETRY, 0, roles.nbytes)
     return size
 
 

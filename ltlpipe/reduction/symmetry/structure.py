@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.progress import ENTRY_WORK, comparing
+from ltlpipe.reduction.progress import SYMMETRY, comparing
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
@@ -328,7 +329,7 @@ def _depths(parts: Parts) -> Job[np.ndarray]:
     while layer:
         waiting += len(layer)
         if waiting > _STATES_AT_ONCE:
-            yield comparing(waiting / ENTRY_WORK)
+            yield Progress(SYMMETRY, waiting, 64 * parts.n_states)
             waiting = 0
         for state in layer:
             depths[state] = depth

@@ -85,11 +85,11 @@ def test_states_that_turn_even_and_odd():
     """Every swap exchanges them: none tells any two members apart, or all are."""
     swaps = {pair: np.array([1, 0]) for pair in combinations(range(3), 2)}
 
-    assert roles_of(swaps, np.zeros(3, dtype=np.int32), 2) is None
+    assert run(roles_of(swaps, np.zeros(3, dtype=np.int32), 2)) is None
 
 
 def test_two_classes_that_turn_the_same_states():
     """Each class alone has roles in them; both together leave them in their places."""
     swaps = {(0, 1): np.array([1, 0]), (2, 3): np.array([1, 0])}
 
-    assert roles_of(swaps, np.array([0, 0, 1, 1], dtype=np.int32), 2) is None
+    assert run(roles_of(swaps, np.array([0, 0, 1, 1], dtype=np.int32), 2)) is None
