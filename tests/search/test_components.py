@@ -11,7 +11,7 @@ import ltlpipe
 from ltlpipe import LTS, LtlpipeError, Network
 from ltlpipe.automata.letters import universal
 from ltlpipe.search.problem import make_problem
-from ltlpipe.search.scc.scc_enumeration import Components
+from ltlpipe.search.scc.scc_enumeration import SCCs
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
 from tests.driving import Limits, drive
@@ -56,7 +56,7 @@ def test_where_a_step_stops_changes_nothing(network, budget):
     """And after every step all states entered are accounted for."""
     letters = np.zeros(len(network.actions), dtype=np.int32)
     problem = make_problem(pack(network, letters), universal())
-    search = Components(problem)
+    search = SCCs(problem)
 
     def check(states, depth):
         search.assert_consistent()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import threading
 import time
@@ -14,14 +15,21 @@ import pytest
 from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime import memory
-from ltlpipe.runtime.jobs import MIB, Interrupt, interruptible
+from ltlpipe.runtime.jobs import MIB, Grant, interruptible, run
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import Outcome, advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
 from tests.driving import Limits, drive
-from tests.search.machinery import LOOKS_TWICE, NAMES, WEAK_ONLY
+from tests.search.machinery import (
+    LOOKS_TWICE,
+    NAMES,
+    WEAK_ONLY,
+    Explicit,
+    problem_of,
+)
 
 
 def search_of(name, n):
@@ -75,19 +83,110 @@ def test_timeout_is_kept(name):
     drive(search, Limits())  # compiled now
     search = search_of(name, 11)
     started = time.monotonic()
-    outcome = drive(search, Limits.within(0.3))
+    outcome = drive(search, Limits(timeout=0.3))
 
     assert outcome.reason == "timeout"
     assert 0.3 <= time.monotonic() - started < 1.5
 
 
+def advanced(search, grants):
+    """The outcome of a search that is given these grants, one after the other.
+
+    Says also what the job has said.
+    """
+    job = advance(search)
+    said = [next(job)]
+    try:
+        while True:
+            said.append(job.send(next(grants)))
+    except StopIteration as end:
+        return end.value, said
+
+
+def figures(search):
+    """What a search has counted, and its lasso if it has one; the limit apart."""
+    registers = search.registers.tolist()
+    del registers[Reg.MAX_STATES]
+    return registers, search.statistics(), search.n_stored
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_grants_change_nothing(name, seed):
+    """Counts are those of a search that is never stopped, and no grant is overrun."""
+    whole = search_of(name, 5)
+    assert drive(whole).status == Status.EMPTY
+    rng = random.Random(seed)
+    given = []
+
+    def grants():
+        while True:
+            given.append(rng.choice([0, 1, 7, 300.5, 5000]))
+            yield Grant(work=given[-1])
+
+    cut = search_of(name, 5)
+    outcome, said = advanced(cut, grants())
+    assert outcome == Outcome(Status.EMPTY)
+    assert figures(cut) == figures(whole)
+    assert len(said) > 5
+    for grant, progress in zip(given, said[1:], strict=False):
+        assert progress.phase == "searching"
+        assert 0 < progress.work <= max(grant, cut.unit_work)
+    states = [progress.states for progress in said]
+    assert states == sorted(states)
+    assert said[-1].memory_bytes <= cut.memory_bytes
+
+
+@pytest.mark.parametrize("name", ["se05", "couvreur99", "tauriainen03", "tela"])
+def test_random_grants_lead_to_the_same_lasso(name):
+    """Wherever the search and the extraction are stopped."""
+    whole = SEARCHES[name]()(problem_with_a_lasso())
+    assert drive(whole).status == Status.FOUND
+    expected = run(whole.lasso())
+    rng = random.Random(name)
+
+    def grants():
+        while True:
+            yield Grant(work=rng.choice([1, 40, 900]))
+
+    cut = SEARCHES[name]()(problem_with_a_lasso())
+    outcome, _ = advanced(cut, grants())
+    assert outcome.status == Status.FOUND
+    found = run(cut.lasso())
+    for field in ("prefix", "cycle", "prefix_actions", "cycle_actions"):
+        assert getattr(found, field).tolist() == getattr(expected, field).tolist()
+
+
+def problem_with_a_lasso():
+    """A ring with shortcuts, in which one state of three thousand accepts."""
+    n = 3000
+    ring = [(s, int(s == n - 1), (s + 1) % n) for s in range(n)]
+    shortcuts = [(s, 0, (s * 7 + 3) % n) for s in range(n - 1)]
+    return problem_of(Explicit(n, 1, (*ring, *shortcuts), True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_grant_of_memory_that_shrinks(name):
+    """It is respected at once, and the search can go on with more."""
+    search = search_of(name, 8)
+    job = advance(search)
+    next(job)
+    for _ in range(4):
+        held = job.send(Grant(work=4000)).memory_bytes
+    with pytest.raises(StopIteration) as ended:
+        job.send(Grant(memory_bytes=held - 1))
+    assert ended.value.value == Outcome(Status.RUNNING, "memory")
+    assert drive(search).status == Status.EMPTY
+
+
 def test_a_pressed_interrupt_ends_the_search():
-    """Nothing is expanded once it is pressed."""
-    interrupt = Interrupt()
-    interrupt.pressed = True
+    """Ctrl-C ends it between two calls of the kernel."""
     search = search_of("se05", 5)
 
-    assert drive(search, Limits(), interrupt=interrupt).reason == "interrupted"
+    def press(_states, _depth):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    assert drive(search, progress=press).reason == "interrupted"
     assert search.registers[Reg.EXPANSIONS] == 0
 
 
@@ -147,7 +246,7 @@ def test_a_limit_of_exactly_enough_states(name):
 def test_limits_that_are_none(limit, value):
     """Negative or no numbers at all."""
     with pytest.raises(UnsupportedError, match="expected 0 or more"):
-        Limits.within(**{"timeout": None, limit: value})
+        Limits(**{limit: value})
 
 
 def test_files_in_memory_are_free(tmp_path, monkeypatch):

@@ -72,7 +72,7 @@ def test_a_mark_in_inf_alone_is_not_counted():
     ("limits", "reason"),
     [
         (Limits(max_states=10), "max-states"),
-        (Limits(deadline=0.0), "timeout"),
+        (Limits(timeout=0.0), "timeout"),
         (Limits(memory_mib=0.01), "memory"),
     ],
     ids=["max-states", "timeout", "memory"],

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _BITS_PER_UNIT = 1 << 15
 """Bits of a set that are united with others in about a microsecond."""
 
-_WORDS_PER_UNIT = 1 << 8
+_WORDS_PER_UNIT = 1 << 6
 """Words of a set that are written down in about a microsecond."""
 
 
@@ -314,7 +314,8 @@ class _Sets:
     def __init__(self) -> None:
         self.words: list[np.ndarray] = []
         self.length = 0
-        self.known: dict[tuple[int, int], int] = {}
+        # By bytes: integers of many bits have few hashes, 61 for all powers of 2.
+        self._known: dict[tuple[int, bytes], int] = {}
 
     def add(
         self, places: Places, i: int, sets: dict[int, int], ticks: Ticks
@@ -322,15 +323,25 @@ class _Sets:
         """Store sets of component i, by local state; return places per bit, or -1."""
         n_words = places.n_words[i]
         where = [-1] * (WORD_BITS * n_words)
+        same: dict[int, int] = {}  # places by identity
         for state, bits in sets.items():
-            if (i, bits) not in self.known:
-                self.known[i, bits] = self.length
-                self.words.append(places.words_of(i, bits))
-                self.length += n_words
-            where[places.shift[i] + state] = self.known[i, bits]
-            if ticks.over(2 + n_words / _WORDS_PER_UNIT):
+            if id(bits) not in same:
+                same[id(bits)] = self._place_of(places, i, bits)
+                if ticks.over(n_words / _WORDS_PER_UNIT):
+                    yield ticks.progress
+            where[places.shift[i] + state] = same[id(bits)]
+            if ticks.over():
                 yield ticks.progress
         return where
+
+    def _place_of(self, places: Places, i: int, bits: int) -> int:
+        """Return the place of a set, which is stored if it is new."""
+        raw = (bits << places.shift[i]).to_bytes(8 * places.n_words[i], "little")
+        place = self._known.setdefault((i, raw), self.length)
+        if place == self.length:
+            self.words.append(np.frombuffer(raw, dtype="<u8"))
+            self.length += places.n_words[i]
+        return place
 
 
 class _Parts:
@@ -453,4 +464,4 @@ def _ints(values: list[int]) -> np.ndarray:
 
 
 def _joined(arrays: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([*arrays, np.zeros(0, dtype=np.uint64)])
+    return np.concatenate([*arrays, np.zeros(0, dtype=np.uint64)], dtype=np.uint64)
