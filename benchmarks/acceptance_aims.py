@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ltlpipe.verdict.limits import Limits, drive
 
 from benchmarks.por import plain
 from benchmarks.tasks import significant
@@ -27,7 +28,6 @@ from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.ring import ring
-from ltlpipe.verdict.limits import Limits, drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

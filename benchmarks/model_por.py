@@ -18,6 +18,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.verdict.limits import Limits, drive
+
 from benchmarks import record
 from ltlpipe import LtlpipeError, check, load
 from ltlpipe.automata.letters import universal
@@ -27,7 +29,6 @@ from ltlpipe.search.driver import OVERFLOW
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
-from ltlpipe.verdict.limits import Limits, drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

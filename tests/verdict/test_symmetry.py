@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import pytest
 import spot
+from ltlpipe.verdict.preparing import Preparation
+from ltlpipe.verdict.symmetry import SymmetricRun
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.reduction.symmetry import detection
@@ -20,8 +22,6 @@ from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.verdict import attempts, task
-from ltlpipe.verdict.preparing import Preparation
-from ltlpipe.verdict.symmetry import SymmetricRun
 from tests.search.symmetric.networks import personal_formula, random_symmetric
 
 RING = philosophers(5)
