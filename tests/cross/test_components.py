@@ -349,6 +349,7 @@ def test_lifted_lassos_are_runs_with_the_same_word(network, data):
     limit = merger.Limit(small=data.draw(st.sampled_from([0, 10**9])))
     reduced = run(merger.reduce_components(network, visible, limit))
     taken, length, last = walked(reduced.network, data)
+    event("no lasso" if taken is None else "a lasso")
     if taken is None:
         return
     job = Lifter(network).lift(reduced.groups, taken, last, length, visible)
