@@ -14,6 +14,7 @@ import numpy as np
 
 from ltlpipe.reduction.progress import ENTRY_WORK, TRIMMING
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def saturate(network: Network, barred: Collection[int] = ()) -> Job[Together]:
     missing = np.array([len(a.participants) for a in network.actions], dtype=np.int64)
     missing[list(barred)] += 1  # one participant more, which never offers it
     reached = np.zeros(flat.n_states, dtype=np.bool_)
-    _saturate(
+    yield from called(
+        _saturate,
         first.astype(np.int64),
         flat.dst[order],
         flat.label[order],

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Generator
@@ -149,6 +150,13 @@ class Limits:
         return math.inf if self.memory_mib is None else self.memory_mib * MIB
 
 
+def _unannounced_seconds() -> float:
+    """Return for how long this process has compiled kernels that no job announced."""
+    # Without this module, which imports Numba, nothing has been compiled.
+    compilation = sys.modules.get("ltlpipe.runtime.kernels.compilation")
+    return 0.0 if compilation is None else compilation.unannounced_seconds()
+
+
 @dataclass
 class Clock:
     """What a job has taken; `run` keeps it up to date, also when the job is stopped.
@@ -173,6 +181,28 @@ class Clock:
     peak_bytes: float = 0.0
     phase: str = ""
     _worker_cpu: float = field(default=0.0, repr=False)
+    _unannounced: float = field(default_factory=_unannounced_seconds, repr=False)
+
+    def advance(self, began: float, *, compiling: bool) -> float:
+        """Count the time since a moment; return the present one.
+
+        Parameters
+        ----------
+        began : float
+            A value of `time.monotonic`.
+        compiling : bool
+            Whether all of it went into waiting for kernels.
+        """
+        now = time.monotonic()
+        passed = now - began
+        unannounced = _unannounced_seconds()
+        compiled = passed
+        if not compiling:
+            compiled = min(unannounced - self._unannounced, passed)
+        self._unannounced = unannounced
+        self.compile_seconds += compiled
+        self.seconds += passed - compiled
+        return now
 
 
 class Interrupt:
@@ -244,12 +274,8 @@ def run(
         try:
             progress = next(job)
             while True:
-                now = time.monotonic()
-                if compiling:
-                    clock.compile_seconds += now - began
-                else:
-                    clock.seconds += now - began
-                began, compiling = now, progress.compiling
+                began = clock.advance(began, compiling=compiling)
+                compiling = progress.compiling
                 clock.phase = progress.phase
                 clock.peak_bytes = max(clock.peak_bytes, progress.memory_bytes)
                 if progress.waits:
@@ -272,11 +298,7 @@ def run(
         except MemoryError:
             raise StoppedError(MEMORY) from None
         finally:
-            now = time.monotonic()
-            if compiling:
-                clock.compile_seconds += now - began
-            else:
-                clock.seconds += now - began
+            clock.advance(began, compiling=compiling)
             clock.cpu_seconds = cpu + time.process_time() + clock._worker_cpu
             job.close()
 

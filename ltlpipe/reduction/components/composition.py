@@ -21,6 +21,7 @@ from ltlpipe.reduction.equivalence.equivalences import internal_name
 from ltlpipe.reduction.equivalence.transition_arrays import longer
 from ltlpipe.reduction.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.systems.lts import LTS
 
@@ -119,11 +120,11 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
     pairs = _new_pairs()
     pairs.left[0], pairs.right[0] = left.initial, right.initial
     registers[Reg.PAIRS] = 1
-    _enter_slots(pairs.left, pairs.right, pairs.slots, 1)
+    yield from called(_enter_slots, pairs.left, pairs.right, pairs.slots, 1)
     n_pairs, n_steps = 1, 0
     while True:
         before = n_pairs + n_steps
-        status = compose_step(a, b, pairs, registers, _BUDGET)
+        status = yield from called(compose_step, a, b, pairs, registers, _BUDGET)
         n_pairs, n_steps = (int(registers[r]) for r in (Reg.PAIRS, Reg.STEPS))
         held = sides + _bytes_of(pairs)
         work = (n_pairs + n_steps - before) * _PAIR_WORK

@@ -36,6 +36,7 @@ from ltlpipe.reduction.equivalence.transition_arrays import (
 )
 from ltlpipe.reduction.progress import reducing
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def determinise(steps: Steps, cap: int | None = None) -> Job[Steps]:
     allowed = MAX_MEMBERS if cap is None else min(MAX_MEMBERS, _MEAN_SIZE * cap + n)
     while True:
         before = _written(subsets, registers)
-        status = subset_step(graph, subsets, registers, _BUDGET)
+        status = yield from called(subset_step, graph, subsets, registers, _BUDGET)
         work = _BUDGET * _VISIT_WORK
         if status != Status.RUNNING:
             work = min(work, _written(subsets, registers) - before)

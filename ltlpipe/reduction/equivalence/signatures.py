@@ -61,6 +61,7 @@ from ltlpipe.reduction.equivalence.transition_arrays import (
     graph_of,
 )
 from ltlpipe.reduction.progress import ENTRY_WORK, reducing
+from ltlpipe.runtime.kernels.compilation import called
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -138,7 +139,8 @@ def classes(steps: Steps) -> Job[tuple[int, np.ndarray]]:
     registers[Reg.QUEUED] = 1
     registers[Reg.N_LABELS] = steps.n_labels + 2
     work = _STATE_WORK * min(_BUDGET, n)
-    while refine(graph, partition, room, registers, _BUDGET) != Status.DONE:
+    status = Status.RUNNING
+    while status != Status.DONE:
+        status = yield from called(refine, graph, partition, room, registers, _BUDGET)
         yield reducing(work, held)
-    yield reducing(work, held)
     return int(registers[Reg.N_BLOCKS]), partition.block

@@ -21,6 +21,7 @@ import numpy as np
 
 from ltlpipe.reduction.equivalence.transition_arrays import Steps, by_least_member
 from ltlpipe.reduction.progress import ENTRY_WORK, MANY, reducing
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def collapse(steps: Steps) -> Job[Steps]:
     first = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(steps.src[silent], minlength=n), out=first[1:])
     scc = np.empty(n, dtype=np.int32)
-    count = _silent_sccs(
+    count = yield from called(
+        _silent_sccs,
         first,
         steps.dst[silent][order],
         scc,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.reduction.progress import ENTRY_WORK, MANY, reducing
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ def breadth_first(steps: Steps) -> Job[Steps]:
     )
     order = np.empty(n, dtype=np.int32)
     number = np.full(n, -1, dtype=np.int32)
-    count = _breadth_first(_begins(src, n), dst, steps.initial, order, number)
+    count = yield from called(
+        _breadth_first, _begins(src, n), dst, steps.initial, order, number
+    )
     reached = order[:count]
     if len(src) > MANY:
         yield reducing(len(src) * ENTRY_WORK, _SORTED_BYTES * len(src))

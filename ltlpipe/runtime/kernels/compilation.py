@@ -63,6 +63,19 @@ def ready(kernel: Any, *arguments: Any) -> Job[None]:
         kernel.compile(kinds)
 
 
+def called(kernel: Any, *arguments: Any) -> Job[Any]:
+    """Call a kernel that is compiled for one signature only, once it is ready.
+
+    Returns
+    -------
+    object
+        What the kernel returns.
+    """
+    if not getattr(kernel, "overloads", None):
+        yield from ready(kernel, *arguments)
+    return kernel(*arguments)
+
+
 def ready_pointer(function: Callable[..., int], signature: Any) -> Job[None]:
     """Have what `ltlpipe.runtime.kernels.jit.pointer` makes compiled, or load it."""
     from ltlpipe.runtime.kernels.jit import INTERPRETED, pointer
