@@ -36,6 +36,7 @@ from ltlpipe.automata.conditions import (
     fin,
     inf,
 )
+from ltlpipe.automata.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -175,7 +176,7 @@ def pairs_of(condition: Condition) -> dict[str, int]:
         "contradictory": len(everything) - len(consistent),
         "duplicate": len(consistent) - len(distinct),
         "subsumed": len(distinct) - len(needed),
-        "pairs_left": len(condition.clauses()),
+        "pairs_left": len(normal_form(condition)),
     }
 
 

@@ -67,8 +67,21 @@ def _number(digits: str) -> int:
     return int(digits[-9:]) if not digits[:-9].strip("0") else 10**9
 
 
-def parse(text: str) -> Condition:
-    """Read a condition; see `Condition.parse`."""
+def parse_condition(text: str) -> Condition:
+    """Read a condition as HOA writes it.
+
+    Raises
+    ------
+    FormulaError
+        `text` is none; with the position of the error.
+    UnsupportedError
+        It has a mark above 31, or too many nested parentheses.
+
+    Examples
+    --------
+    >>> print(parse_condition("Fin(0) & Inf(1) | Inf(2)"))
+    (Fin(0)&Inf(1))|Inf(2)
+    """
     from lark import UnexpectedInput, UnexpectedToken
 
     _refuse_nesting(text)

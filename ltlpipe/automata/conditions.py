@@ -29,7 +29,6 @@ from ltlpipe.runtime.errors import UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ltlpipe.automata.shapes import Shape
 
 MAX_MARKS = 32
 """How many marks a transition can carry."""
@@ -69,7 +68,7 @@ class Condition:
     """A positive Boolean formula over Inf and Fin.
 
     Made by `inf`, `fin`, `conjunction`, `disjunction` (also ``&`` and ``|``) and
-    `parse`, which join nested conjunctions and disjunctions, remove repeated
+    `parse_condition`, which join nested conjunctions and disjunctions, remove repeated
     parts, and leave constants only where they are the whole condition.
 
     Parameters
@@ -140,12 +139,6 @@ class Condition:
             return (marks >> self.mark & 1 == 1) == (self.op == Op.INF)
         return self.op == Op.TRUE
 
-    def shape(self) -> Shape:
-        """Return the name of its form (Bloemen et al. 2019, Table 1)."""
-        from ltlpipe.automata.shapes import shape_of
-
-        return shape_of(self)
-
     def mapped(self, leaf: Callable[[Op, int], Condition]) -> Condition:
         """Replace each Inf and Fin by ``leaf(op, mark)``."""
         if self.op in (Op.INF, Op.FIN):
@@ -179,21 +172,6 @@ class Condition:
         """Return the condition with every mark m called ``numbers(m)``."""
         return self.mapped(lambda op, mark: _leaf(op, numbers(mark)))
 
-    def clauses(self) -> tuple[Clause, ...]:
-        """Return its disjunctive normal form, the pairs of generalised Rabin.
-
-        No pair contradicts itself, and none implies another one.  No pair is left
-        for a condition that cannot hold; ``Clause(0, 0)`` always does.
-
-        Raises
-        ------
-        UnsupportedError
-            There would be more than `normal_form.MAX_CLAUSES`.
-        """
-        from ltlpipe.automata.normal_form import normal_form
-
-        return normal_form(self)
-
     def n_distributed(self) -> int:
         """Return how many pairs distributing "and" over "or" alone would give."""
         if self.op == Op.OR:
@@ -221,26 +199,6 @@ class Condition:
         """Return the condition of which `nested` has been returned."""
         op, mark, parts = nested
         return cls(Op(op), mark, tuple(map(cls.from_nested, parts)))
-
-    @classmethod
-    def parse(cls, text: str) -> Condition:
-        """Read a condition as HOA writes it.
-
-        Raises
-        ------
-        FormulaError
-            `text` is none; with the position of the error.
-        UnsupportedError
-            It has a mark above 31, or too many nested parentheses.
-
-        Examples
-        --------
-        >>> print(Condition.parse("Fin(0) & Inf(1) | Inf(2)"))
-        (Fin(0)&Inf(1))|Inf(2)
-        """
-        from ltlpipe.automata.condition_syntax import parse
-
-        return parse(text)
 
 
 TRUE = Condition(Op.TRUE)

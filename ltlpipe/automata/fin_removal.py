@@ -49,6 +49,7 @@ from ltlpipe.automata.conditions import (
     inf,
     marks_in,
 )
+from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.automata.sccs import Decomposition, Step, decompose
 from ltlpipe.automata.structure import cells_of, table_of, useful_part
 from ltlpipe.runtime.errors import UnsupportedError
@@ -112,7 +113,9 @@ def without_fin(table: PropertyAutomaton) -> PropertyAutomaton:
     cells = cells_of(table)
     places = [(at, edge) for at, cell in enumerate(cells) for edge in cell]
     steps = [Step(at // table.n_letters, dst, marks) for at, (dst, marks) in places]
-    made = remove_fin(steps, table.n_states, table.initial, table.condition.clauses())
+    made = remove_fin(
+        steps, table.n_states, table.initial, normal_form(table.condition)
+    )
     copied: list[list[tuple[int, int]]] = [
         [] for _ in range(made.n_states * table.n_letters)
     ]
@@ -259,7 +262,7 @@ def _rejecting(clauses: Sequence[Clause]) -> Sequence[Clause]:
         for c in clauses
     )
     with suppress(UnsupportedError):  # too many even to be counted
-        pairs = complement.clauses() if len(clauses) <= _MAX_REJECTING else ()
+        pairs = normal_form(complement) if len(clauses) <= _MAX_REJECTING else ()
         if 0 < len(pairs) <= _MAX_REJECTING:
             return pairs
     return [Clause(0, 0)]

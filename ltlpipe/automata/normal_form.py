@@ -59,7 +59,16 @@ class MergedFin(NamedTuple):
 
 
 def normal_form(condition: Condition) -> tuple[Clause, ...]:
-    """Return the clauses of a condition; see `Condition.clauses`."""
+    """Return the disjunctive normal form, the pairs of generalised Rabin.
+
+    No pair contradicts itself, and none implies another one.  No pair is left for a
+    condition that cannot hold; ``Clause(0, 0)`` always does.
+
+    Raises
+    ------
+    UnsupportedError
+        There would be more than `MAX_CLAUSES`.
+    """
     return tuple(map(_clause, _sharpened(_distributed(condition))))
 
 

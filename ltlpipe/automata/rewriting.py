@@ -9,9 +9,10 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.condition_syntax import parse_condition
 from ltlpipe.automata.conditions import MAX_MARKS, Condition, marks_in
 from ltlpipe.automata.fin_removal import remove_fin
-from ltlpipe.automata.normal_form import merged_fin
+from ltlpipe.automata.normal_form import merged_fin, normal_form
 from ltlpipe.automata.sccs import Step
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def condition_of(automaton: Any) -> Condition:
     """Return the acceptance condition of a Spot automaton."""
-    return Condition.parse(str(automaton.get_acceptance()))
+    return parse_condition(str(automaton.get_acceptance()))
 
 
 def marks_of(edge: Any) -> int:
@@ -38,7 +39,7 @@ def generalised_rabin(automaton: Any) -> Any:
     UnsupportedError
         There would be too many pairs or marks.
     """
-    merged = merged_fin(condition_of(automaton).clauses())
+    merged = merged_fin(normal_form(condition_of(automaton)))
     edges = []
     for edge in automaton.edges():
         old = marks_of(edge)
@@ -61,7 +62,7 @@ def fin_less(automaton: Any) -> Any:
     steps = [Step(e.src, e.dst, marks_of(e)) for e in automaton.edges()]
     labels = [edge.cond for edge in automaton.edges()]
     initial = automaton.get_init_state_number()
-    made = remove_fin(steps, automaton.num_states(), initial, condition.clauses())
+    made = remove_fin(steps, automaton.num_states(), initial, normal_form(condition))
     edges = [
         (src, dst, labels[origin], marks_in(marks))
         for src, dst, marks, origin in made.transitions

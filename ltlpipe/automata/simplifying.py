@@ -16,7 +16,8 @@ from ltlpipe.automata.shapes import Shape, has_shape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ltlpipe.automata.structure import Cell
+Cell = list[tuple[int, int]]
+"""The transitions from one state on one letter: targets and marks."""
 
 
 class Accepting(NamedTuple):

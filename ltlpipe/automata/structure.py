@@ -22,15 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import PropertyAutomaton
-from ltlpipe.automata.simplifying import simplified
+from ltlpipe.automata.simplifying import Cell, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ltlpipe.automata.conditions import Condition
-
-Cell = list[tuple[int, int]]
-"""The transitions from one state on one letter: targets and marks."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.conditions import from_clauses
 from ltlpipe.automata.fin_removal import without_fin
 from ltlpipe.automata.letters import OTHER
+from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.automata.rewriting import (
     condition_of,
     fin_less,
@@ -357,7 +358,7 @@ def _in_pairs(table: PropertyAutomaton) -> PropertyAutomaton:
         initial=table.initial,
         n_marks=table.n_marks,
         system_marks=table.system_marks,
-        condition=from_clauses(table.condition.clauses()),
+        condition=from_clauses(normal_form(table.condition)),
     )
 
 

@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.condition_syntax import parse_condition
+from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -133,16 +135,15 @@ def comparison_columns(verdict: Verdict) -> Row:
 
 def n_pairs(acceptance: str | None) -> int | None:
     """Return how many clauses a condition has; None where that says nothing."""
-    from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.shapes import Shape, has_shape
 
     if acceptance is None:
         return None
-    condition = Condition.parse(acceptance)
+    condition = parse_condition(acceptance)
     if acceptance == "f" or has_shape(condition, Shape.GENERALISED_BUCHI):
         return None
     try:
-        return len(condition.clauses())
+        return len(normal_form(condition))
     except UnsupportedError:  # there are too many
         return None
 

@@ -16,7 +16,7 @@ from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.question.stuttering import decide_reduction
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
-from ltlpipe.systems.plain import ModelView
+from ltlpipe.systems.views import ModelView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

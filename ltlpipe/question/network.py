@@ -34,7 +34,7 @@ from ltlpipe.question.question import (
     note_table,
 )
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.plain import NetworkView
+from ltlpipe.systems.views import NetworkView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -176,11 +176,6 @@ class NetworkQuestion(Question):
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
         return self.options.stutters
-
-    @property
-    def network(self) -> NetworkQuestion:
-        """Itself: a network has components."""
-        return self
 
     @property
     def accepts_apart(self) -> bool:
@@ -360,3 +355,8 @@ class NetworkQuestion(Question):
     def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int32[n, n_components]."""
         return np.array(rows, dtype=np.int32).reshape(-1, len(self.system.components))
+
+
+def with_components(question: Question) -> NetworkQuestion | None:
+    """Return a question if its system has components, else None."""
+    return question if isinstance(question, NetworkQuestion) else None

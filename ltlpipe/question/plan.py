@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ltlpipe.automata.shapes import shape_of
 from ltlpipe.question.answer import Plan
 from ltlpipe.question.options import (
     ALPHABET,
@@ -217,7 +218,7 @@ def _choose_for_fin(
         what = "strong fairness is a Streett condition"
     else:
         assert automaton.condition is not None
-        shape = automaton.condition.shape().value
+        shape = shape_of(automaton.condition).value
         what = f"the acceptance {automaton.acceptance} is {shape}"
     return "tela", (
         f"{what}: SCCs are searched with it as it is, and taken apart only where it "

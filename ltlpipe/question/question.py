@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
-    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import PackedModel
     from ltlpipe.systems.packing import PackedNetwork
-    from ltlpipe.systems.plain import ModelView, NetworkView
+    from ltlpipe.systems.views import ModelView, NetworkView
 
 Fact = TypeVar("Fact")
 
@@ -128,11 +127,6 @@ class Question(ABC):
     @abstractmethod
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
-
-    @property
-    def network(self) -> NetworkQuestion | None:
-        """The question with what only a system with components has, or None."""
-        return None
 
     @abstractmethod
     def product(self, plan: Plan, trace: Trace) -> Job[Product]:

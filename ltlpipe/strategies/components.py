@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer, Run
-from ltlpipe.question.network import UNFAIR
+from ltlpipe.question.network import UNFAIR, with_components
 from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS
 from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
@@ -49,7 +49,7 @@ def is_named(options: Options) -> bool:
 
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
-    options, network = question.options, question.network
+    options, network = question.options, with_components(question)
     if network is None:
         return "a model has no components"
     if not options.reduces(COMPONENTS):
@@ -65,7 +65,7 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    network = question.network
+    network = with_components(question)
     assert network is not None  # by `obstacle`
     cap = question.options.cap_states
     grant = yield Progress("reducing components")
@@ -168,7 +168,7 @@ def _product(
 
 def lift(before: Network, reduced: Reduced, run: Run, trace: Trace) -> Job[Run]:
     """Return a run of the network that was reduced, from one of what took its place."""
-    from ltlpipe.verdict.lifting import Lifter
+    from ltlpipe.strategies.lifting import Lifter
 
     lifted = yield from timed(
         Lifter(before).lift(reduced.groups, run.actions, run.states[-1], run.length),

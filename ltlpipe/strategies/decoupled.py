@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
 from ltlpipe.question.interruptible import is_simple, normalised
-from ltlpipe.question.network import UNFAIR
+from ltlpipe.question.network import UNFAIR, with_components
 from ltlpipe.question.options import COMPONENTS, DECOUPLING
 from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
@@ -44,7 +44,7 @@ def is_named(options: Options) -> bool:
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options, named = question.options, question.given.emptiness
-    network = question.network
+    network = with_components(question)
     if network is None:
         return "a model has no components"
     if named is not None and named not in DECOUPLED:
@@ -65,7 +65,7 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    network = question.network
+    network = with_components(question)
     assert network is not None  # by `obstacle`
     if question.options.insists_on(COMPONENTS):
         hindrance = components.obstacle(question)

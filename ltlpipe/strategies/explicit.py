@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import settle
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.strategies.state_search import search_states
@@ -33,7 +34,7 @@ def obstacle(question: Question) -> str | None:
         return f"{options.emptiness} does not look at one state at a time"
     if options.named_strategies:
         return "--reduce does not ask for it"
-    network = question.network
+    network = with_components(question)
     if network is not None and network.accepts_apart:
         return "--accepting each needs decoupled search"
     return None

@@ -12,7 +12,7 @@ from ltlpipe.question.plan import kind_of
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, timed
 from ltlpipe.strategies import instant_search
-from ltlpipe.systems.plain import TooLargeError
+from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace

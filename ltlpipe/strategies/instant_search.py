@@ -27,7 +27,7 @@ from ltlpipe.strategies.instant_graph import (
     accepting_part,
     lasso_in,
 )
-from ltlpipe.systems.plain import TooLargeError
+from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.instant_graph import Edge
-    from ltlpipe.systems.plain import PlainStep
+    from ltlpipe.systems.views import PlainStep
 
 EMPTY, FOUND, TOO_MANY = "empty", "found", "too-many"
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.network import with_components
 from ltlpipe.question.options import AMPLE, COMPONENTS, SYMMETRY
 from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
@@ -47,7 +48,7 @@ def is_named(options: Options) -> bool:
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options, named = question.options, question.given.emptiness
-    network = question.network
+    network = with_components(question)
     if network is None:
         return "a model has no components"
     if named is not None and named not in POWERSET:
@@ -69,7 +70,7 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    network = question.network
+    network = with_components(question)
     assert network is not None  # by `obstacle`
     system, reduction = network.system, None
     if question.options.insists_on(COMPONENTS):

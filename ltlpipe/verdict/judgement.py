@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.question.network import with_components
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.verdict.fair_replay import check_fairness, check_model_fairness
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
@@ -28,7 +29,7 @@ def judged(question: Question, run: Run) -> Job[Lasso]:
         It is no violation: a bug.
     """
     yield Progress("replaying")
-    network = question.network
+    network = with_components(question)
     if network is not None:
         return _judged_by_components(network, run)
     return _judged_by_valuations(question, run)  # type: ignore[arg-type]

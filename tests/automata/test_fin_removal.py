@@ -12,9 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
+from ltlpipe.automata.condition_syntax import parse_condition
 from ltlpipe.automata.conditions import (
     Clause,
-    Condition,
     conjunction,
     disjunction,
     fin,
@@ -24,6 +24,7 @@ from ltlpipe.automata.conditions import (
 )
 from ltlpipe.automata.fin_removal import remove_fin, without_fin
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.automata.rewriting import fin_less, generalised_rabin
 from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.automata.structure import cells_of, table_of
@@ -42,7 +43,7 @@ from tests.strategies import tela_tables
 
 def prop_1(table):
     """Bloemen et al. 2019, Prop. 1, by the letter, for pairs that all have Inf."""
-    clauses = table.condition.clauses()
+    clauses = normal_form(table.condition)
     n, k = table.n_states, table.n_letters
     cells = [list(cell) for cell in cells_of(table)]
     copied = [[(dst, 0) for dst, _ in cell] for cell in cells]
@@ -87,7 +88,7 @@ def assert_removed(table):
     """No Fin is left, the language is the same, and the size within Prop. 1's."""
     made = without_fin(table)
     assert made.condition is None or not made.condition.fin_marks
-    clauses = table.condition.clauses() if table.condition else ()
+    clauses = normal_form(table.condition) if table.condition else ()
     n_pairs = sum(clause.fin > 0 for clause in clauses)
     assert made.n_states <= table.n_states * (1 + n_pairs)
     assert_same_language(table, made)
@@ -123,7 +124,7 @@ def test_accepts_the_same_words(table, words):
     if table.condition is None:
         assert made is table
         return
-    pairs = from_clauses(table.condition.clauses())
+    pairs = from_clauses(normal_form(table.condition))
     normal = table_of(
         cells_of(table),
         n_letters=table.n_letters,
@@ -142,7 +143,7 @@ def test_accepts_the_same_words(table, words):
 def test_agrees_with_proposition_1(table):
     """The same language as the paper's construction, and never more states."""
     assume(table.condition is not None)
-    assume(all(clause.inf for clause in table.condition.clauses()))
+    assume(all(clause.inf for clause in normal_form(table.condition)))
     literal, made = prop_1(table), without_fin(table)
 
     assert made.n_states <= literal.n_states
@@ -159,7 +160,7 @@ def test_clones_accept_where_they_are(table):
         for at, cell in enumerate(cells_of(table))
         for dst, marks in cell
     ]
-    made = remove_fin(steps, table.n_states, 0, table.condition.clauses())
+    made = remove_fin(steps, table.n_states, 0, normal_form(table.condition))
     clones = range(table.n_states, made.n_states)
     inside = [t for t in made.transitions if t.src in clones]
     assert all(t.dst in clones for t in inside)
@@ -342,9 +343,9 @@ def test_more_marks_than_there_are():
 
 def test_conditions_that_never_hold():
     cells = [[(0, 1), (0, 2)]]
-    never = Condition.parse("(Fin(0)&Inf(0)) | f")
+    never = parse_condition("(Fin(0)&Inf(0)) | f")
     table = table_of(cells, n_letters=1, initial=0, n_marks=2, condition=never)
-    hidden = Condition.parse("Fin(0)&Fin(1)")
+    hidden = parse_condition("Fin(0)&Fin(1)")
     other = table_of(cells, n_letters=1, initial=0, n_marks=2, condition=hidden)
 
     for automaton in (table, without_fin(table), without_fin(other)):

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
+from ltlpipe.automata.condition_syntax import parse_condition
 from ltlpipe.automata.conditions import (
     FALSE,
     TRUE,
-    Condition,
     conjunction,
     disjunction,
     fin,
@@ -475,7 +475,7 @@ def test_who_takes_which_conditions():
 
 def test_the_products_condition():
     """The system's marks are shifted; plain acceptance is no condition at all."""
-    first, second = Condition.parse("Fin(0)|Inf(1)"), Condition.parse("Fin(0)&Inf(1)")
+    first, second = parse_condition("Fin(0)|Inf(1)"), parse_condition("Fin(0)&Inf(1)")
 
     joint = product_condition(first, second, 2, 2)
     assert str(joint) == "(Fin(0)|Inf(1))&Fin(2)&Inf(3)"

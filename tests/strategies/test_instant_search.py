@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.conditions import Condition, fin, inf
+from ltlpipe.automata.condition_syntax import parse_condition
+from ltlpipe.automata.conditions import fin, inf
 from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import table_of as made_table
@@ -37,7 +38,7 @@ from ltlpipe.strategies.instant_search import (
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.plain import (
+from ltlpipe.systems.views import (
     MAX_TRANSITIONS,
     ModelView,
     NetworkView,
@@ -293,7 +294,7 @@ def test_a_cycle_sees_every_mark_it_needs():
             edge_marks=np.array([m for c in cells for _, m in c], dtype=np.uint32),
             n_marks=3,
             state_based=False,
-            condition=Condition.parse(text),
+            condition=parse_condition(text),
         )
         outcome = found(NetworkView(ONE_STEP), table)
         length = None if outcome.lasso is None else len(outcome.lasso.cycle)
@@ -616,7 +617,7 @@ import sys
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.jobs import run
 from ltlpipe.strategies.instant_search import search
-from ltlpipe.systems.plain import ModelView, NetworkView
+from ltlpipe.systems.views import ModelView, NetworkView
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.pnml.net import PetriNet, Place, Transition

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.ample import Reduction
@@ -294,7 +295,9 @@ class Couvreur99(Search):
         condition = self.problem.condition
         if condition is None:
             return None
-        return np.array([clause.inf for clause in condition.clauses()], dtype=np.uint32)
+        return np.array(
+            [clause.inf for clause in normal_form(condition)], dtype=np.uint32
+        )
 
     def _new_path(self, n_states: int) -> Path | None:
         """Return what ample sets need, if the problem asks for them."""

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause
+from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.growth import FIRST_ENTRIES
 from ltlpipe.search.marks import read_marks, write_marks
@@ -190,7 +191,7 @@ def pairs_of(problem: Problem) -> list[Clause]:
     """Return the pairs of a problem, those with the same Fin marks in a row."""
     if problem.condition is None:
         return [Clause(0, (1 << problem.n_marks) - 1)]
-    clauses = problem.condition.clauses()
+    clauses = normal_form(problem.condition)
     order = list(dict.fromkeys(clause.fin for clause in clauses))
     return sorted(clauses, key=lambda clause: order.index(clause.fin))
 

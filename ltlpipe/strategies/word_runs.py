@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
 LIFTING = "lifting the lasso"
-"""The phase of all that is done here and in `ltlpipe.verdict.lifting`."""
+"""The phase of all that is done here and in `ltlpipe.strategies.lifting`."""
 
 SILENT = None
 """Stands in a word for a step that cannot be observed."""

@@ -22,8 +22,8 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
+from ltlpipe.strategies.word_runs import LIFTING, SILENT, Label, Word, find_run
 from ltlpipe.systems.lts import Network
-from ltlpipe.verdict.word_runs import LIFTING, SILENT, Label, Word, find_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
