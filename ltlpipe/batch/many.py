@@ -96,9 +96,10 @@ class _Call:
         """Look for news; return how the call has ended, if it has."""
         error: Exception | None = None
         try:
-            self._note(self.job.send(Grant()))
-            if timeout is None or time.monotonic() - self.started < timeout:
-                return None
+            if not self._is_late(timeout) or wait(self.waits, 0):
+                self._note(self.job.send(Grant()))
+                if not self._is_late(timeout):
+                    return None
             error = StoppedError(TIMEOUT)
         except StopIteration:
             pass
@@ -107,3 +108,6 @@ class _Call:
         self.job.close()
         seconds = time.monotonic() - self.started
         return Outcome(self._number, self._parts, error, seconds)
+
+    def _is_late(self, timeout: float | None) -> bool:
+        return timeout is not None and time.monotonic() - self.started >= timeout

@@ -14,8 +14,11 @@ from ltlpipe.runtime import workers
 PLACE = "tests.runtime.operations"
 
 
-def known_to_workers():
-    """Return the start of workers that know the functions of this module."""
+def known_to_workers(also=""):
+    """Return the start of workers that know the functions of this module.
+
+    Before they answer they do what `also` says.
+    """
     folder = str(Path(__file__).parents[2])
     names = [name for name, value in globals().items() if callable(value)]
     return workers._START.replace(
@@ -23,15 +26,16 @@ def known_to_workers():
         f"sys.path.append({folder!r})\n"
         f"from ltlpipe.worker import OPERATIONS\n"
         f"OPERATIONS.update({{n: {PLACE + ':'!r} + n for n in {names!r}}})\n"
+        f"{also}\n"
         "main(int",
     )
 
 
 @contextmanager
-def these_operations():
+def these_operations(also=""):
     """Have the workers of this block know the functions of this module."""
     workers.close_idle()
-    start, workers._START = workers._START, known_to_workers()
+    start, workers._START = workers._START, known_to_workers(also)
     try:
         yield
     finally:
