@@ -26,7 +26,10 @@ from ltlpipe.runtime.workers import resident_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OPERATIONS: dict[str, str] = {}
+OPERATIONS: dict[str, str] = {
+    "normalise-hoa": "ltlpipe.automata.hoa:normalised",
+    "read-system": "ltlpipe.systems.reading:parse",
+}
 """Where the function of an operation is: "module:function"."""
 
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>

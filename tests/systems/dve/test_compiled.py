@@ -15,9 +15,10 @@ from ltlpipe.search.driver import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.dve.model import load_dve, read_dve_model
+from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.packing_kernels import Select
 from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.reading import load_dve
 from tests.systems.dve.plain import plain_expand, successors
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "dve").glob("*.dve"))
