@@ -40,7 +40,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from contextlib import nullcontext
 from itertools import cycle, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,7 +52,6 @@ from benchmarks import acceptance_aims, fin_removal, por, record
 from benchmarks.acceptance_tables import disagreements, of_tela, summary
 from benchmarks.tasks import significant
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch.table import comparison_columns, row_of
 from ltlpipe.logic.formulas import parse, read_formulas
 from ltlpipe.report.scatter import draw_scatter
@@ -398,8 +396,7 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     chosen = parsed()
     # A process for each translation is part of the times, where these are of use.
-    with kept_copy() if chosen.quick else nullcontext():
-        compare(chosen)
+    compare(chosen)
 
 
 def compare(chosen: argparse.Namespace) -> None:

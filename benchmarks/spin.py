@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ltlpipe.automata.bounded import end_with_parent
+from ltlpipe.runtime.workers import end_with_parent
 from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.promela import to_promela
 from ltlpipe.systems.ring import ring

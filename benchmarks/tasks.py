@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import spin
+from benchmarks.copies import bounded_map
 from ltlpipe import Network, UnsupportedError, check
-from ltlpipe.automata.bounded import StoppedError
-from ltlpipe.batch.workers import bounded_map
+from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

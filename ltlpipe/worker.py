@@ -8,7 +8,6 @@ what it yields as parts of its answer.
 
 from __future__ import annotations
 
-import ctypes
 import inspect
 import os
 import resource
@@ -21,18 +20,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
-from ltlpipe.runtime.workers import resident_bytes
+from ltlpipe.runtime.workers import end_with_parent, resident_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OPERATIONS: dict[str, str] = {
-    "normalise-hoa": "ltlpipe.automata.hoa:normalised",
-    "read-system": "ltlpipe.systems.reading:parse",
+OPERATIONS = {
+    "analyse": "ltlpipe.batch.analyzing:parts_of",
+    "automaton text": "ltlpipe.automata.translating:write_automaton",
+    "check hoa": "ltlpipe.automata.external:check_output",
+    "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
+    "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
+    "constrain": "ltlpipe.automata.constraining:product_text",
+    "explain": "ltlpipe.batch.analyzing:explained",
+    "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
+    "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
+    "normalise hoa": "ltlpipe.automata.hoa:normalised",
+    "read system": "ltlpipe.systems.reading:parse",
+    "stutter invariant": "ltlpipe.automata.stuttering:is_stutter_invariant",
+    "translate": "ltlpipe.automata.translating:translate_subject",
 }
 """Where the function of an operation is: "module:function"."""
-
-_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def main(descriptor: int, parent: int) -> None:
@@ -46,7 +54,9 @@ def main(descriptor: int, parent: int) -> None:
         Process id of whoever asks: the worker dies with it, whatever it is doing.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    _die_with(parent)
+    end_with_parent()
+    if os.getppid() != parent:  # it has died before
+        os._exit(0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is told in a message
     os.set_inheritable(descriptor, False)
     connection = socket.socket(fileno=descriptor)
@@ -54,7 +64,11 @@ def main(descriptor: int, parent: int) -> None:
     status = 0
     try:
         while (request := receiver.receive()) is not None:
-            _answer(connection, request[0])
+            for module in request[0].get("import", ()):
+                with suppress(ImportError):  # told when it is needed
+                    import_module(module)
+            if "operation" in request[0]:
+                _answer(connection, request[0])
     except (EOFError, OSError):
         pass  # the parent has gone, or wants no more
     except BaseException:
@@ -63,14 +77,6 @@ def main(descriptor: int, parent: int) -> None:
     finally:
         if not status:
             os._exit(0)  # without taking tables apart
-
-
-def _die_with(parent: int) -> None:
-    """Ask the system to kill this process when the one that asks has died."""
-    with suppress(AttributeError, OSError):  # other systems than Linux
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has died before
-        os._exit(0)
 
 
 def _answer(connection: socket.socket, request: dict[str, Any]) -> None:

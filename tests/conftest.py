@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from ltlpipe.automata.kept import kept_copy
-
 # Kernels compile on their first call: no deadline for single examples.  The examples
 # of a change's own tests are the same each time, so that main stays as it was seen;
 # `make slow` draws others each time.
@@ -48,14 +46,3 @@ def pytest_collection_modifyitems(items):
     n_tests = Counter(item.path for item in items)
     place = {path: k for k, path in enumerate(first)}
     items.sort(key=lambda item: (place.get(item.path, len(LONG)), -n_tests[item.path]))
-
-
-@pytest.fixture(scope="module")
-def one_copy():
-    """Have all translations of a file done in one copy of this process.
-
-    Where many formulas are checked, a copy for each takes longer than the checks: this
-    process is full of kernels.
-    """
-    with kept_copy():
-        yield

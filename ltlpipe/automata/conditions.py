@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -211,6 +211,16 @@ class Condition:
         rows: list[tuple[int, int]] = []
         _emit(self, rows)
         return np.array(rows, dtype=np.int32)
+
+    def nested(self) -> list[Any]:
+        """Return the operator, the mark, and the parts in the same form."""
+        return [int(self.op), self.mark, [part.nested() for part in self.parts]]
+
+    @classmethod
+    def from_nested(cls, nested: list[Any]) -> Condition:
+        """Return the condition of which `nested` has been returned."""
+        op, mark, parts = nested
+        return cls(Op(op), mark, tuple(map(cls.from_nested, parts)))
 
     @classmethod
     def parse(cls, text: str) -> Condition:

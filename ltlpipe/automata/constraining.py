@@ -13,25 +13,19 @@ Differences from the source: the constraint is given, not computed from the syst
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bounded import call_bounded
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.translating import hoa_text, received, subject
 from ltlpipe.automata.translation import by_spot, translate
-from ltlpipe.logic.formulas import Formula
+from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.jobs import Job
 
 
-def constrained(
-    violations: Formula | Any | None,
-    constraint: Any,
-    *,
-    deadline: float | None = None,
-    stopped: Callable[[], bool] = lambda: False,
-) -> Any:
+def constrained(violations: Formula | Any | None, constraint: Any) -> Job[Any]:
     """Return the automaton of the violations that a constraint allows.
 
     Parameters
@@ -41,10 +35,6 @@ def constrained(
         is all words.
     constraint : spot.twa_graph
         Accepts the words that count; what it has no transition for is not allowed.
-    deadline : float, optional
-        Value of `time.monotonic` at which to give up.
-    stopped : callable
-        Asked now and then; True ends the work.
 
     Returns
     -------
@@ -54,29 +44,25 @@ def constrained(
     ------
     UnsupportedError
         The product has more than 32 marks, or Spot gives up.
-    StoppedError
-        The deadline passed, or `stopped` said so.
     """
     if violations is None:
         return constraint
-    given: Any = violations
-    if not isinstance(violations, Formula):
-        given = given.to_str("hoa")
-    text = call_bounded(
-        partial(_product, given, constraint.to_str("hoa")),
-        deadline=deadline,
-        stopped=stopped,
+    text = yield from workers.call(
+        "constrain",
+        phase="constraining",
+        violations=subject(violations),
+        constraint=hoa_text(constraint),
     )
     return parse_automata(text, "constraint")[0]
 
 
-def _product(violations: Formula | str, constraint: str) -> str:
+def product_text(violations: dict[str, str], constraint: str) -> str:
     """Return the product of two automata, the first that of a formula, in HOA."""
     import spot
 
-    if isinstance(violations, str):
-        first = spot.automaton(violations)
+    if "automaton" in violations:  # both with the same dictionary of BDDs
+        first = spot.automaton(violations["automaton"])
     else:
-        first = translate(violations, "tgba", negate=True)
+        first = translate(received(violations), "tgba", negate=True)
     second = spot.automaton(constraint)
-    return str(by_spot(lambda: spot.product(first, second)).to_str("hoa"))
+    return hoa_text(by_spot(lambda: spot.product(first, second)))

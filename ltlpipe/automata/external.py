@@ -19,31 +19,32 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.printing import portable_text
+from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.jobs import Job
 
 FORMULA = "%f"
 """What stands for the formula in a command."""
 
-_LOOK_SECONDS = 0.05  # how often the caller's wish to stop is looked at
 _SHOWN = 300  # characters of what a program printed
+_MOST_PRINTED = 64 << 20  # bytes of its output
+_CHUNK = 1 << 16
 
 
-def translate_externally(
-    formula: Formula,
-    command: str,
-    *,
-    deadline: float | None,
-    stopped: Callable[[], bool] = lambda: False,
-) -> Any:
+def translate_externally(formula: Formula, command: str) -> Job[Any]:
     """Return the automaton of the violations that another translator makes.
+
+    The program and all that it has started are killed when the job is closed.  What it
+    has printed is first read in a worker process.
 
     Parameters
     ----------
@@ -52,10 +53,6 @@ def translate_externally(
     command : str
         The program and its arguments, quoted as in a shell.  ``%f`` in an argument
         becomes the formula, and ``%%`` a percent sign.
-    deadline : float, optional
-        Value of `time.monotonic` at which to give up.
-    stopped : callable
-        Asked now and then; True ends the program.
 
     Returns
     -------
@@ -69,14 +66,14 @@ def translate_externally(
         The command cannot be run, fails, or prints something else than one
         automaton in HOA; names the command and shows what it printed.
     StoppedError
-        The deadline passed, or `stopped` said so.
+        It printed more than can be kept.
     """
     import spot
 
     names = {name: f"p{i}" for i, name in enumerate(formula.propositions)}
     text = portable_text(spot.formula_Not(formula.spot), names)
-    printed = _printed(_arguments(command, text), command, deadline, stopped)
-    automaton = _only_automaton(printed, command)
+    printed = yield from _printed(_arguments(command, text), command)
+    automaton = yield from _only_automaton(printed, command)
     _rename(automaton, {short: name for name, short in names.items()}, command)
     return automaton
 
@@ -92,12 +89,7 @@ def _arguments(command: str, text: str) -> list[str]:
     return ["%".join(p.replace(FORMULA, text) for p in word) for word in parts]
 
 
-def _printed(
-    arguments: Sequence[str],
-    command: str,
-    deadline: float | None,
-    stopped: Callable[[], bool],
-) -> str:
+def _printed(arguments: Sequence[str], command: str) -> Job[str]:
     """Run a program and return its standard output."""
     try:
         program = subprocess.Popen(
@@ -111,7 +103,8 @@ def _printed(
         reason = getattr(error, "strerror", None) or error
         raise _failure(command, f"cannot be run: {reason}") from None
     try:
-        output, errors = _communicate(program, deadline, stopped)
+        output, errors = yield from _communicate(program, command)
+        yield from _ended(program)
     finally:
         _end(program)
     shown = output.decode(errors="replace")
@@ -123,19 +116,59 @@ def _printed(
 
 
 def _communicate(
-    program: subprocess.Popen[bytes],
-    deadline: float | None,
-    stopped: Callable[[], bool],
-) -> tuple[bytes, bytes]:
-    while True:
-        if stopped():
-            raise StoppedError("interrupted")
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise StoppedError("timeout")
-        wait = _LOOK_SECONDS if left is None else min(left, _LOOK_SECONDS)
-        with suppress(subprocess.TimeoutExpired):
-            return program.communicate(timeout=wait)
+    program: subprocess.Popen[bytes], command: str
+) -> Job[tuple[bytes, bytes]]:
+    """Read what a program prints, and what it complains of, until it has no more."""
+    assert program.stdout is not None
+    assert program.stderr is not None
+    texts = {program.stdout: bytearray(), program.stderr: bytearray()}
+    for stream in texts:
+        os.set_blocking(stream.fileno(), False)
+    left = list(texts)
+    cpu = 0.0
+    while left:
+        now = workers.cpu_seconds_of(program.pid)
+        work, cpu = max(now - cpu, 0.0) * 1e6, max(now, cpu)
+        held = sum(map(len, texts.values()))
+        grant: Grant = yield Progress(PHASE, work, held, waits=tuple(left))
+        if held > grant.memory_bytes:
+            raise StoppedError(MEMORY)
+        for stream in tuple(left):
+            ended = _take(stream.fileno(), texts[stream])
+            if ended:
+                left.remove(stream)
+            if len(texts[stream]) > _MOST_PRINTED:
+                raise _failure(command, f"printed more than {_MOST_PRINTED:,} bytes")
+    output, errors = texts.values()
+    return bytes(output), bytes(errors)
+
+
+def _ended(program: subprocess.Popen[bytes]) -> Job[None]:
+    """Wait for the end of a program that has closed what it printed to."""
+    if not hasattr(os, "pidfd_open"):
+        while program.poll() is None:
+            time.sleep(0.01)
+            yield Progress(PHASE)
+        return
+    descriptor = os.pidfd_open(program.pid)
+    try:
+        while program.poll() is None:
+            yield Progress(PHASE, waits=(descriptor,))
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, text: bytearray) -> bool:
+    """Append what can be read; return whether there will be no more."""
+    while len(text) <= _MOST_PRINTED:
+        try:
+            chunk = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            return True
+        text += chunk
+    return False
 
 
 def _end(program: subprocess.Popen[bytes]) -> None:
@@ -148,17 +181,28 @@ def _end(program: subprocess.Popen[bytes]) -> None:
             stream.close()
 
 
-def _only_automaton(printed: str, command: str) -> Any:
+def check_output(text: str) -> int:
+    """Return how many automata a text holds; a worker finds out whether it can be read.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        It holds something else.
+    """
+    return len(parse_automata(text, "output"))
+
+
+def _only_automaton(printed: str, command: str) -> Job[Any]:
     try:
-        automata = parse_automata(printed, "output")
+        n_automata = yield from workers.call("check hoa", phase=PHASE, text=printed)
     except InputError as error:
         reason = f"{error}; it printed {_quoted(printed)}"
         raise _failure(command, f"printed no HOA: {reason}") from None
     except UnsupportedError as error:
         raise _failure(command, f"printed what is not supported: {error}") from None
-    if len(automata) > 1:
-        raise _failure(command, f"printed {len(automata)} automata, expected one")
-    return automata[0]
+    if n_automata > 1:
+        raise _failure(command, f"printed {n_automata} automata, expected one")
+    return parse_automata(printed, "output")[0]
 
 
 def _rename(automaton: Any, names: dict[str, str], command: str) -> None:

@@ -112,7 +112,7 @@ def parse_job(text: str, file: str) -> Job[list[Any]]:
     A worker parses the text first, and what it writes.  That is parsed here: equal
     automata, whose labels have shown to be harmless in time and memory.
     """
-    texts = yield from call("normalise-hoa", phase="reading", text=text, file=file)
+    texts = yield from call("normalise hoa", phase="reading", text=text, file=file)
     automata: list[Any] = []
     for one in texts:
         automata += _spot_automata(one, file)

@@ -29,8 +29,7 @@ Differences from the source:
 Cost: the check of the form takes one operation on sets of states for every
 pair of a transition on an invisible letter and a letter; `norm` is linear;
 `is_interruptible` is quadratic given the complement and otherwise as bad as the
-complementation of Büchi automata: call it with a deadline
-(`ltlpipe.automata.bounded`).
+complementation of Büchi automata: `interruptible_table` decides in a worker process.
 """
 
 from __future__ import annotations
@@ -39,12 +38,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.letters import decode, encode
 from ltlpipe.automata.structure import accepting_only_on, table_of, useful_part
+from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.runtime.jobs import Job
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,24 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
         n_marks=1,
         system_marks=table.system_marks,
     )
+
+
+def interruptible_table(
+    table: PropertyAutomaton, visible: Collection[int]
+) -> Job[bool]:
+    """Decide it as `is_interruptible` does, in a worker process."""
+    answer: bool = yield from workers.call(
+        "interruptible table",
+        phase="deciding interruptibility",
+        table=encode(table),
+        visible=sorted(visible),
+    )
+    return answer
+
+
+def is_interruptible_table(table: dict[str, Any], visible: list[int]) -> bool:
+    """Do the work of `interruptible_table`."""
+    return is_interruptible(decode(table), visible)
 
 
 def is_interruptible(

@@ -8,8 +8,8 @@ BDD and needs no Spot.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,6 +88,22 @@ class PropertyAutomaton(Displayed):
     def branching(self) -> int:
         """The largest number of transitions on one letter from one state."""
         return int(np.diff(self.first_edge).max(initial=1))
+
+
+def encode(table: PropertyAutomaton) -> dict[str, Any]:
+    """Return a table as a dict that `ltlpipe.runtime.wire` can send."""
+    condition = None if table.condition is None else table.condition.nested()
+    return vars(table) | {"condition": condition}
+
+
+def decode(told: dict[str, Any]) -> PropertyAutomaton:
+    """Return the table that `encode` was given."""
+    table = PropertyAutomaton(**told)
+    if table.condition is None:
+        return table
+    from ltlpipe.automata.conditions import Condition
+
+    return replace(table, condition=Condition.from_nested(told["condition"]))
 
 
 def universal() -> PropertyAutomaton:

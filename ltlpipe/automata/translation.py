@@ -1,7 +1,7 @@
 """From formulas and HOA automata to property tables, through Spot.
 
-A translation can take minutes and cannot be stopped from within, so it runs in
-a process of its own (`ltlpipe.automata.bounded`) whenever it has to end in time.
+A translation can take minutes and cannot be stopped from within:
+`ltlpipe.automata.translating` has it done in a worker process.
 
 Letters say that exactly one action happens at a time.  A formula is translated
 over the bits of the action's number (`ltlpipe.logic.actions`).  From an

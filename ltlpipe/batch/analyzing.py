@@ -1,7 +1,7 @@
 """What kind of property a formula is: one row per formula.
 
 The columns are computed one after the other, the decisive ones first, by
-`ltlpipe.batch.workers`: when the time of a formula is over, what is not known is
+`ltlpipe.batch.many`: when the time of a formula is over, what is not known is
 missing, and a formula that has not been found interruptible is not.
 """
 
@@ -13,26 +13,28 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import sizes
-from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.batch.many import call_many
 from ltlpipe.batch.table import to_frame
-from ltlpipe.batch.workers import bounded_map
 from ltlpipe.logic.actions import anonymous
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
 from ltlpipe.logic.equivalence import refuse_psl
-from ltlpipe.logic.formulas import Formula, parse, read_formulas
+from ltlpipe.logic.formulas import Formula, heard, parse, read_formulas, told
 from ltlpipe.logic.hierarchy import is_stutter_invariant, manna_pnueli, size
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
+from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pandas as pd
 
+    from ltlpipe.batch.many import Outcome
     from ltlpipe.batch.table import Row
-    from ltlpipe.batch.workers import Outcome
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
     "formula": "string",
@@ -131,9 +133,14 @@ def analysis_rows(
         raise UnsupportedError(f"--jobs {jobs}: expected at least 1")
     for formula in formulas:
         _refuse(formula)
-    return _in_order(
-        formulas, bounded_map(_parts, formulas, timeout=timeout, jobs=jobs), timeout
-    )
+    calls = [_arguments(formula) for formula in formulas]
+    outcomes = call_many("analyse", calls, timeout=timeout, jobs=jobs)
+    return _in_order(formulas, outcomes, timeout)
+
+
+def _arguments(formula: Formula) -> dict[str, str]:
+    """Return a formula as a worker gets it."""
+    return {"text": formula.text, "formula": told(formula.spot)}
 
 
 def _refuse(formula: Formula) -> None:
@@ -147,7 +154,7 @@ def _refuse(formula: Formula) -> None:
 
 def _in_order(
     formulas: Sequence[Formula],
-    outcomes: Iterator[Outcome[tuple[Row, str | None]]],
+    outcomes: Iterator[Outcome],
     timeout: float | None,
 ) -> Iterator[tuple[Row, list[str]]]:
     known: dict[int, tuple[Row, list[str]]] = {}
@@ -161,7 +168,7 @@ def _in_order(
 
 
 def _row(
-    formula: Formula, outcome: Outcome[tuple[Row, str | None]], timeout: float | None
+    formula: Formula, outcome: Outcome, timeout: float | None
 ) -> tuple[Row, list[str]]:
     """Put the parts of an answer together."""
     row: Row = dict.fromkeys(ANALYSIS_DTYPES) | {"formula": formula.text}
@@ -193,6 +200,11 @@ def _row(
 _KNOWN: dict[Any, Row] = {}
 _MAX_KNOWN = 10_000
 """Answers by formula without names: sets have many formulas of the same form."""
+
+
+def parts_of(text: str, formula: str) -> Iterator[tuple[Row, str | None]]:
+    """Yield the columns of a formula, for a worker."""
+    return _parts(Formula(text, heard(formula)))
 
 
 def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
@@ -268,6 +280,25 @@ def json_of(row: Row) -> Row:
 
 
 # --- why --------------------------------------------------------------------
+
+
+def explanation(formula: Formula) -> Job[list[str]]:
+    """Return lines that say why a formula is interruptible or not.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL, or a formula too large for Spot.
+    """
+    lines: list[str] = yield from workers.call(
+        "explain", phase="explaining", text=formula.text, formula=told(formula.spot)
+    )
+    return lines
+
+
+def explained(text: str, formula: str) -> list[str]:
+    """Do the work of `explanation`."""
+    return list(explain(Formula(text, heard(formula))))
 
 
 def explain(formula: Formula) -> Iterator[str]:

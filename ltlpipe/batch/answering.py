@@ -8,13 +8,13 @@ from collections import OrderedDict
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError
-from ltlpipe.automata.kept import uncounted_cpu_seconds
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.workers import worker_cpu_seconds
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
@@ -205,7 +205,7 @@ def now() -> str:
 
 def cpu_seconds() -> float:
     """Return the CPU time of this process and of those that it has started."""
-    return sum(os.times()[:4]) + uncounted_cpu_seconds()
+    return sum(os.times()[:4]) + worker_cpu_seconds()
 
 
 class _CpuClock:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch.answering import (
     BUG,
     INPUT_ERROR,
@@ -205,15 +204,14 @@ def _rows(
     """Solve tasks in this process, one after the other."""
     systems = Systems()
     progress = None if watcher is None else watcher.progress
-    with kept_copy():
-        for number, task in enumerate(tasks):
-            if watcher is not None:
-                watcher.begin(task, number + 1, len(tasks))
-            row, verdict, error = answer(task, systems, options, progress=progress)
-            if watcher is not None and verdict is not None:
-                watcher.solved(task, verdict)
-            elif watcher is not None and error is not None:
-                watcher.failed(task, error)
-            yield row | {"task": number}
-            if row["reason"] == "interrupted":
-                return
+    for number, task in enumerate(tasks):
+        if watcher is not None:
+            watcher.begin(task, number + 1, len(tasks))
+        row, verdict, error = answer(task, systems, options, progress=progress)
+        if watcher is not None and verdict is not None:
+            watcher.solved(task, verdict)
+        elif watcher is not None and error is not None:
+            watcher.failed(task, error)
+        yield row | {"task": number}
+        if row["reason"] == "interrupted":
+            return

@@ -19,6 +19,7 @@ class Process(NamedTuple):
     """One process, as ``/proc/PID/stat`` has it (see proc(5))."""
 
     pid: int
+    parent: int
     group: int
     cpu_seconds: float  # with those of children that it has waited for
     resident_bytes: int
@@ -45,6 +46,7 @@ def process(pid: int) -> Process | None:
     ticks = sum(int(field) for field in fields[11:15])
     return Process(
         pid=pid,
+        parent=int(fields[1]),
         group=int(fields[2]),
         cpu_seconds=ticks / os.sysconf("SC_CLK_TCK"),
         resident_bytes=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
@@ -53,7 +55,11 @@ def process(pid: int) -> Process | None:
 
 
 def members(groups: Collection[int]) -> dict[int, list[Process]]:
-    """Return the processes of process groups, by group."""
+    """Return the processes of process groups, by group.
+
+    Those that the leader of a group has started in groups of their own belong to it,
+    too: workers of ltlpipe and translators of other people.
+    """
     found: dict[int, list[Process]] = {group: [] for group in groups}
     try:
         numbers = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
@@ -61,6 +67,9 @@ def members(groups: Collection[int]) -> dict[int, list[Process]]:
         return found
     for number in numbers:
         known = process(number)
-        if known is not None and known.group in found:
-            found[known.group].append(known)
+        if known is None:
+            continue
+        group = known.group if known.group in found else known.parent
+        if group in found:
+            found[group].append(known)
     return found

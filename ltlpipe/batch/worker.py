@@ -19,11 +19,10 @@ from functools import partial
 from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bounded import end_with_parent
-from ltlpipe.automata.kept import kept_copy
 from ltlpipe.batch import answering
 from ltlpipe.batch.usage import process
 from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.workers import end_with_parent
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.verdict.checking import check
 
@@ -101,8 +100,7 @@ def work(
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides
         end_with_parent()
         if os.getppid() == driver:
-            with kept_copy():
-                _Worker(connection, tasks, options, systems).serve()
+            _Worker(connection, tasks, options, systems).serve()
     except (EOFError, OSError):  # the driver has gone
         pass
     finally:

@@ -15,8 +15,6 @@ from ltlpipe.cli.progress import search_progress
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ltlpipe.batch.table import Row
     from ltlpipe.logic.formulas import Formula
 
@@ -143,8 +141,8 @@ def _as_json(rows: list[Row]) -> str:
 
 def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
     """Print why one formula is interruptible, or why not."""
-    from ltlpipe.automata.bounded import StoppedError, call_bounded
-    from ltlpipe.batch.analyzing import explain
+    from ltlpipe.batch.analyzing import explanation
+    from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 
     if number > len(formulas):
         raise typer.BadParameter(
@@ -153,23 +151,18 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
         )
     formula = formulas[number - 1]
 
-    def lines() -> list[str]:
-        return list(_with_place(formula, explain(formula)))
-
     try:
-        printed = call_bounded(lines, deadline=time.monotonic() + timeout)
+        lines = run(explanation(formula), Limits(timeout=timeout))
     except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
         raise UnsupportedError(
             f"{formula.identifier}: whether it is interruptible is not known: "
             f"{stopped.reason}; it is treated as if not (--timeout)"
         ) from None
-    print("\n".join(printed))
-
-
-def _with_place(formula: Formula, lines: Iterator[str]) -> Iterator[str]:
     if formula.file is not None:
-        yield f"{formula.file}:{formula.line}"
-    yield from lines
+        print(f"{formula.file}:{formula.line}")
+    print("\n".join(lines))
 
 
 def _summarise(rows: list[Row], seconds: float, out: str | None) -> None:

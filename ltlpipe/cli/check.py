@@ -92,7 +92,7 @@ def check(
     Exit code: 0 every formula holds, 1 some formula is violated, 2 bad input
     or usage, 3 some verdict is unknown and none is violated.
     """
-    from ltlpipe.automata.kept import kept_copy
+    from ltlpipe.runtime import workers
     from ltlpipe.systems.reading import load
     from ltlpipe.verdict.checking import check as check_one
 
@@ -127,10 +127,12 @@ def check(
         from ltlpipe.automata.hoa import read_automaton
 
         chosen["constraint"] = read_automaton(constraint)
+    if not empty:
+        workers.prepare("spot", "ltlpipe.automata.translation")
     loaded = load(system)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    with search_progress(quiet=quiet) as progress, kept_copy():
+    with search_progress(quiet=quiet) as progress:
         for question in questions:
             progress.begin(_label(question))
             verdict = check_one(loaded, progress=progress, **question, **chosen)

@@ -148,7 +148,6 @@ def compare(
     verdict is unknown (unsupported ones count only where no algorithm suits),
     0 every formula holds.
     """
-    from ltlpipe.automata.kept import kept_copy
     from ltlpipe.batch.comparing import (
         comparison_rows,
         configurations,
@@ -192,7 +191,6 @@ def compare(
             if out is None
             else stack.enter_context(open_table(out, COMPARISON_DTYPES))
         )
-        stack.enter_context(kept_copy())
         stack.enter_context(suppress(KeyboardInterrupt))
         for row in watched:
             if table is not None:

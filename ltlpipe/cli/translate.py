@@ -22,25 +22,22 @@ def translate(
     ] = False,
 ) -> None:
     """Print an automaton of a formula in HOA."""
-    from ltlpipe.automata.bounded import StoppedError, call_bounded
+    from ltlpipe.automata.translating import automaton_text
     from ltlpipe.automata.translation import ACCEPTANCES
-    from ltlpipe.automata.translation import translate as translate_formula
     from ltlpipe.logic.formulas import parse
+    from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError, run
 
     if acceptance not in ACCEPTANCES:
         raise UnsupportedError(
             f"--acceptance {acceptance}: expected one of {', '.join(ACCEPTANCES)}"
         )
-    parsed = parse(formula)
-
-    def hoa() -> str:
-        automaton = translate_formula(
-            parsed, acceptance, negate=negate, deterministic=deterministic
-        )
-        return str(automaton.to_str("hoa"))
-
-    try:  # in a process of its own, so that Ctrl-C ends it
-        text = call_bounded(hoa, deadline=None)
+    job = automaton_text(
+        parse(formula), acceptance, negate=negate, deterministic=deterministic
+    )
+    try:
+        text = run(job)
     except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
         raise UnsupportedError(f"no automaton: Spot ran out of {stopped}") from None
     print(text)

@@ -64,7 +64,7 @@ def action_equivalent(f: str | Formula, g: str | Formula) -> bool:
 
     Exactly one action happens at each step of a word, and there are more
     actions than the formulas name.  It can take long for large formulas; who
-    needs an answer in time calls it through `ltlpipe.automata.bounded`.
+    needs an answer in time asks a worker process (`ltlpipe.runtime.workers`).
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ltlpipe.runtime.errors import FormulaError, InputError
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text
 
 if TYPE_CHECKING:
@@ -94,6 +94,29 @@ def _restored(
     text: str, file: str | None, line: int | None, number: int | None
 ) -> Formula:
     return replace(parse(text, file=file, line=line), number=number)
+
+
+def told(formula: Any) -> str:
+    """Return the text by which another process gets a formula of Spot.
+
+    Raises
+    ------
+    UnsupportedError
+        The text does not say what the formula means.
+    """
+    import spot
+
+    text = str(spot.str_psl(formula, True))
+    if heard(text) != formula:
+        raise UnsupportedError(f"Spot cannot read what it has written: {text[:200]}")
+    return text
+
+
+def heard(text: str) -> Any:
+    """Return the formula of Spot that `told` was given."""
+    import spot
+
+    return spot.parse_infix_psl(re.sub(_QUOTED, _spelled, text, flags=re.DOTALL)).f
 
 
 def formula_text(formula: Formula | FormulaError) -> str:

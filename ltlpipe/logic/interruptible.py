@@ -29,13 +29,17 @@ Differences from the source:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.equivalence import names_in, refuse_psl, tree_of
 from ltlpipe.logic.folding import fold
-from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.formulas import Formula, heard, told
 from ltlpipe.logic.witnesses import witness
+from ltlpipe.runtime import workers
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
 
 # --- intrpt -----------------------------------------------------------------
 
@@ -162,9 +166,9 @@ def without_actions(kind: str, below: list[bool]) -> bool:
 def is_interruptible(formula: str | Formula) -> bool:
     """Decide whether only the actions that a formula names matter to it.
 
-    It can take long for large formulas; who needs an answer in time calls it
-    through `ltlpipe.automata.bounded` and treats a formula without an answer as
-    not interruptible.
+    It can take long for large formulas; who needs an answer in time asks
+    `interruptible_formula` and treats a formula without an answer as not
+    interruptible.
 
     Parameters
     ----------
@@ -193,3 +197,18 @@ def is_interruptible(formula: str | Formula) -> bool:
     if "intrpt" in syntactic_class(tree):
         return True
     return witness(tree) is None
+
+
+def interruptible_formula(formula: Formula) -> Job[bool]:
+    """Decide it as `is_interruptible` does, in a worker process."""
+    answer: bool = yield from workers.call(
+        "interruptible formula",
+        phase="deciding interruptibility",
+        formula=told(formula.spot),
+    )
+    return answer
+
+
+def is_interruptible_text(formula: str) -> bool:
+    """Do the work of `interruptible_formula`."""
+    return is_interruptible(Formula(formula, heard(formula)))

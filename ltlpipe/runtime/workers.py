@@ -15,6 +15,7 @@ started by one thread that lives as long as the process.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import queue
 import signal
@@ -36,9 +37,13 @@ from ltlpipe.runtime.wire import Message, Receiver, error_from_dict
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
+STARTING = "starting a worker process"
+"""The phase before a new worker has begun."""
+
 _MOST_IDLE = 4  # workers that are kept for the next calls
 _MOST_GROWTH = 64 << 20  # bytes since the first answer: Spot's tables only ever grow
 _PATIENCE = 5.0  # seconds that a process that has closed its socket may take to end
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 _SHOWN = 4000  # characters of what a worker that could not start has printed
 
 # The package is loaded from where this one is; nothing is looked for beside it unless
@@ -135,7 +140,9 @@ class Worker:
     def cpu_seconds(self) -> float:
         """CPU time that the process has used."""
         if self._started.is_set() and self._error is None:
-            self._cpu_seconds = max(self._cpu_seconds, _cpu_seconds(self._process.pid))
+            self._cpu_seconds = max(
+                self._cpu_seconds, cpu_seconds_of(self._process.pid)
+            )
         return self._cpu_seconds
 
     @property
@@ -336,7 +343,9 @@ def _reply(
             growth = max(worker.resident_bytes - usage["bytes"], 0)
         # At the end the last work is accounted for, and nothing is waited for.
         readable = worker if reply is None else _at_end()
-        grant: Grant = yield Progress(phase, work, growth, waits=(readable,))
+        starting = usage is None and not worker.has_answered
+        said = STARTING if starting else phase
+        grant: Grant = yield Progress(said, work, growth, waits=(readable,))
         if growth > grant.memory_bytes:
             raise StoppedError(MEMORY)
         if reply is not None:
@@ -363,11 +372,19 @@ def _at_end() -> int:
     return reader
 
 
-def prepare() -> None:
-    """Start a worker ahead of time, unless one is idle; nobody waits for it."""
+def prepare(*modules: str) -> None:
+    """Start a worker ahead of time, unless one is idle; nobody waits for it.
+
+    Parameters
+    ----------
+    modules
+        What it imports before it is asked for anything.
+    """
     workers = _of_this_process()
     if not workers.idle:
-        workers.idle.append(workers.new())
+        worker = workers.new()
+        worker.send(Message({"import": list(modules)}))
+        workers.idle.append(worker)
 
 
 def close_idle() -> None:
@@ -388,10 +405,16 @@ def worker_cpu_seconds() -> float:
 atexit.register(close_idle)
 
 
+def end_with_parent() -> None:
+    """Ask the system to kill this process when the thread that started it has ended."""
+    with suppress(AttributeError, OSError):  # other systems than Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 # --- what the system knows of a process -------------------------------------
 
 
-def _cpu_seconds(process: int) -> float:
+def cpu_seconds_of(process: int) -> float:
     """Return the CPU time of a running process; 0 where the system does not say."""
     try:
         return time.clock_gettime((~process << 3) | 2)  # its CPU clock, on Linux

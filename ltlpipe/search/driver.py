@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.emptiness import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import Reg, Status
 

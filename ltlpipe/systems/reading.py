@@ -187,7 +187,7 @@ def _read(source: Source) -> Job[tuple[Format, Any]]:
     else:
         asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
         plain = yield from call(
-            "read-system", phase="reading", subject=f"the parser of {suffix}", **asked
+            "read system", phase="reading", subject=f"the parser of {suffix}", **asked
         )
         del asked
     del data

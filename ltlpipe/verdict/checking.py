@@ -8,14 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.driver import Limits, interruptible
 from ltlpipe.systems.lts import Network
+from ltlpipe.verdict.finishing import finish
 from ltlpipe.verdict.options import AUTO, TOGETHER, Options
 from ltlpipe.verdict.property import Property
 from ltlpipe.verdict.task import Task
@@ -225,12 +226,8 @@ def _constrained(
             "--constraint takes what Spot translates: no --translator"
         )
     try:
-        violations = constrained(
-            asked.formula or asked.violations,
-            constraint,
-            deadline=limits.deadline,
-            stopped=lambda: interrupt.pressed,
-        )
+        job = constrained(asked.formula or asked.violations, constraint)
+        violations = finish(job, limits, interrupt)
     except StoppedError as stopped:
         return task_of(system, asked, options).stopped(stopped.reason)
     task = task_of(system, Property(violations=violations), options)

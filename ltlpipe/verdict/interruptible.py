@@ -7,24 +7,23 @@ visible actions only, with an automaton in interrupt normal form (Theorem 3).
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ltlpipe.automata.bounded import StoppedError, call_bounded
-from ltlpipe.automata.interrupts import first_violation, is_interruptible, norm
+from ltlpipe.automata.interrupts import first_violation, interruptible_table, norm
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.verdict.finishing import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.search.driver import Interrupt, Limits
 
-_SECONDS = 5.0  # for the decision; a property without an answer is not reduced
+_SECONDS = 5.0  # of CPU time; a property without an answer is not reduced
+
 
 _TOO_HARD = "it is too hard to tell whether the property is interruptible"
 
@@ -57,12 +56,12 @@ def decide_formula(formula: Formula, limits: Limits, interrupt: Interrupt) -> De
         The deadline has passed or `interrupt` was pressed.
     """
     from ltlpipe.logic.classes import syntactic_class
-    from ltlpipe.logic.interruptible import is_interruptible as is_so
+    from ltlpipe.logic.interruptible import interruptible_formula
 
     try:
         if "intrpt" in syntactic_class(formula.spot):
             return Decision(True, "the formula is interruptible by its syntax")
-        answer = _in_time(partial(is_so, formula), limits, interrupt)
+        answer = decide(interruptible_formula(formula), _SECONDS, limits, interrupt)
     except UnsupportedError as error:
         return Decision(False, str(error))
     if answer is None:
@@ -88,7 +87,13 @@ def decide_automaton(
     """
     if first_violation(table, visible) is None:  # Prop. 6
         return Decision(True, "the automaton is in interrupt normal form")
-    answer = _in_time(partial(is_interruptible, table, visible), limits, interrupt)
+    if not is_simple(table):
+        raise ValueError(f"{table.acceptance} is no acceptance of one mark on states")
+    job = interruptible_table(table, visible)
+    try:
+        answer = decide(job, _SECONDS, limits, interrupt)
+    except UnsupportedError:  # more than Spot can do
+        answer = None
     if answer is None:
         return Decision(False, _TOO_HARD)
     no = "" if answer else "not "
@@ -117,22 +122,3 @@ def visible_letters(actions: Sequence[str], chosen: Sequence[str] | None) -> lis
         for letter, name in enumerate(actions, start=OTHER + 1)
         if chosen is None or name in chosen
     ]
-
-
-def _in_time(
-    work: Callable[[], Any], limits: Limits, interrupt: Interrupt
-) -> bool | None:
-    """Return what `work` answers, or None if that takes too long."""
-    deadline = time.monotonic() + _SECONDS
-    if limits.deadline is not None:
-        deadline = min(deadline, limits.deadline)
-    try:
-        return bool(
-            call_bounded(work, deadline=deadline, stopped=lambda: interrupt.pressed)
-        )
-    except StoppedError:
-        if interrupt.pressed or limits.expired:
-            raise
-        return None
-    except (UnsupportedError, RuntimeError):  # more than Spot can do
-        return None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.bounded import StoppedError, call_bounded
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.search.driver import MIB, OVERFLOW
 from ltlpipe.search.emptiness import Interrupted
 from ltlpipe.search.problem import buffer_bytes, make_problem
+from ltlpipe.verdict.finishing import finish
 from ltlpipe.verdict.lasso import model_lasso
 from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
 from ltlpipe.verdict.notes import note_ample
@@ -147,23 +147,25 @@ class ModelTask(Question):
     def _translated(self, limits: Limits, interrupt: Interrupt) -> PropertyAutomaton:
         if self.property.is_trivial:
             return universal()
-        # No method: what is called may have to be pickled.
-        table, seconds = call_bounded(
-            partial(
-                translated,
-                self.property,
-                (self._plan.automaton or "").lower(),
-                list(self.propositions),
-                as_it_is=self.options.acceptance == AUTO,
-                deterministic=self.options.deterministic,
-            ),
-            deadline=limits.deadline,
-            stopped=lambda: interrupt.pressed,
+        from ltlpipe.automata.translating import translated
+
+        started = time.monotonic()
+        asked, deterministic = self.property, self.options.deterministic
+        kind = (self._plan.automaton or "").lower()
+        as_it_is = self.options.acceptance == AUTO and not deterministic
+        given = asked.formula is None and as_it_is and kind != "ba"
+        job = translated(
+            asked.formula or asked.violations,
+            None if given else kind,
+            list(self.propositions),
+            over_states=True,
+            deterministic=deterministic,
         )
+        table = finish(job, limits, interrupt)
         self._note(
             automaton_states=table.n_states,
             acceptance=table.acceptance,
-            translation_seconds=seconds,
+            translation_seconds=time.monotonic() - started,
         )
         return table
 
@@ -207,50 +209,6 @@ class ModelTask(Question):
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])
         return model_lasso(self.system, actions, states, len(found.prefix_actions))
-
-
-def translated(
-    asked: Property,
-    kind: str,
-    names: list[str],
-    *,
-    as_it_is: bool,
-    deterministic: bool,
-) -> tuple[PropertyAutomaton, float]:
-    """Return the table of the violations of a property, and the seconds that it took.
-
-    Parameters
-    ----------
-    asked : Property
-        A formula or an automaton.
-    kind : str
-        Of acceptance.
-    names : list of str
-        The propositions; letters are sets of them.
-    as_it_is : bool
-        Whether an automaton may be taken as it is, if no Büchi automaton is needed.
-    deterministic : bool
-        Whether the automaton is to be deterministic.
-    """
-    from ltlpipe.automata.translation import (
-        from_automaton_over_states,
-        from_formula_over_states,
-    )
-
-    started = time.monotonic()
-    if asked.formula is not None:
-        table = from_formula_over_states(
-            asked.formula, kind, names, deterministic=deterministic
-        )
-    else:
-        given = as_it_is and not deterministic and kind != "ba"
-        table = from_automaton_over_states(
-            asked.violations,
-            None if given else kind,
-            names,
-            deterministic=deterministic,
-        )
-    return table, time.monotonic() - started
 
 
 def refuse_network_options(options: Options) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.runtime.errors import FormulaError, LtlpipeWarning
 
 if TYPE_CHECKING:
@@ -52,41 +50,6 @@ class Property:
         if self.violations is None:
             return False
         return bool(self.violations.acc().uses_fin_acceptance())
-
-    def automaton(
-        self,
-        acceptance: str,
-        actions: list[str],
-        system_marks: int,
-        *,
-        deterministic: bool = False,
-    ) -> tuple[PropertyAutomaton, float]:
-        """Return the property automaton, and the seconds that it took.
-
-        It sees to `system_marks` marks of the system, too.
-        """
-        started = time.monotonic()
-        if self.is_trivial:
-            return universal(), 0.0
-        from ltlpipe.automata.translation import from_automaton, from_formula
-
-        if self.formula is not None:
-            table = from_formula(
-                self.formula,
-                acceptance,
-                actions,
-                system_marks=system_marks,
-                deterministic=deterministic,
-            )
-        else:
-            table = from_automaton(
-                self.violations,
-                acceptance,
-                actions,
-                system_marks=system_marks,
-                deterministic=deterministic,
-            )
-        return table, time.monotonic() - started
 
 
 def known_actions(system: Network, asked: Property, options: Options) -> list[str]:

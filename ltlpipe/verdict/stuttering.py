@@ -6,17 +6,16 @@ do not change when letters are repeated or repetitions deleted.
 
 from __future__ import annotations
 
-import time
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError, call_bounded
+from ltlpipe.automata.stuttering import stutter_invariant
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.verdict.finishing import decide
 from ltlpipe.verdict.interruptible import Decision
 from ltlpipe.verdict.options import AMPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     import numpy as np
 
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.options import Options
     from ltlpipe.verdict.property import Property
 
-_SECONDS = 2.0  # for the decision; a property without an answer is not reduced
+_SECONDS = 2.0  # of CPU time; a property without an answer is not reduced
+
 
 _UNKNOWN = "it is too hard to tell whether the property is stutter-invariant"
 
@@ -86,47 +86,12 @@ def decide_stuttering(
         asked.formula.spot.is_syntactic_stutter_invariant()
     ):
         return Decision(True, "the formula is stutter-invariant by its syntax")
-    if asked.formula is not None:
-        work = partial(_is_invariant_formula, asked.formula.spot)
-    else:
-        work = partial(_is_invariant_automaton, asked.violations)
-    answer = _in_time(work, limits, interrupt)
+    job = stutter_invariant(asked.formula or asked.violations)
+    try:
+        answer = decide(job, _SECONDS, limits, interrupt)
+    except UnsupportedError:  # more than Spot can do
+        answer = None
     if answer is None:
         return Decision(False, _UNKNOWN)
     no = "" if answer else "not "
     return Decision(answer, f"the {what} is {no}stutter-invariant")
-
-
-def _is_invariant_formula(formula: Any) -> bool:
-    import spot
-
-    return bool(spot.is_stutter_invariant(formula))
-
-
-def _is_invariant_automaton(automaton: Any) -> bool:
-    """Whether the language of an automaton is stutter-invariant.
-
-    What its file says of that is not believed.
-    """
-    import spot
-
-    unlabelled = spot.make_twa_graph(automaton, spot.twa_prop_set.all())
-    unlabelled.prop_stutter_invariant(spot.trival_maybe())
-    return bool(spot.is_stutter_invariant(unlabelled))
-
-
-def _in_time(
-    work: Callable[[], bool], limits: Limits, interrupt: Interrupt
-) -> bool | None:
-    """Return what `work` answers, or None if that takes too long."""
-    deadline = time.monotonic() + _SECONDS
-    if limits.deadline is not None:
-        deadline = min(deadline, limits.deadline)
-    try:
-        return call_bounded(work, deadline=deadline, stopped=lambda: interrupt.pressed)
-    except StoppedError:
-        if interrupt.pressed or limits.expired:
-            raise
-        return None
-    except (UnsupportedError, RuntimeError):  # more than Spot can do
-        return None

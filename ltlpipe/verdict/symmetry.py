@@ -7,8 +7,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED
 from ltlpipe.search.driver import MIB, drive
 from ltlpipe.search.powerset.runs import SetRuns

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.decoupling import table_bytes
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.ample import Inner, ample_bytes
 from ltlpipe.search.driver import MIB, stop_in_time
 from ltlpipe.search.emptiness import Interrupted

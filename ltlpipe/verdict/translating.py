@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ltlpipe.automata.bounded import call_bounded
+from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.verdict.finishing import finish
 from ltlpipe.verdict.verdict import Statistics
 
 if TYPE_CHECKING:
@@ -76,21 +76,21 @@ class Translation:
             The time is up, or the user does not want to wait.
         """
         asked = self._asked(limits, interrupt)
+        began = time.monotonic()
         if asked.is_trivial:
-            automaton, seconds = asked.automaton(acceptance.lower(), actions, marks)
+            automaton = universal()
         else:
-            automaton, seconds = call_bounded(
-                partial(
-                    asked.automaton,
-                    acceptance.lower(),
-                    actions,
-                    marks,
-                    deterministic=self._options.deterministic,
-                ),
-                deadline=limits.deadline,
-                stopped=lambda: interrupt.pressed,
+            from ltlpipe.automata.translating import translated
+
+            job = translated(
+                asked.formula or asked.violations,
+                acceptance.lower(),
+                actions,
+                system_marks=marks,
+                deterministic=self._options.deterministic,
             )
-        self._spend(seconds)
+            automaton = finish(job, limits, interrupt)
+        self._spend(time.monotonic() - began)
         self.note(automaton)
         return automaton
 
@@ -115,11 +115,8 @@ class Translation:
             from ltlpipe.automata.external import translate_externally
 
             began = time.monotonic()
-            violations = translate_externally(
-                formula,
-                command,
-                deadline=limits.deadline,
-                stopped=lambda: interrupt.pressed,
+            violations = finish(
+                translate_externally(formula, command), limits, interrupt
             )
             self._translated = replace(
                 self._property, formula=None, violations=violations

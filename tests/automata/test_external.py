@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.automata.external import translate_externally
 from ltlpipe.automata.translation import from_automaton
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.printing import MAX_LENGTH, portable_text
+from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from tests.oracles import accepts, satisfies
 from tests.strategies import formulas
 
@@ -48,9 +48,8 @@ def script(tmp_path):
     return write
 
 
-def translated(text, command, **options):
-    options.setdefault("deadline", time.monotonic() + 60)
-    return translate_externally(parse(text), command, **options)
+def translated(text, command, timeout=60):
+    return run(translate_externally(parse(text), command), Limits(timeout=timeout))
 
 
 @pytest.mark.parametrize(
@@ -167,15 +166,23 @@ def test_a_deadline(script):
     """What the translator has started ends, too: it would keep the pipe open."""
     started = time.monotonic()
     with pytest.raises(StoppedError) as raised:
-        translated("GF a", script(SLEEPER) + " %f", deadline=started + 0.5)
+        translated("GF a", script(SLEEPER) + " %f", timeout=0.5)
     assert raised.value.reason == "timeout"
     assert time.monotonic() - started < 20
 
 
-def test_a_wish_to_stop(script):
+def test_one_that_prints_for_ever(script, monkeypatch):
+    """There is a limit to what is read."""
+    monkeypatch.setattr("ltlpipe.automata.external._MOST_PRINTED", 1 << 20)
+    with pytest.raises(UnsupportedError, match="printed more than 1,048,576 bytes"):
+        translated("GF a", script("while True: print('HOA: v1')") + " %f")
+
+
+def test_one_that_closes_its_output_and_goes_on(script):
+    source = "import os, time; os.close(1); os.close(2); time.sleep(60)"
     with pytest.raises(StoppedError) as raised:
-        translated("GF a", script(SLEEPER) + " %f", deadline=None, stopped=lambda: True)
-    assert raised.value.reason == "interrupted"
+        translated("GF a", script(source) + " %f", timeout=0.5)
+    assert raised.value.reason == "timeout"
 
 
 def test_percent_signs(script):

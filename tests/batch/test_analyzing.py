@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata import sizes
-from ltlpipe.batch import analyzing
 from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
 from tests.logic.test_interruptible import EXAMPLES
+from tests.runtime.operations import these_operations
 from tests.strategies import formulas
 
 CONTRACT = [
@@ -104,23 +104,46 @@ def test_of_what(tmp_path):
     assert ltlpipe.analyze("G a")["formula"].tolist() == ["G a"]
 
 
-def test_time_is_limited(monkeypatch):
+SLOW = """
+import time
+from ltlpipe.automata import sizes
+sizes.n_states = lambda formula, kind: time.sleep(60 * ("F" in formula.text))
+"""
+
+SLOW_DECISION = """
+import time
+from ltlpipe.batch import analyzing
+analyzing.is_interruptible = lambda formula: time.sleep(60)
+"""
+
+REFUSE = """
+from ltlpipe.automata import sizes
+from ltlpipe.batch import analyzing
+from ltlpipe.runtime.errors import UnsupportedError
+
+def refuse(*_):
+    raise UnsupportedError("too many sets")
+
+{place} = refuse
+"""
+
+
+def test_time_is_limited():
     """What is known stays; what is not known to be interruptible is not."""
-    monkeypatch.setattr(
-        sizes, "n_states", lambda formula, kind: time.sleep(60 * ("F" in formula.text))
-    )
-    with pytest.warns(LtlpipeWarning, match="F c: not all is known after 0.5 s"):
-        frame = ltlpipe.analyze(["F c", "G !d"], timeout=0.5)
+    with (
+        these_operations(SLOW),
+        pytest.warns(LtlpipeWarning, match="F c: not all is known after 2 s"),
+    ):
+        frame = ltlpipe.analyze(["F c", "G !d"], timeout=2)
     assert frame["interruptible"].tolist() == [True, True]
     assert frame["ba_states"].tolist() == [2, 1]
     assert frame["tgba_states"].isna().all()
-    assert frame["seconds"][0] >= 0.5 > frame["seconds"][1]
+    assert frame["seconds"][0] >= 2 > frame["seconds"][1]
 
 
-def test_not_known_is_not_interruptible(monkeypatch):
+def test_not_known_is_not_interruptible():
     """Siegel & Yan's reductions need a positive answer."""
-    monkeypatch.setattr(analyzing, "is_interruptible", lambda formula: time.sleep(60))
-    with pytest.warns(LtlpipeWarning) as caught:
+    with these_operations(SLOW_DECISION), pytest.warns(LtlpipeWarning) as caught:
         frame = ltlpipe.analyze(["X e"], timeout=0.5)
     assert frame["interruptible"].tolist() == [False]
     assert frame["alphabet"].tolist() == ['["e"]']
@@ -128,28 +151,19 @@ def test_not_known_is_not_interruptible(monkeypatch):
     assert "treated as if not" in " ".join(str(w.message) for w in caught)
 
 
-def test_spot_gives_up(monkeypatch):
+def test_spot_gives_up():
     """The column is missing, the others are there, and a note says why."""
-
-    def refuse(formula, kind):
-        raise UnsupportedError("too many sets")
-
-    monkeypatch.setattr(sizes, "n_states", refuse)
-    rows = list(analysis_rows([parse("F f & X X g")]))
-    ((row, notes),) = rows
+    with these_operations(REFUSE.format(place="sizes.n_states")):
+        ((row, notes),) = analysis_rows([parse("F f & X X g")])
     assert row["tgba_states"] is None
     assert row["ba_states"] == 7
     assert notes == ["F f & X X g: too many sets"] * 3
 
 
-def test_spot_gives_up_on_the_decision(monkeypatch):
+def test_spot_gives_up_on_the_decision():
     """Then the formula is treated as not interruptible, and the rest is there."""
-
-    def refuse(formula):
-        raise UnsupportedError("too many sets")
-
-    monkeypatch.setattr(analyzing, "is_interruptible", refuse)
-    ((row, notes),) = analysis_rows([parse("X h")])
+    with these_operations(REFUSE.format(place="analyzing.is_interruptible")):
+        ((row, notes),) = analysis_rows([parse("X h")])
     assert row["interruptible"] is False
     assert row["parity_states"] is not None
     assert notes[0] == "X h: too many sets"

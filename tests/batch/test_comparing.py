@@ -42,8 +42,6 @@ from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.verdict.options import ACCEPTANCE_NAMES
 from tests.cli.running import RING
 
-pytestmark = pytest.mark.usefixtures("one_copy")
-
 NETWORK = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 TWO = ["se05", "couvreur99"]
 HOLDS = "!(GF(a & X a) & GF b)"  # two marks on transitions as a TGBA

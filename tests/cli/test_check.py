@@ -12,8 +12,6 @@ from ltlpipe import load
 from tests.cli.running import HARD, MANY, RING
 from tests.oracles import accepting_run_exists
 
-pytestmark = pytest.mark.usefixtures("one_copy")
-
 KEYS = [
     "system",
     "formula",

@@ -53,7 +53,11 @@ sys.exit(f"loaded: {heavy}" if heavy else 0)
 
 def children(pid):
     """The processes that a process has started and that still run."""
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    found = [
+        child
+        for thread in Path(f"/proc/{pid}/task").iterdir()
+        for child in (thread / "children").read_text().split()
+    ]
     return [int(child) for child in found if is_running(int(child))]
 
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +14,11 @@ from ltlpipe.runtime import workers
 PLACE = "tests.runtime.operations"
 
 
-def known_to_workers():
-    """Return the start of workers that know the functions of this module."""
+def known_to_workers(also=""):
+    """Return the start of workers that know the functions of this module.
+
+    Before they answer they do what `also` says.
+    """
     folder = str(Path(__file__).parents[2])
     names = [name for name, value in globals().items() if callable(value)]
     return workers._START.replace(
@@ -24,15 +26,16 @@ def known_to_workers():
         f"sys.path.append({folder!r})\n"
         f"from ltlpipe.worker import OPERATIONS\n"
         f"OPERATIONS.update({{n: {PLACE + ':'!r} + n for n in {names!r}}})\n"
+        f"{also}\n"
         "main(int",
     )
 
 
 @contextmanager
-def these_operations():
+def these_operations(also=""):
     """Have the workers of this block know the functions of this module."""
     workers.close_idle()
-    start, workers._START = workers._START, known_to_workers()
+    start, workers._START = workers._START, known_to_workers(also)
     try:
         yield
     finally:
@@ -111,5 +114,23 @@ def file_of(module):
     return __import__(module).__file__
 
 
-def threads():
-    return threading.active_count()
+def is_imported(module):
+    return module in sys.modules
+
+
+def misbehave(item) -> Iterator[int]:
+    """Count up to the item; negative ones misbehave after the first part."""
+    from ltlpipe.runtime.errors import UnsupportedError
+
+    yield os.getpid()
+    if item == -1:
+        time.sleep(60)
+    if item == -2:
+        raise UnsupportedError("no")
+    if item == -3:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if item == -4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if item == -5:
+        raise MemoryError
+    yield from range(item)

@@ -236,11 +236,12 @@ def test_one_that_has_grown_is_retired():
 
 def test_prepared_workers_are_used():
     workers.close_idle()
-    workers.prepare()
+    workers.prepare("colorsys", "no_such_module")
     workers.prepare()
     (worker,) = workers._of_this_process().alive
     worker.wait()
 
+    assert run(call("is_imported", module="colorsys"))
     assert run(call("pid")) == worker._process.pid
 
 
@@ -303,7 +304,7 @@ def program(work, **options):
 def test_it_dies_with_this_process_while_busy():
     with program(BUSY) as run_of_it:
         worker = int(run_of_it.stdout.readline())
-        wait_for(lambda: workers._cpu_seconds(worker) > 0.3)
+        wait_for(lambda: workers.cpu_seconds_of(worker) > 0.3)
         run_of_it.kill()
 
     wait_for(lambda: state(worker) in (None, "Z"))

@@ -8,7 +8,6 @@ PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS, Network, UnsupportedError, check, sccs
-from ltlpipe.automata.kept import kept_copy
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems import packing_tables
 from ltlpipe.systems.philosophers import philosophers
@@ -40,25 +39,24 @@ apart = Network([
     LTS.from_transitions([(0, f"w{i}", 1), (1, f"v{i}", 2), (2, f"u{i}", 0)])
     for i in range(4)
 ])
-with kept_copy():  # else each translation copies a process full of kernels
-    for name in SEARCHES:
-        for deadlock in ("ignore", "stutter"):
-            for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
-                try:
-                    v = check(meet, text, emptiness=name, deadlock=deadlock)
-                except UnsupportedError:
-                    continue
-                print(name, text, *told(v))
-    for name in ("se05", "dfs-weak", "couvreur99"):
-        for inner in ("full", "stored"):
-            for text in ("GF w0", "G !u1"):
-                v = check(
-                    apart, text, reduce="ample", emptiness=name, ample_inner=inner
-                )
-                print(name, inner, text, v.verdict, v.lasso.to_dict(), v.stats.states)
-    for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
-        v = check(meet, text, bitstate=0.001)
-        print(text, *told(v))
+for name in SEARCHES:
+    for deadlock in ("ignore", "stutter"):
+        for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
+            try:
+                v = check(meet, text, emptiness=name, deadlock=deadlock)
+            except UnsupportedError:
+                continue
+            print(name, text, *told(v))
+for name in ("se05", "dfs-weak", "couvreur99"):
+    for inner in ("full", "stored"):
+        for text in ("GF w0", "G !u1"):
+            v = check(
+                apart, text, reduce="ample", emptiness=name, ample_inner=inner
+            )
+            print(name, inner, text, v.verdict, v.lasso.to_dict(), v.stats.states)
+for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):
+    v = check(meet, text, bitstate=0.001)
+    print(text, *told(v))
 print(check(philosophers(4), empty=True, bitstate=0.001).stats.states)
 print(sccs(ring(3)).to_csv())
 """

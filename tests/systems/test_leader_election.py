@@ -13,8 +13,6 @@ from ltlpipe.systems import leader_election as module
 from ltlpipe.systems.leader_election import leader_election
 from tests.oracles import compose, spot_verdict
 
-pytestmark = pytest.mark.usefixtures("one_copy")
-
 FORMULAS = Path(__file__).parents[2] / "formulas" / "leader-election.ltl"
 
 LINE = [(1, 2), (2, 3)]

@@ -15,8 +15,6 @@ from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.dispatcher import dispatcher
 from tests.oracles import spot_verdict
 
-pytestmark = pytest.mark.usefixtures("one_copy")
-
 FOLDER = Path(__file__).parents[2] / "formulas"
 SMALL = {
     "client-server": lambda: client_server(3),

@@ -9,8 +9,6 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.verdict.checking import product_size
 
-pytestmark = pytest.mark.usefixtures("one_copy")
-
 FREE = Network([LTS.from_transitions([(0, name, 0) for name in "abc"])])
 """a, b and c in any order."""
 

@@ -15,8 +15,6 @@ from ltlpipe import (
 from ltlpipe.automata.translation import translate
 from ltlpipe.logic.formulas import parse
 
-pytestmark = pytest.mark.usefixtures("one_copy")
-
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 
 

@@ -16,8 +16,6 @@ from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.random_networks import random_network
 from ltlpipe.systems.ring import ring
 
-pytestmark = pytest.mark.usefixtures("one_copy")
-
 
 def without_acceptance(network):
     return Network([replace(c, accepting=None) for c in network.components])

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.bounded import StoppedError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
 
@@ -96,7 +96,7 @@ def test_a_decision_that_takes_too_long(monkeypatch):
     def slow(*_, **__):
         raise StoppedError("timeout")
 
-    monkeypatch.setattr("ltlpipe.verdict.stuttering.call_bounded", slow)
+    monkeypatch.setattr("ltlpipe.verdict.finishing.bounded", slow)
     verdict = check(CHAINS, "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))", timeout=60)
 
     assert verdict.verdict == "holds"
@@ -108,7 +108,7 @@ def test_a_decision_is_part_of_the_time(monkeypatch):
         time.sleep(0.3)
         raise StoppedError("timeout")
 
-    monkeypatch.setattr("ltlpipe.verdict.stuttering.call_bounded", slow)
+    monkeypatch.setattr("ltlpipe.verdict.finishing.bounded", slow)
     formula = "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))"
     found = check(CHAINS, formula, timeout=0.2)
 

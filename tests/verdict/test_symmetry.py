@@ -12,10 +12,10 @@ import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.bounded import StoppedError
 from ltlpipe.reduction.symmetry import finding
 from ltlpipe.reduction.symmetry.finding import find_symmetry
 from ltlpipe.runtime import memory as memory_limits
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
@@ -23,8 +23,6 @@ from ltlpipe.verdict import attempts, task
 from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.symmetry import SymmetricRun
 from tests.search.symmetric.networks import personal_formula, random_symmetric
-
-pytestmark = pytest.mark.usefixtures("one_copy")
 
 RING = philosophers(5)
 SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"

@@ -1,8 +1,7 @@
-"""Many bounded calls in a few processes.
+"""Many calls in a few copies of this process, each for a limited time.
 
-`ltlpipe.automata.bounded.call_bounded` makes a process for each call, which for
-thousands of small calls costs more than the calls.  Here processes live on from
-call to call and are replaced only after one that had to be killed.
+Copies have what has been compiled here, and tasks that cannot be sent.  They live on
+from call to call and are replaced only after one that had to be killed.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ import warnings
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from ltlpipe.automata.bounded import StoppedError, end_with_parent
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.workers import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,38 +1,27 @@
-"""Bounded calls in processes that live on."""
+"""Many calls in worker processes, each for a limited time."""
 
 from __future__ import annotations
 
-import faulthandler
 import os
-import signal
-import time
 
 import pytest
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.bounded import StoppedError
-from ltlpipe.batch.workers import bounded_map
+from ltlpipe.batch.many import call_many
+from ltlpipe.runtime import workers
+from ltlpipe.runtime.jobs import StoppedError
+from tests.runtime.operations import these_operations
 
 
-def parts(item):
-    """Count up to the item; negative ones misbehave after the first part."""
-    yield os.getpid()
-    if item == -1:
-        time.sleep(60)
-    if item == -2:
-        raise UnsupportedError("no")
-    if item == -3:
-        faulthandler.disable()
-        os.kill(os.getpid(), signal.SIGSEGV)
-    if item == -4:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if item == -5:
-        raise MemoryError
-    yield from range(item)
+@pytest.fixture(scope="module", autouse=True)
+def operations():
+    with these_operations():
+        yield
 
 
 def outcomes(items, **options):
-    found = list(bounded_map(parts, items, **{"timeout": 20.0, **options}))
+    calls = [{"item": item} for item in items]
+    found = list(call_many("misbehave", calls, **{"timeout": 20.0, **options}))
     assert sorted(o.number for o in found) == list(range(len(items)))
     return sorted(found, key=lambda o: o.number)
 
@@ -74,17 +63,15 @@ def test_without_limit_or_items():
 
 
 def test_nobody_is_left_behind():
-    """Who stops to listen ends the processes."""
-    found = bounded_map(parts, [0, -1, -1], timeout=None, jobs=3)
-    pid = next(found).parts[0]
+    """Who stops to listen ends the processes that are busy."""
+    before = set(workers._of_this_process().alive)
+    calls = [{"item": item} for item in (0, -1, -1)]
+    found = call_many("misbehave", calls, timeout=None, jobs=3)
+    next(found)
+    busy = workers._of_this_process().alive - before
+    assert busy
     found.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
 
-
-def test_without_fork(monkeypatch):
-    """Where there is no fork, calls are made here, without a limit."""
-    monkeypatch.delattr(os, "fork")
-    found = outcomes([2, -2])
-    assert found[0].parts == [os.getpid(), 0, 1]
-    assert str(found[1].error) == "no"
+    assert not workers._of_this_process().alive & busy - set(
+        workers._of_this_process().idle
+    )

@@ -1,0 +1,330 @@
+"""Kernels are compiled in a worker process, once per machine.
+
+`ready` is a job: when it ends, a kernel can be called without compiling.  Machine code
+that is on disk is loaded; otherwise a worker process compiles and writes it, so that
+other jobs go on meanwhile, and Ctrl-C ends it at once.  Workers of several processes
+that need the same kernel wait for each other: the second finds what the first has
+written.
+
+Kernels and types travel as text: a kernel as "module:name", a type as nested lists.
+What cannot be told in that way is compiled here, as Numba would at the first call.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import sys
+import time
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.runtime import workers
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
+from ltlpipe.runtime.kernels.cache import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ltlpipe.runtime.jobs import Job
+
+KERNEL, POINTER = "compile kernel", "compile pointer"
+
+
+# --- jobs -------------------------------------------------------------------
+
+
+def ready(kernel: Any, *arguments: Any) -> Job[None]:
+    """Have a kernel compiled for arguments like these, or load its machine code.
+
+    Parameters
+    ----------
+    kernel : numba Dispatcher
+        Made by `ltlpipe.runtime.kernels.jit.njit`.
+    arguments
+        What it will be called with; only their types matter.
+    """
+    from ltlpipe.runtime.kernels.jit import INTERPRETED
+
+    if INTERPRETED:
+        return
+    kinds = tuple(map(kernel.typeof_pyval, arguments))
+    if kinds in kernel.overloads:
+        return
+    function = kernel.py_func
+    if not _is_stored(kernel._cache, kinds, kernel.targetctx):
+        yield from _compiled(KERNEL, function, list(kinds), lambda: kernel)
+    with _announced():
+        kernel.compile(kinds)
+
+
+def ready_pointer(function: Callable[..., int], signature: Any) -> Job[None]:
+    """Have what `ltlpipe.runtime.kernels.jit.pointer` makes compiled, or load it."""
+    from ltlpipe.runtime.kernels.jit import INTERPRETED, pointer
+
+    if INTERPRETED or (function, signature) in _POINTERS:
+        return
+    kinds = [signature.return_type, *signature.args]
+    if not _pointer_is_stored(function, signature):
+        yield from _compiled(POINTER, function, kinds, lambda: function)
+    with _announced():
+        pointer(function, signature)
+    _POINTERS.add((function, signature))
+
+
+def ready_expand_pointer(function: Callable[..., int]) -> Job[None]:
+    """Have what `ltlpipe.runtime.kernels.jit.expand_pointer` makes compiled."""
+    from ltlpipe.runtime.kernels.jit import EXPAND_SIGNATURE
+
+    return ready_pointer(function, EXPAND_SIGNATURE)
+
+
+_POINTERS: set[Any] = set()
+
+
+def _compiled(
+    operation: str,
+    function: Callable[..., Any],
+    kinds: list[Any],
+    original: Callable[[], Any],
+) -> Job[None]:
+    """Have a worker compile, if it can be told what; say what is going on."""
+    said = Progress(f"compiling {function.__name__} (once per version)", compiling=True)
+    try:
+        place, file = _place(function)
+        if _found(place, file) is not original():
+            raise TypeError(f"{place} is something else")
+        told = [told_type(kind) for kind in kinds]
+    except (TypeError, AttributeError, ImportError):
+        yield said  # it is compiled here
+        return
+    job = workers.call(
+        operation,
+        subject="Numba",
+        place=place,
+        file=file,
+        kinds=told,
+        folder=str(cache_folder()),
+    )
+    try:
+        progress = next(job)
+        while True:
+            yield said._replace(waits=progress.waits)
+            progress = job.send(Grant())  # memory of the compiler is not the question's
+    except StopIteration:
+        pass
+    except (RuntimeError, UnsupportedError, StoppedError):
+        yield said
+    finally:
+        job.close()
+
+
+# --- in the worker ----------------------------------------------------------
+
+
+def compile_kernel(place: str, file: str | None, kinds: list[Any], folder: str) -> None:
+    """Compile a kernel and keep its machine code, unless somebody else has just."""
+    with _turn(place, folder):
+        _found(place, file).compile(tuple(map(heard_type, kinds)))
+
+
+def compile_pointer(
+    place: str, file: str | None, kinds: list[Any], folder: str
+) -> None:
+    """Compile a function that kernels take by its address, and keep its code."""
+    with _turn(place, folder):
+        from ltlpipe.runtime.kernels.jit import pointer
+
+        returned, *given = map(heard_type, kinds)
+        pointer(_found(place, file), returned(*given))
+
+
+@contextmanager
+def _turn(place: str, folder: str) -> Iterator[None]:
+    """Wait until no other process compiles the same kernel.
+
+    Numba rewrites the index of a kernel's machine code, for whatever types.
+    """
+    if folder != str(cache_folder()):
+        raise RuntimeError(f"{folder} is not where this process keeps kernels")
+    locks = cache_folder() / "locks"
+    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (locks / sha256(place.encode()).hexdigest()[:24]).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+        yield
+
+
+# --- what is on disk --------------------------------------------------------
+
+
+def _is_stored(stored: Any, kinds: Any, target: Any) -> bool:
+    """Whether Numba finds the machine code for some types on disk."""
+    try:
+        key = stored._index_key(kinds, target.codegen())
+        name = stored._cache_file._load_index().get(key)
+        return name is not None and Path(stored._cache_file._data_path(name)).exists()
+    except (AttributeError, OSError, EOFError):  # no cache, or a damaged one
+        return False
+
+
+def _pointer_is_stored(function: Callable[..., int], signature: Any) -> bool:
+    from numba.core import ccallback, sigutils
+
+    tools: Any = sigutils
+    kinds = tools.normalize_signature(signature)
+    compiled: Any = ccallback.CFunc(function, kinds, locals={}, options={})
+    compiled.enable_caching()
+    target = compiled._targetdescr.target_context
+    return _is_stored(compiled._cache, compiled._sig, target)
+
+
+# --- names and types as text ------------------------------------------------
+
+
+def _place(function: Any) -> tuple[str, str | None]:
+    """Return "module:name" of a function or class, and a file that is no package's.
+
+    Such files are generated ones in the folder of machine code, which nobody else can
+    write to.
+    """
+    place = f"{function.__module__}:{function.__qualname__}"
+    file = getattr(sys.modules[function.__module__], "__file__", None)
+    generated = file is not None and Path(file).is_relative_to(cache_folder())
+    return place, file if generated else None
+
+
+def _found(place: str, file: str | None = None) -> Any:
+    """Return what is at a place."""
+    module, _, names = place.partition(":")
+    if file is not None and module not in sys.modules:
+        if not Path(file).is_relative_to(cache_folder()):
+            raise ImportError(f"{file} is not in the folder of machine code")
+        spec = spec_from_file_location(module, file)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[module] = made = module_from_spec(spec)
+        spec.loader.exec_module(made)
+    found: Any = sys.modules.get(module) or import_module(module)
+    for name in names.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def told_type(kind: Any) -> Any:
+    """Return a type of Numba as nested lists.
+
+    Raises
+    ------
+    TypeError
+        It is of a kind that kernels do not take.
+    """
+    told = _told_type(kind)
+    if heard_type(told) != kind:
+        raise TypeError(f"{kind} cannot be told")
+    return told
+
+
+def _told_type(kind: Any) -> Any:
+    import numba
+
+    types: Any = numba.types
+    if isinstance(kind, types.Array):
+        dtype = told_type(kind.dtype)
+        return ["array", dtype, kind.ndim, kind.layout, kind.mutable, kind.aligned]
+    if isinstance(kind, types.BaseTuple):
+        named = getattr(kind, "instance_class", tuple)
+        place = None if named is tuple else _place(named)[0]
+        return ["tuple", place, [told_type(part) for part in kind]]
+    if isinstance(kind, types.IntEnumMember):
+        place = _place(kind.instance_class)[0]
+        return ["enum", place, told_type(kind.dtype)]
+    if isinstance(kind, types.FunctionType):
+        signature = kind.signature
+        parts = [signature.return_type, *signature.args]
+        return ["function", [told_type(part) for part in parts]]
+    if isinstance(kind, (types.Number, types.Boolean, types.NoneType)):
+        return ["plain", kind.name]
+    raise TypeError(f"{kind} cannot be told")
+
+
+def heard_type(told: Any) -> Any:
+    """Return the type that `told_type` was given."""
+    import numba
+
+    types: Any = numba.types
+    kind, *about = told
+    if kind == "array":
+        dtype, ndim, layout, mutable, aligned = about
+        return types.Array(
+            heard_type(dtype), ndim, layout, readonly=not mutable, aligned=aligned
+        )
+    if kind == "tuple":
+        place, parts = about
+        named: Any = None if place is None else _found(place)
+        return types.BaseTuple.from_types([heard_type(p) for p in parts], named)
+    if kind == "enum":
+        return types.IntEnumMember(_found(about[0]), heard_type(about[1]))
+    if kind == "function":
+        returned, *given = map(heard_type, about[0])
+        return types.FunctionType(returned(*given))
+    return types.boolean if about[0] == "bool" else getattr(types, about[0])
+
+
+# --- compiling that nobody announced ----------------------------------------
+
+
+class _Watch:
+    """How long Numba compiles in this process without a job that has said so."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.announced = 0  # jobs that are at it
+        self._depth = 0
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self.announced += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.announced -= 1
+
+    def note(self, begins: bool) -> None:
+        """Note that Numba begins or ends to compile; it does so within itself."""
+        if begins and not self._depth:
+            self._began = time.monotonic()
+        self._depth += 1 if begins else -1
+        if not self._depth and not self.announced:
+            self.seconds += time.monotonic() - self._began
+
+
+@cache
+def _announced() -> _Watch:
+    """Return the watch of this process; compiling within it has been announced."""
+    from numba.core import event
+
+    watch = _Watch()
+
+    class Listener(event.Listener):
+        def on_start(self, _event: Any) -> None:
+            watch.note(begins=True)
+
+        def on_end(self, _event: Any) -> None:
+            watch.note(begins=False)
+
+    made: Any = Listener
+    registry: Any = event
+    registry.register("numba:compile", made())
+    return watch
+
+
+def unannounced_seconds() -> float:
+    """Return for how long this process has compiled what no job has announced.
+
+    Counted from the first call on.
+    """
+    return _announced().seconds

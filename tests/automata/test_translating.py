@@ -1,0 +1,170 @@
+"""What a worker translates or decides is what this process would."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe.automata.constraining import constrained
+from ltlpipe.automata.interrupts import interruptible_table
+from ltlpipe.automata.interrupts import is_interruptible as is_interruptible_table
+from ltlpipe.automata.letters import decode, encode
+from ltlpipe.automata.stuttering import stutter_invariant
+from ltlpipe.automata.translating import automaton_text, translated
+from ltlpipe.automata.translation import (
+    ACCEPTANCES,
+    from_automaton,
+    from_automaton_over_states,
+    from_formula,
+    from_formula_over_states,
+    translate,
+)
+from ltlpipe.logic.formulas import heard, parse, told
+from ltlpipe.logic.interruptible import interruptible_formula, is_interruptible
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import Limits, StoppedError, TooMuchWorkError, bounded, run
+from tests.cli.running import HARD
+from tests.oracles import accepts
+from tests.strategies import formulas
+
+LETTERS = st.lists(st.integers(0, 9), min_size=1, max_size=4)
+
+
+def same(one, other):
+    """Whether two tables are equal, arrays with their types."""
+    first, second = vars(one), vars(other)
+    return first.keys() == second.keys() and all(
+        first[name].dtype == second[name].dtype
+        and np.array_equal(first[name], second[name])
+        if isinstance(first[name], np.ndarray)
+        else first[name] == second[name]
+        for name in first
+    )
+
+
+@given(formulas(), st.sampled_from(sorted(ACCEPTANCES)), st.integers(0, 1))
+@settings(max_examples=40)
+def test_tables_of_formulas(text, acceptance, marks):
+    formula = parse(text)
+    names = list(formula.propositions)
+    there = run(translated(formula, acceptance, names, system_marks=marks))
+
+    assert same(there, from_formula(formula, acceptance, names, system_marks=marks))
+
+
+@given(formulas(), st.sampled_from(sorted(ACCEPTANCES)), LETTERS, LETTERS)
+@settings(max_examples=30)
+def test_tables_of_automata_and_over_states(text, acceptance, prefix, cycle):
+    """Spot numbers the states of what it simplifies as its tables happen to be."""
+    formula = parse(text)
+    names = list(formula.propositions)
+    violations = translate(formula, "tela", negate=True)
+    for over_states, given_one, kind, here in [
+        (False, violations, acceptance, from_automaton),
+        (True, violations, acceptance, from_automaton_over_states),
+        (True, formula, acceptance, from_formula_over_states),
+        (True, violations, None, from_automaton_over_states),
+    ]:
+        job = translated(given_one, kind, names, over_states=over_states)
+        one, other = run(job), here(given_one, kind, names)
+        word = [[a % other.n_letters for a in part] for part in (prefix, cycle)]
+        assert one.n_letters == other.n_letters
+        assert accepts(one, *word) == accepts(other, *word)
+        if kind is None:
+            assert same(one, other)
+
+
+@given(formulas())
+@settings(max_examples=40)
+def test_decisions(text):
+    formula = parse(text)
+    table = from_formula(formula, "ba", formula.propositions)
+    visible = range(1, table.n_letters)
+
+    assert run(interruptible_formula(formula)) == is_interruptible(formula)
+    assert run(interruptible_table(table, visible)) == is_interruptible_table(
+        table, visible
+    )
+
+
+@given(formulas(), st.sampled_from(["ba", "tgra", "tela"]))
+def test_tables_travel(text, acceptance):
+    table = from_formula(parse(text), acceptance, ["a", "b"])
+
+    assert same(decode(encode(table)), table)
+
+
+@given(formulas())
+def test_formulas_travel(text):
+    formula = parse(text).spot
+
+    assert heard(told(formula)) == formula
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'G("x y" -> F "G")',
+        '"WU" U "a WU b"',
+        '"/* a" | "b \\" c" | "d\\\\"',
+        'x == 3 && "P_1==\\"CS\\"" -> y<=2',
+        "{a;b*}|->c",
+        "(a xor b) <-> (c -> d)",
+    ],
+)
+def test_formulas_with_odd_names_travel(text):
+    formula = parse(text).spot
+
+    assert heard(told(formula)) == formula
+
+
+def test_stutter_invariance():
+    """What an automaton says of itself is not believed."""
+    import spot
+
+    violations = spot.translate("!(a U b)")
+    violations.prop_stutter_invariant(spot.trival(False))
+    lying = spot.translate("X X a")
+    lying.prop_stutter_invariant(spot.trival(True))
+
+    assert run(stutter_invariant(parse("a U b")))
+    assert not run(stutter_invariant(parse("X a")))
+    assert run(stutter_invariant(violations))
+    assert not run(stutter_invariant(lying))
+
+
+def test_constraints():
+    import spot
+
+    fair = spot.translate("GF b")
+    product = run(constrained(parse("G a"), fair))
+    again = run(constrained(spot.translate("F !a"), fair))
+
+    assert run(constrained(None, fair)) is fair
+    assert spot.are_equivalent(product, "F !a & GF b")
+    assert spot.are_equivalent(again, "F !a & GF b")
+
+
+def test_texts_of_automata():
+    import spot
+
+    text = run(automaton_text(parse("G(a -> F b)"), "tgba", negate=True))
+
+    assert spot.are_equivalent(spot.automaton(text + "\n"), "!G(a -> F b)")
+
+
+def test_errors_of_spot():
+    with pytest.raises(UnsupportedError):
+        run(translated(parse("a"), "ba", ["a"], deterministic=True))
+
+
+def test_hard_ones_end_in_time():
+    hard = parse(HARD)
+    names = list(hard.propositions)
+    with pytest.raises(StoppedError) as stopped:
+        run(translated(hard, "ba", names), Limits(timeout=0.5))
+    assert stopped.value.reason == "timeout"
+    with pytest.raises(TooMuchWorkError):
+        run(bounded(translated(hard, "ba", names), work=3e5))

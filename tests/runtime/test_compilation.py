@@ -1,0 +1,201 @@
+"""Kernels are compiled by workers, once, and loaded here."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ltlpipe.runtime import workers
+from ltlpipe.runtime.jobs import Grant
+from ltlpipe.runtime.kernels.jit import INTERPRETED
+
+pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+
+ROOT = Path(__file__).parents[2]
+
+KERNEL = """
+import json, sys
+sys.path.insert(0, {root!r})
+import numpy as np
+from numba.core import event
+from ltlpipe.runtime.jobs import Clock, run
+from ltlpipe.runtime.kernels import compilation
+from ltlpipe.runtime.kernels.cache import cache_folder
+from ltlpipe.search.powerset.index import Index, rehash
+
+def few(kind):
+    return np.zeros(4, kind)
+
+index = Index(few(np.int64), few(np.int32), few(np.int32))
+arguments = (index, few(np.int32), few(np.int32), 2, 4)
+clock = Clock()
+phases = set()
+compilation.unannounced_seconds()
+with event.install_recorder("numba:compile") as recorder:
+{work}
+print(json.dumps([
+    len(recorder.buffer), compilation.unannounced_seconds(), sorted(phases),
+    clock.seconds, clock.compile_seconds,
+]))
+"""
+
+ANNOUNCED = """
+    run(
+        compilation.ready(rehash, *arguments),
+        clock=clock,
+        observer=lambda progress: phases.add(progress.phase),
+    )
+    rehash(*arguments)
+"""
+
+UNANNOUNCED = """
+    rehash(*arguments)
+"""
+
+AS_WORKERS_DO = """
+    kinds = [compilation.told_type(rehash.typeof_pyval(a)) for a in arguments]
+    place = "ltlpipe.search.powerset.index:rehash"
+    compilation.compile_kernel(place, None, kinds, str(cache_folder()))
+"""
+
+MODEL = """
+    from ltlpipe.systems.dve.model import load_dve
+    model = load_dve({path!r})
+    expand = model.pack([]).expand
+    run(compilation.ready_expand_pointer(expand), clock=clock)
+    stored = compilation._pointer_is_stored(expand, compilation_signature)
+    assert stored
+"""
+
+
+def begun(work, folder, **options):
+    text = KERNEL.format(root=str(ROOT), work=work)
+    return subprocess.Popen(
+        [sys.executable, "-c", text],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+        **options,
+    )
+
+
+def told(program):
+    output, _ = program.communicate(timeout=120)
+    assert program.returncode == 0
+    return json.loads(output)
+
+
+def test_a_worker_compiles_and_this_process_loads(tmp_path):
+    """The question's clock stands still meanwhile; the second time all is there."""
+    compiled, unannounced, phases, seconds, compile_seconds = told(
+        begun(ANNOUNCED, tmp_path)
+    )
+
+    assert compiled == unannounced == 0
+    assert "compiling rehash (once per version)" in phases
+    assert compile_seconds > max(0.2, seconds)
+
+    compiled, _, phases, seconds, compile_seconds = told(begun(ANNOUNCED, tmp_path))
+    assert (compiled, phases) == (0, [])
+    assert seconds + compile_seconds < 1
+
+
+def test_what_nobody_has_announced_is_counted(tmp_path):
+    compiled, unannounced, *_ = told(begun(UNANNOUNCED, tmp_path))
+
+    assert compiled > 0
+    assert unannounced > 0.1
+
+
+def test_two_processes_at_once_compile_once(tmp_path):
+    programs = [begun(AS_WORKERS_DO, tmp_path) for _ in range(2)]
+    compiled = sorted(told(program)[0] for program in programs)
+
+    assert compiled[0] == 0 < compiled[1]
+
+
+def test_a_closed_job_ends_the_compiler():
+    from ltlpipe.runtime.kernels.compilation import ready
+    from ltlpipe.search.powerset.index import Index, rehash
+
+    numbers = np.zeros(4, np.int16)  # of a type that nobody uses
+    index = Index(np.zeros(4, np.int64), np.zeros(4, np.int32), np.zeros(4, np.int32))
+    alive = workers._of_this_process().alive
+    workers.close_idle()
+    before = set(alive)
+    job = ready(rehash, index, numbers, numbers, 2, 4)
+    for _ in range(5):
+        progress = job.send(Grant() if alive - before else None)
+        time.sleep(0.02)
+    assert progress.compiling
+    assert (progress.work, progress.memory_bytes) == (0, 0)
+    (worker,) = alive - before
+    began = time.monotonic()
+    job.close()
+
+    assert time.monotonic() - began < 0.5
+    assert worker._process.returncode is not None
+    assert worker not in alive
+
+
+def test_types_travel():
+    """Those of the kernels of a search, functions and named tuples among them."""
+    from ltlpipe import LTS, Network, check
+    from ltlpipe.runtime.kernels.compilation import heard_type, told_type
+    from ltlpipe.search.nested.se05 import se05_step
+
+    ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+    check(ring, "G(a -> F b)", emptiness="se05")
+
+    assert se05_step.overloads
+    for kinds in se05_step.overloads:
+        for kind in kinds:
+            text = json.dumps(told_type(kind))
+            assert heard_type(json.loads(text)) == kind
+
+
+def test_what_cannot_be_told():
+    from numba import types
+
+    from ltlpipe.runtime.kernels.compilation import told_type
+
+    with pytest.raises(TypeError):
+        told_type(types.unicode_type)
+
+
+def test_what_a_worker_cannot_compile_is_compiled_here():
+    from ltlpipe.runtime.jobs import run
+    from ltlpipe.runtime.kernels.compilation import ready, unannounced_seconds
+    from ltlpipe.runtime.kernels.jit import njit
+
+    @njit(cache=False)
+    def double(number):
+        return 2 * number
+
+    before = unannounced_seconds()
+    run(ready(double, 3))
+
+    assert double(3) == 6
+    assert len(double.overloads) == 1
+    assert unannounced_seconds() == before
+
+
+def test_generated_functions(tmp_path):
+    """A model's successor function is compiled by a worker from the file written."""
+    path = tmp_path / "model.dve"
+    path.write_text(
+        "byte x;\nprocess P { state a; init a; trans a -> a "
+        "{ guard x < 3; effect x = x + 1; }; }\nsystem async;\n"
+    )
+    work = MODEL.replace("{path!r}", repr(str(path))).replace(
+        "compilation_signature",
+        "__import__('ltlpipe.runtime.kernels.jit', fromlist=['jit']).EXPAND_SIGNATURE",
+    )
+    *_, seconds, compile_seconds = told(begun(work, tmp_path))
+
+    assert compile_seconds > max(0.2, seconds)
