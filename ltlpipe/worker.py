@@ -35,6 +35,8 @@ OPERATIONS = {
     "explain": "ltlpipe.batch.analyzing:explained",
     "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
+    "normalise hoa": "ltlpipe.automata.hoa:normalised",
+    "read system": "ltlpipe.systems.reading:parse",
     "stutter invariant": "ltlpipe.automata.stuttering:is_stutter_invariant",
     "translate": "ltlpipe.automata.translating:translate_subject",
 }

@@ -1,8 +1,8 @@
-"""Hanoi omega-automata (HOA), read by Spot and handed on as integers.
+"""Hanoi omega-automata (HOA), read by Spot.
 
-`parse_automata` gives Spot's own automata, for properties; `read_buchi` gives
-plain tuples, for the components of a system, so that nothing behind this room
-needs Spot.
+`parse_automata` gives Spot's own automata, for properties; what the components of a
+system are made of is read in `ltlpipe.automata.buchi`.  A short label can have a BDD
+that fills any memory, and nothing stops Spot: `read_automaton` lets a worker go first.
 
 Source: T. Babiak, F. Blahoudek, A. Duret-Lutz, J. Klein, J. Kretinsky,
 D. Mueller, D. Parker and J. Strejcek, "The Hanoi Omega-Automata Format",
@@ -23,18 +23,19 @@ with a line break at its end, under a name of our own.
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import Opening, read_text
+from ltlpipe.runtime.files import Opening, name_of, read
+from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.workers import call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.files import Source
+    from ltlpipe.runtime.jobs import Job
 
 HOA_OPENING = Opening(re.compile("HOA:"), "an automaton in HOA ('HOA: v1')")
 
@@ -57,34 +58,7 @@ _TOO_MANY_MARKS = "such a large number of acceptance sets"
 _MESSAGE = re.compile(r"^hoa:(\d+)\.[-\d.]*: (.*)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class BuchiAutomaton:
-    """A Büchi automaton over words of single propositions.
-
-    Parameters
-    ----------
-    name : str
-        The ``name:`` of the file, or "".
-    propositions : tuple of str
-        In the order of the file's ``AP:``.
-    n_states, initial : int
-        As numbered in the file.
-    edges : tuple of (src, dst, letters)
-        `letters` are the indices of the propositions that satisfy the edge's
-        label when they hold alone: at least one, ascending.
-    accepting : tuple of bool, optional
-        One flag per state; None if every run is accepting.
-    """
-
-    name: str
-    propositions: tuple[str, ...]
-    n_states: int
-    initial: int
-    edges: tuple[tuple[int, int, tuple[int, ...]], ...]
-    accepting: tuple[bool, ...] | None
-
-
-class _Section(NamedTuple):
+class Section(NamedTuple):
     """The text of one automaton, strings and comments blanked."""
 
     number: int  # of the automaton in its file, from 1
@@ -93,9 +67,11 @@ class _Section(NamedTuple):
     file: str
 
     def line_of(self, position: int) -> int:
+        """Return the line of the file on which a position of `code` is."""
         return self.line - 1 + _line(self.code, position)
 
     def line_of_state(self, state: int) -> int:
+        """Return the line of the file that defines a state."""
         definition = rf"(?<![\w-])State:\s*(?:\[[^\]]*\]\s*)?{state}\b"
         found = re.search(definition, self.code)
         return self.line if found is None else self.line_of(found.start())
@@ -127,15 +103,40 @@ def parse_automata(text: str, file: str) -> list[Any]:
     UnsupportedError
         An automaton has several initial states, or alternation.
     """
-    return [automaton for automaton, _ in _parse(text, file)]
+    return [automaton for automaton, _ in parse_sections(text, file)]
 
 
-def read_automaton(path: StrPath, name: str | None = None) -> Any:
+def parse_job(text: str, file: str) -> Job[list[Any]]:
+    """Return the job that parses as `parse_automata`, but can be stopped.
+
+    A worker parses the text first, and what it writes.  That is parsed here: equal
+    automata, whose labels have shown to be harmless in time and memory.
+    """
+    texts = yield from call("normalise hoa", phase="reading", text=text, file=file)
+    automata: list[Any] = []
+    for one in texts:
+        automata += _spot_automata(one, file)
+        yield Progress("reading", len(one))
+    return automata
+
+
+def normalised(text: str, file: str) -> list[str]:
+    """Return each automaton of a text as Spot writes it: an operation of workers."""
+    texts: list[str] = []
+    for automaton in parse_automata(text, file):
+        # Else Spot would say of more automata that their marks are on states.
+        on_states = automaton.prop_state_acc().is_true()
+        texts.append(automaton.to_str("hoa", "s" if on_states else "t"))
+        list(_spot_automata(texts[-1], file))
+    return texts
+
+
+def read_automaton(source: Source, name: str | None = None) -> Any:
     """Read the one automaton, of any acceptance, that a HOA file holds.
 
     Parameters
     ----------
-    path : path
+    source : path or file
         The file, also compressed.
     name : str, optional
         What the automaton is called, if the file may hold several.
@@ -153,8 +154,14 @@ def read_automaton(path: StrPath, name: str | None = None) -> Any:
     UnsupportedError
         As `parse_automata`.
     """
-    file = os.fspath(path)
-    automata = parse_automata(read_text(path, opening=HOA_OPENING), file)
+    return complete(read_job(source, name))
+
+
+def read_job(source: Source, name: str | None = None) -> Job[Any]:
+    """Return the job that `read_automaton` runs."""
+    file = name_of(source)
+    text = yield from read(source, opening=HOA_OPENING)
+    automata = yield from parse_job(text, file)
     called = ""
     if name is not None:
         automata = [one for one in automata if one.get_name() == name]
@@ -165,17 +172,7 @@ def read_automaton(path: StrPath, name: str | None = None) -> Any:
     return automata[0]
 
 
-def read_buchi(text: str, file: str) -> list[BuchiAutomaton]:
-    """Read the Büchi automata of a HOA text.
-
-    Parameters and errors are those of `parse_automata`.  Besides, an edge that
-    no proposition satisfies alone is an InputError, and acceptance other than
-    ``Inf(0)`` on states or ``t`` an UnsupportedError.
-    """
-    return [_as_buchi(automaton, section) for automaton, section in _parse(text, file)]
-
-
-def _parse(text: str, file: str) -> list[tuple[Any, _Section]]:
+def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:
     """Parse with Spot; every automaton comes with its section of the text."""
     _refuse_unfinished(text, file)
     sections = list(_sections(text, file))
@@ -196,7 +193,7 @@ def _refuse_unfinished(text: str, file: str) -> None:
         raise InputError(_UNFINISHED, file=file, line=_line(text.rstrip()))
 
 
-def _sections(text: str, file: str) -> Iterator[_Section]:
+def _sections(text: str, file: str) -> Iterator[Section]:
     """Cut the text at every ``--END--``; nothing but HOA reaches Spot's parser."""
     code = _without_strings_and_comments(text)
     _refuse_implausible(code, len(text), file)
@@ -209,7 +206,7 @@ def _sections(text: str, file: str) -> Iterator[_Section]:
             message = f"automaton {number} is aborted"
             raise InputError(message, file=file, line=_line(code, end.start()))
         body = code[begin : end.start()]
-        section = _Section(number, body, _line(code, begin), file)
+        section = Section(number, body, _line(code, begin), file)
         _refuse_wild_aliases(section)
         yield section
         begin = end.end()
@@ -266,7 +263,7 @@ def _refuse_implausible(code: str, length: int, file: str) -> None:
             raise InputError(message, file=file, line=_line(code, number.start()))
 
 
-def _refuse_wild_aliases(section: _Section) -> None:
+def _refuse_wild_aliases(section: Section) -> None:
     """Refuse aliases with undeclared propositions."""
     declared = min(map(int, _PROPOSITIONS.findall(section.code)), default=0)
     for alias in re.finditer("Alias:", section.code):
@@ -306,7 +303,7 @@ def _input_error(messages: str, file: str, text: str) -> InputError:
     return InputError(found.group(2), file=file, line=line)
 
 
-def _refuse_hidden(automaton: Any, section: _Section) -> None:
+def _refuse_hidden(automaton: Any, section: Section) -> None:
     """Refuse what Spot would hide behind states of its own making."""
     place = f"{section.file}:{section.line}: {section}"
     n_starts = len(_START.findall(section.code))
@@ -321,85 +318,3 @@ def _refuse_hidden(automaton: Any, section: _Section) -> None:
         raise UnsupportedError(
             f"{place} is alternating; Spot's 'autfilt -B -S' makes it nondeterministic"
         )
-
-
-def _as_buchi(automaton: Any, section: _Section) -> BuchiAutomaton:
-    import buddy
-
-    propositions = automaton.ap()
-    variables = [automaton.register_ap(p) for p in propositions]
-    exactly_one = _exactly_one(variables)
-    letters_of: dict[int, tuple[int, ...]] = {}  # by BDD node, a label's letters
-    edges = []
-    for edge in automaton.edges():
-        if edge.cond == buddy.bddfalse:
-            continue  # Spot's way to keep the acceptance of a state without edges
-        label = edge.cond.id()
-        if label not in letters_of:
-            letters_of[label] = _letters(edge.cond, exactly_one, variables)
-        if not letters_of[label]:
-            message = (
-                f"{section}, state {edge.src}: no proposition satisfies an edge alone"
-            )
-            line = section.line_of_state(edge.src)
-            raise InputError(message, file=section.file, line=line)
-        edges.append((edge.src, edge.dst, letters_of[label]))
-    return BuchiAutomaton(
-        name=automaton.get_name() or "",
-        propositions=tuple(p.ap_name() for p in propositions),
-        n_states=automaton.num_states(),
-        initial=automaton.get_init_state_number(),
-        edges=tuple(edges),
-        accepting=_accepting(automaton, section),
-    )
-
-
-def _exactly_one(variables: list[int]) -> Any:
-    """Return the BDD of the assignments under which one variable holds."""
-    import buddy
-
-    none, one = buddy.bddtrue, buddy.bddfalse
-    for variable in sorted(variables, reverse=True):
-        one = buddy.bdd_ite(buddy.bdd_ithvar(variable), none, one)
-        none = none & buddy.bdd_nithvar(variable)
-    return one
-
-
-def _letters(label: Any, exactly_one: Any, variables: list[int]) -> tuple[int, ...]:
-    """Return the propositions that satisfy a label when they hold alone.
-
-    In the conjunction with `exactly_one` all variables are false along the low
-    branches, and a variable may be the one that holds iff its high branch is
-    not false: one walk down the low branches sees them all.
-    """
-    import buddy
-
-    index = {variable: i for i, variable in enumerate(variables)}
-    letters = []
-    node = label & exactly_one
-    while node != buddy.bddfalse:
-        if buddy.bdd_high(node) != buddy.bddfalse:
-            letters.append(index[buddy.bdd_var(node)])
-        node = buddy.bdd_low(node)
-    return tuple(sorted(letters))
-
-
-def _accepting(automaton: Any, section: _Section) -> tuple[bool, ...] | None:
-    """Return the accepting states; None if the acceptance is ``t``."""
-    place = f"{section.file}:{section.line}: {section}"
-    if automaton.acc().is_t():
-        return None
-    if not automaton.acc().is_buchi():
-        raise UnsupportedError(
-            f"{place} has the acceptance {automaton.get_acceptance()}, expected"
-            " Inf(0) or t; Spot's 'autfilt -B -S' converts it (generalised Büchi"
-            " components want --accepting each then)"
-        )
-    marked: dict[int, bool] = {}
-    for edge in automaton.edges():
-        if marked.setdefault(edge.src, bool(edge.acc)) != bool(edge.acc):
-            raise UnsupportedError(
-                f"{place}, state {edge.src}: acceptance on edges, expected it on"
-                " states; Spot's 'autfilt -B -S' converts it"
-            )
-    return tuple(marked.get(s, False) for s in range(automaton.num_states()))

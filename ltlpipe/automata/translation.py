@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.automata.structure import Cell
+    from ltlpipe.automata.simplifying import Cell
     from ltlpipe.logic.formulas import Formula
 
 ACCEPTANCES = {

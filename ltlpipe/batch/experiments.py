@@ -34,7 +34,8 @@ from ltlpipe.batch.table import n_pairs
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.question.options import ACCEPTANCE_NAMES
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.systems.reading import split_suffix
+from ltlpipe.runtime.files import split_suffix
+from ltlpipe.systems.formats import MODEL_SUFFIXES
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 OWN = "own-"
 """Before a kind of acceptance: the formula is translated by ltlpipe."""
 
-MODEL_SUFFIXES = (".dve", ".pnml")
 
 RABIN_CHECK = "favoid"
 """What the published tables call the search for generalised Rabin pairs."""

@@ -20,8 +20,8 @@ import numpy as np
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.logic.formulas import Formula, formula_text
 from ltlpipe.runtime.errors import FormulaError, InputError
+from ltlpipe.runtime.files import split_suffix
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.reading import split_suffix
 from ltlpipe.verdict.checking import check
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.systems.formats import READ_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
 
 _SYSTEM = re.compile(
-    r"system([_-]?\d+)?\.(dot|gv|aut|hoa|dve|pnml)(\.gz)?$", re.IGNORECASE
+    rf"system([_-]?\d+)?({'|'.join(map(re.escape, READ_SUFFIXES))})(\.gz)?$",
+    re.IGNORECASE,
 )
 _FORMULAS = re.compile(r".*\.ltl(\.gz)?$", re.IGNORECASE)
 
@@ -63,7 +65,7 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
         if not found:
             raise InputError(
                 "no problem found; expected folders with a system.* "
-                "(.dot, .aut, .hoa, .dve, .pnml) and formulas in *.ltl",
+                f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl",
                 file=str(path),
             )
         problems.extend(found)

@@ -12,6 +12,7 @@ from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.verdicts import exit_code, report
 from ltlpipe.reduction.components.groups import CAP_STATES
+from ltlpipe.systems.formats import SYSTEM_FILES
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
@@ -28,7 +29,7 @@ def check(
         list[str],
         typer.Argument(
             metavar="SYSTEM",
-            help="Files (.dot .aut .hoa, .gz) of a network, or a .dve or .pnml model.",
+            help=SYSTEM_FILES,
         ),
     ],
     formula: Annotated[

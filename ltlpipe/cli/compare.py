@@ -16,6 +16,7 @@ from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.systems.formats import SYSTEM_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="SYSTEM",
-            help="Files (.dot .aut .hoa, .gz) of a network, or a .dve or .pnml model.",
+            help=SYSTEM_FILES,
         ),
     ],
     formula: Annotated[

@@ -22,7 +22,7 @@ def compile_model(
     machine code for the next time; this one does nothing else, and tells how long
     it took.
     """
-    from ltlpipe.systems.dve.model import load_dve
+    from ltlpipe.systems.reading import load_dve
 
     model = load_dve(path)
     if show:

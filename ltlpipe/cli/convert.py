@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
+from ltlpipe.systems.formats import NETWORK_FILES, OUTPUT_FILE
+
 
 def convert(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="IN", help="Files of one network.")
-    ],
+    paths: Annotated[list[str], typer.Argument(metavar="IN", help=NETWORK_FILES)],
     out: Annotated[
         str,
         typer.Argument(
             metavar="OUT",
-            help="File to write (.dot .aut .hoa .pml .ll_net, .gz of each).",
+            help=OUTPUT_FILE,
         ),
     ],
 ) -> None:

@@ -10,6 +10,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.verdicts import exit_code, report
+from ltlpipe.systems.formats import SYSTEM_FILES
 
 
 def deadlocks(
@@ -17,7 +18,7 @@ def deadlocks(
         list[str],
         typer.Argument(
             metavar="SYSTEM",
-            help="Files (.dot .aut .hoa, .gz) of a network, or a .dve or .pnml model.",
+            help=SYSTEM_FILES,
         ),
     ],
     timeout: shared.Timeout = None,

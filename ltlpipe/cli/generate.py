@@ -11,6 +11,7 @@ import typer
 
 from ltlpipe.cli.generate_nets import dining, kanban, token_ring
 from ltlpipe.cli.generate_rers import rers
+from ltlpipe.systems.formats import OUTPUT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,8 +32,7 @@ _Out = Annotated[
         "-o",
         "--out",
         metavar="FILE",
-        help="Where to (.hoa .pml .ll_net, .gz of each); HOA on standard output by"
-        " default.",
+        help=f"{OUTPUT_FILE} HOA on standard output by default.",
     ),
 ]
 

@@ -10,14 +10,13 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.verdicts import exit_code, report
+from ltlpipe.systems.formats import NETWORK_FILES
 
 
 def livelock(
     system: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SYSTEM", help="Files (.dot .aut .hoa, .gz) of one network."
-        ),
+        typer.Argument(metavar="SYSTEM", help=NETWORK_FILES),
     ],
     progress: Annotated[
         str, typer.Option(metavar="A,B", help="The actions that are progress.")

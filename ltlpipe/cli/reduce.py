@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.systems.formats import NETWORK_FILES, OUTPUT_FILE
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
 
 
 def reduce(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="Files of one network.")
-    ],
+    paths: Annotated[list[str], typer.Argument(metavar="FILE", help=NETWORK_FILES)],
     out: Annotated[
         str,
         typer.Option(
             "-o",
             "--out",
             metavar="OUT",
-            help="File to write (.dot .aut .hoa, .gz of each; .pml).",
+            help=OUTPUT_FILE,
         ),
     ],
     visible: Annotated[

@@ -1,20 +1,54 @@
-"""Opening files as text, with errors that name file and line."""
+"""Reading and writing files: jobs that read in chunks, errors that name file and line.
+
+What is read is a path to a regular file, ``-`` for standard input, or an open file.
+A path to anything else (a device, a FIFO, a socket) is refused before it is opened: it
+may never end, and opening it may block.
+
+Compressed files are expanded in chunks, up to `MAX_EXPANDED` bytes; with the memory
+limit, which may stop the job before, this bounds what a small file can become.
+"""
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import os
 import re
+import stat
+import sys
 import zlib
-from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeAlias, cast
+from collections.abc import Generator
+from contextlib import closing
+from multiprocessing.connection import wait
+from pathlib import Path, PurePath
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ltlpipe.runtime.errors import InputError, LtlpipeError
+from ltlpipe.runtime.jobs import Progress, complete
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
+Source: TypeAlias = "StrPath | IO[str] | IO[bytes]"
+"""What can be read; ``-`` is standard input."""
+
+MAX_EXPANDED = 1 << 32
+"""Bytes that a compressed file may expand to."""
 
 _HEAD = 1 << 16  # bytes, long enough for any comment that opens a file
+_CHUNK = 1 << 20
+_SLICE = 1 << 14  # of compressed data
+_BYTES_PER_UNIT = 200  # read, expanded or decoded in a microsecond
 _BLANK = re.compile(r"\s+|//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
+_GZIP = b"\x1f\x8b"
+_KINDS = [
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+]
 
 
 class Opening(NamedTuple):
@@ -24,50 +58,147 @@ class Opening(NamedTuple):
     expected: str  # the same in words
 
 
-def read_text(path: StrPath, *, opening: Opening | None = None) -> str:
-    """Read a file as UTF-8 text, decompressed if its name ends in ``.gz``.
+class _Piece(NamedTuple):
+    """Some bytes, or none before one of the descriptors is readable."""
+
+    data: bytes
+    waits: tuple[Any, ...] = ()
+
+
+_Pieces: TypeAlias = Generator[_Piece, None, None]
+
+
+def read(source: Source, *, opening: Opening | None = None) -> Job[str]:
+    """Read UTF-8 text, decompressed if the name ends in ``.gz``.
 
     Parameters
     ----------
-    path : path
-        A byte order mark at the file's beginning is dropped; line breaks are
-        left as they are.
+    source : path or file
+        A byte order mark at the beginning is dropped; line breaks are left as they
+        are.  An open file is read from where it stands, and not closed.
     opening : Opening, optional
         What the text has to begin with.  If it does not, only the beginning is
         read.
 
+    Returns
+    -------
+    Job of str
+        It holds the file twice at the end.
+
     Raises
     ------
     InputError
-        The file cannot be opened or decompressed, is not text in UTF-8, or
+        The file cannot be read or decompressed, is not text in UTF-8, or
         begins with something else; names file and line.
     """
-    file = os.fspath(path)
-    try:
-        with _open(file) as stream:
-            data = stream.read(_HEAD)
-            if opening is not None:
-                _check_opening(data, opening, file)
-            data += stream.read()
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise _unreadable(error, file) from None
-    return _decoded(data, file)
+    chunks = yield from read_chunks(source, opening=opening)
+    return (yield from decode(chunks, name_of(source)))
 
 
-def read_data(path: StrPath) -> bytes:
+def read_bytes(source: Source) -> Job[bytes]:
     """Read a file as it is, decompressed if its name ends in ``.gz``.
 
     Raises
     ------
     InputError
-        The file cannot be opened or decompressed; names it.
+        The file cannot be read or decompressed; names it.
     """
-    file = os.fspath(path)
+    return b"".join((yield from read_chunks(source)))
+
+
+def read_text(source: Source) -> str:
+    """Return what `read` reads, without limits."""
+    return complete(read(source))
+
+
+def name_of(source: Source) -> str:
+    """Return what messages call a source."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "<file>"
+
+
+def is_path(source: Source) -> bool:
+    """Whether a source is a file's name: its format is that of the suffix."""
+    return isinstance(source, (str, os.PathLike)) and os.fspath(source) != "-"
+
+
+def split_suffix(path: StrPath) -> tuple[str, str]:
+    """Split ``a/m.AUT.gz`` into the name's stem ``m`` and its suffix ``.aut``."""
+    name = PurePath(path).name
+    if name.lower().endswith(".gz"):
+        name = name[:-3]
+    suffix = PurePath(name).suffix
+    return name[: len(name) - len(suffix)], suffix.lower()
+
+
+def read_chunks(source: Source, *, opening: Opening | None = None) -> Job[list[bytes]]:
+    """Read the bytes of a file in chunks, for `decode` or to be joined.
+
+    Raises
+    ------
+    InputError
+        As `read`, decoding apart.
+    """
+    file = name_of(source)
+    chunks: list[bytes] = []
+    held = 0
     try:
-        with _open(file) as stream:
-            return stream.read()
+        with closing(_pieces(source)) as pieces:
+            for data, waits in pieces:
+                if data:
+                    chunks.append(data)
+                    held += len(data)
+                if opening is not None and held >= _HEAD:
+                    _check_opening(b"".join(chunks)[:_HEAD], opening, file)
+                    opening = None
+                # It is held twice when the chunks are joined, or become text.
+                yield Progress("reading", _work(data), 2 * held + _CHUNK, waits=waits)
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise _unreadable(error, file) from None
+    if opening is not None:
+        _check_opening(b"".join(chunks), opening, file)
+    return chunks
+
+
+def decode(chunks: list[bytes], file: str) -> Job[str]:
+    """Decode chunks of UTF-8 text, and empty the list.
+
+    Raises
+    ------
+    InputError
+        The bytes are not text; names file and line.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    left = sum(map(len, chunks))
+    chunks.reverse()
+    texts: list[str] = []
+    line, held = 1, 0
+    while chunks:
+        data = chunks.pop()
+        left -= len(data)
+        try:
+            text = decoder.decode(data, final=not chunks)
+        except UnicodeDecodeError as error:
+            line += error.object.count(b"\n", 0, error.start)
+            message = f"byte {error.object[error.start]:#04x}, expected text in UTF-8"
+            raise InputError(message, file=file, line=line) from None
+        nul = text.find("\0")
+        if nul >= 0:
+            line += text.count("\n", 0, nul)
+            raise InputError("a NUL byte, expected text", file=file, line=line)
+        line += text.count("\n")
+        texts.append(text)
+        held += sys.getsizeof(text)
+        yield Progress("reading", _work(data), left + 2 * held)
+    return "".join(texts)
+
+
+def starts_with(data: bytes, opening: Opening) -> bool:
+    """Whether a text begins as files of a format do, blanks and comments apart."""
+    text = data[:_HEAD].decode("utf-8-sig", errors="replace")
+    return opening.pattern.match(text, _skip_blanks(text)) is not None
 
 
 def write_text(path: StrPath, text: str) -> None:
@@ -88,23 +219,158 @@ def write_text(path: StrPath, text: str) -> None:
         raise LtlpipeError(f"{path}: cannot be written: {reason}") from None
 
 
+def _work(data: bytes) -> float:
+    return 1 + len(data) / _BYTES_PER_UNIT
+
+
 def _unreadable(error: Exception, file: str) -> InputError:
     reason = getattr(error, "strerror", None) or str(error)
     return InputError(f"cannot be read: {reason}", file=file)
 
 
-def _open(file: str) -> BinaryIO:
-    if file.lower().endswith(".gz"):
-        return cast("BinaryIO", gzip.open(file))
-    return Path(file).open("rb")
+def _pieces(source: Source) -> _Pieces:
+    """Yield the bytes of a source, expanded."""
+    if isinstance(source, (str, os.PathLike)):
+        file = os.fspath(source)
+        if file != "-":
+            raw = _of_path(file)
+            yield from _expanded(raw, file) if file.lower().endswith(".gz") else raw
+            return
+        source = sys.stdin if sys.stdin is not None else io.StringIO()
+        source = getattr(source, "buffer", source)
+    yield from _of_stream(source)
+
+
+def _of_path(file: str) -> _Pieces:
+    _refuse_special(Path(file).stat(), file)
+    flags = os.O_RDONLY
+    for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    with os.fdopen(os.open(file, flags), "rb", buffering=0) as stream:
+        before = os.fstat(stream.fileno())
+        _refuse_special(before, file)  # it may be another one by now
+        size = 0
+        while data := stream.read(_CHUNK if size else _HEAD):
+            size += len(data)
+            yield _Piece(data)
+        after = os.fstat(stream.fileno())
+    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    # Files that the kernel makes up say that they are empty.
+    if not same or size != after.st_size != 0:
+        raise InputError("has changed while it was read", file=file)
+
+
+def _refuse_special(status: os.stat_result, file: str) -> None:
+    """Refuse what is no regular file; directories say so themselves."""
+    for is_kind, name in _KINDS:
+        if is_kind(status.st_mode):
+            raise InputError(f"is not a regular file but {name}", file=file)
+
+
+def _of_stream(stream: IO[str] | IO[bytes]) -> _Pieces:
+    """Yield the bytes of an open file; expanded if they are compressed."""
+    raw = _of_pipe(stream) if _is_pipe(stream) else _of_file(stream)
+    first = b""
+    for piece in raw:
+        first += piece.data
+        if len(first) >= len(_GZIP):
+            break
+        yield _Piece(b"", piece.waits)
+    rest = _behind(first, raw)
+    compressed = first.startswith(_GZIP)
+    yield from _expanded(rest, name_of(stream)) if compressed else rest
+
+
+def _behind(first: bytes, rest: _Pieces) -> _Pieces:
+    if first:
+        yield _Piece(first)
+    yield from rest
+
+
+def _is_pipe(stream: IO[str] | IO[bytes]) -> bool:
+    """Whether reading from an open file can block."""
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, AttributeError):  # it has no descriptor
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _of_file(stream: IO[str] | IO[bytes]) -> _Pieces:
+    while data := stream.read(_CHUNK):
+        yield _Piece(data.encode() if isinstance(data, str) else data)
+
+
+def _of_pipe(stream: IO[str] | IO[bytes]) -> _Pieces:
+    """Yield what comes from a pipe, a terminal or a device, without blocking."""
+    decoder = None
+    binary: Any = stream
+    if isinstance(stream, io.TextIOBase):
+        binary = stream.buffer if hasattr(stream, "buffer") else stream
+        decoder = codecs.getincrementaldecoder(stream.encoding or "utf-8")()
+    take = getattr(binary, "read1", binary.read)
+    while True:
+        if not wait([stream.fileno()], 0):
+            yield _Piece(b"", (stream.fileno(),))
+            continue
+        data: bytes | None = take(_CHUNK)
+        if data == b"":
+            break
+        data = data or b""
+        yield _Piece(data if decoder is None else decoder.decode(data).encode())
+    if decoder is not None:
+        yield _Piece(decoder.decode(b"", final=True).encode())
+
+
+def _expanded(pieces: _Pieces, file: str) -> _Pieces:
+    """Decompress members of gzip, one after the other; zeros may follow."""
+    size, member, between = 0, None, False
+    for left, waits in _sliced(pieces):
+        if waits:
+            yield _Piece(b"", waits)
+        while left:
+            if member is None:
+                left = left.lstrip(b"\0") if between else left
+                if not left:
+                    break
+                member = zlib.decompressobj(wbits=31)
+            expanded = member.decompress(left, _CHUNK)
+            left = member.unconsumed_tail
+            if member.eof:
+                left, member, between = member.unused_data, None, True
+            size += len(expanded)
+            if size > MAX_EXPANDED:
+                message = f"expands to more than {MAX_EXPANDED >> 30} GiB"
+                raise InputError(message, file=file)
+            yield _Piece(expanded)
+    while member is not None:  # what it has kept for itself
+        expanded = member.decompress(b"", _CHUNK)
+        if not expanded and not member.eof:
+            raise EOFError("the compressed data ends early")
+        yield _Piece(expanded)
+        member = None if member.eof else member
+
+
+def _sliced(pieces: _Pieces) -> _Pieces:
+    """Cut pieces short: what a member leaves of its piece is copied."""
+    for data, waits in pieces:
+        if waits:
+            yield _Piece(b"", waits)
+        for begin in range(0, len(data), _SLICE):
+            yield _Piece(data[begin : begin + _SLICE])
+
+
+def _skip_blanks(text: str) -> int:
+    position = 0
+    while blank := _BLANK.match(text, position):
+        position = blank.end()
+    return position
 
 
 def _check_opening(data: bytes, opening: Opening, file: str) -> None:
     """Refuse text that surely begins with something else."""
     text = data.decode("utf-8-sig", errors="replace")
-    position = 0
-    while blank := _BLANK.match(text, position):
-        position = blank.end()
+    position = _skip_blanks(text)
     if position == 0 == len(text):
         raise InputError(f"the file is empty, expected {opening.expected}", file=file)
     undecided = position == len(text) or text.startswith("/*", position)
@@ -117,17 +383,3 @@ def _check_opening(data: bytes, opening: Opening, file: str) -> None:
         file=file,
         line=1 + text.count("\n", 0, position),
     )
-
-
-def _decoded(data: bytes, file: str) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = 1 + data.count(b"\n", 0, error.start)
-        message = f"byte {data[error.start]:#04x}, expected text in UTF-8"
-        raise InputError(message, file=file, line=line) from None
-    nul = text.find("\0")
-    if nul >= 0:
-        line = 1 + text.count("\n", 0, nul)
-        raise InputError("a NUL byte, expected text", file=file, line=line)
-    return text

@@ -303,6 +303,24 @@ def run(
             job.close()
 
 
+def complete(job: Job[Result]) -> Result:
+    """Advance a job to its end, for functions that have no limits.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Ctrl-C was pressed.
+    MemoryError
+        There is not enough memory; or what the job raises.
+    """
+    try:
+        return run(job)
+    except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise MemoryError from None
+
+
 def _check(clock: Clock, limits: Limits) -> None:
     """Raise StoppedError if the clock is beyond a limit."""
     if limits.timeout is not None and clock.seconds >= limits.timeout:

@@ -25,7 +25,7 @@ from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
 INTERNAL = frozenset({"i", "tau"})
 
@@ -41,6 +41,7 @@ _TRANSITION = re.compile(
 )
 _FILLED_LINE = re.compile(r"^[^\S\n]*\S", re.MULTILINE)
 _MAX_STATES = np.iinfo(np.int32).max
+_BLOCK = 1 << 20  # characters that are looked at at once
 
 
 def read_aut(text: str, file: str) -> list[LTS]:
@@ -70,15 +71,10 @@ def read_aut(text: str, file: str) -> list[LTS]:
         message = "expected 'des (INITIAL, TRANSITIONS, STATES)'"
         raise InputError(message, file=file, line=line)
     initial, n_transitions, n_states = map(int, header.groups())
-    rows = _TRANSITION.findall(text, header.end())
-    n_lines = len(_FILLED_LINE.findall(text, header.end()))
-    if not len(rows) == n_lines == n_transitions:
+    table = _transitions(text, header.end(), n_transitions)
+    if table is None or not initial < n_states <= _MAX_STATES:
         raise _what_is_wrong(text, header, file)
-    if not initial < n_states <= _MAX_STATES:
-        raise _what_is_wrong(text, header, file)
-    sources, raw, targets = zip(*rows, strict=True) if rows else ((), (), ())
-    labels, label = _labels(raw, n_transitions)
-    src, dst = _states(sources), _states(targets)
+    labels, src, label, dst = table
     if n_transitions and max(src.max(), dst.max()) >= n_states:
         raise _what_is_wrong(text, header, file)
     return [
@@ -86,32 +82,62 @@ def read_aut(text: str, file: str) -> list[LTS]:
             n_states=n_states,
             initial=initial,
             labels=labels,
-            src=src.astype(np.int32),
+            src=src,
             label=label,
-            dst=dst.astype(np.int32),
+            dst=dst,
             internal=INTERNAL & frozenset(labels),
             name=PurePath(file).name,
         )
     ]
 
 
-def _states(numbers: Sequence[str]) -> np.ndarray:
-    return np.fromiter(map(int, numbers), dtype=np.int64, count=len(numbers))
+def _transitions(
+    text: str, begin: int, count: int
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the alphabet in order of first use, and sources, labels and targets.
 
-
-def _labels(raw: Sequence[str], count: int) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the alphabet in order of first use, and the indices int32[count]."""
+    They are int32[count].  None if some line is no transition, if there are not as
+    many as announced, or if a state is beyond any range.
+    """
     index: dict[str, int] = {}
     index_of_raw: dict[str, int] = {}
-    for text in dict.fromkeys(raw):
-        label = text.strip()
-        if len(label) > 1 and label[0] == label[-1] == '"':
-            label = label[1:-1]
-        index_of_raw[text] = index.setdefault(label, len(index))
-    column = np.fromiter(
-        map(index_of_raw.__getitem__, raw), dtype=np.int32, count=count
-    )
-    return tuple(index), column
+    parts: list[np.ndarray] = []
+    found = 0
+    for block in blocks(text, begin):
+        rows = _TRANSITION.findall(block)
+        found += len(rows)
+        if len(rows) != len(_FILLED_LINE.findall(block)) or found > count:
+            return None
+        if not rows:
+            continue
+        sources, raw, targets = zip(*rows, strict=True)
+        for spelt in dict.fromkeys(raw):
+            if spelt not in index_of_raw:
+                index_of_raw[spelt] = index.setdefault(_label(spelt), len(index))
+        states = np.array([list(map(int, sources)), list(map(int, targets))], np.int64)
+        if states.max() > _MAX_STATES:
+            return None
+        labels = np.fromiter(map(index_of_raw.__getitem__, raw), np.int32, len(raw))
+        parts.append(np.vstack([states.astype(np.int32), labels]))
+    if found != count:
+        return None
+    src, dst, label = np.hstack([np.zeros((3, 0), dtype=np.int32), *parts])
+    return tuple(index), src.copy(), label.copy(), dst.copy()
+
+
+def blocks(text: str, begin: int) -> Iterator[str]:
+    """Cut a text from a position on into blocks of whole lines."""
+    while begin < len(text):
+        end = text.find("\n", begin + _BLOCK) + 1 or len(text)
+        yield text[begin:end]
+        begin = end
+
+
+def _label(spelt: str) -> str:
+    label = spelt.strip()
+    if len(label) > 1 and label[0] == label[-1] == '"':
+        label = label[1:-1]
+    return label
 
 
 def _what_is_wrong(text: str, header: re.Match[str], file: str) -> InputError:

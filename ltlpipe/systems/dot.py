@@ -28,6 +28,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.systems.dot_lines import numbering, read_lines
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
@@ -86,7 +87,6 @@ _UNFINISHED = [
     ('"', "end of file in a string", "a closing quote"),
     ("<", "text in HTML", "a name"),
 ]
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
 _ESCAPE = re.compile(r'\\(?:(["\\])|\r?\n)')
 
 
@@ -126,6 +126,14 @@ def read_dot(text: str, file: str) -> list[LTS]:
         `text` is no directed graph or ends early, an edge has no label, or a
         component has no start edge or several; names file and line.
     """
+    regular = read_lines(text)
+    if regular is not None:
+        return regular
+    return read_by_grammar(text, file)
+
+
+def read_by_grammar(text: str, file: str) -> list[LTS]:
+    """Read any text; see `read_dot`."""
     from lark import UnexpectedInput
 
     try:
@@ -170,20 +178,13 @@ def _component(group: _Group, name: str, file: str) -> LTS:
         if start.src == edge.dst or (edge is not start and start.src == edge.src):
             message = f"{name} uses {start.src}, where its start edge begins, again"
             raise InputError(message, file=file, line=edge.line)
-    index = _numbering(n for n in _nodes(group) if n != start.src)
+    index = numbering(n for n in _nodes(group) if n != start.src)
     return LTS.from_transitions(
         [(index[src], label, index[dst]) for src, label, dst in steps],
         initial=index[start.dst],
         n_states=len(index),
         name=name,
     )
-
-
-def _numbering(nodes: Iterable[str]) -> dict[str, int]:
-    names = list(nodes)
-    if all(_INTEGER.fullmatch(n) for n in names):
-        names.sort(key=int)
-    return {name: i for i, name in enumerate(names)}
 
 
 def _flat(group: _Group) -> Iterator[str | _Edge]:

@@ -11,7 +11,7 @@ Acceptance is ``Inf(0)`` on states, or ``t`` for a component without acceptance.
 Source: the composition of nondeterministic Büchi automata of D. Gnad,
 J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking omega-Regular
 Properties with Decoupled Search", CAV 2021, Def. 2; the format is read in
-`ltlpipe.automata.hoa`.
+`ltlpipe.automata.buchi`.
 
 Differences from the source: none.
 """
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.automata.hoa import BuchiAutomaton, read_buchi
+from ltlpipe.automata.buchi import BuchiAutomaton, read_buchi
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:

@@ -1,65 +1,59 @@
-"""Reading systems from files, in the format that the suffix names.
+"""Reading systems, in the format that the suffix names.
 
-`load` reads a model from its file, or the components that one or several files hold,
-which are a network.  Nothing but an
-error of `ltlpipe` escapes, and what cannot be of its format is refused by its
-beginning, however long it is.
+`load_job` reads a model from its file, or the components that one or several files
+hold, which are a network; `load` does so without limits.  Nothing but an error of
+`ltlpipe` escapes, and what cannot be of its format is refused by its beginning, however
+long it is.
+
+Parsers (lark, lxml, Spot) cannot be interrupted.  They see short texts here and long
+ones in a worker process, which hands plain data back (`ltlpipe.systems.plain`): reading
+can be stopped at any time, whatever is read.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
-from ltlpipe.automata.hoa import HOA_OPENING
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import Opening, read_text
-from ltlpipe.systems.aut import read_aut
-from ltlpipe.systems.dot import read_dot
-from ltlpipe.systems.hoa import read_hoa
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.runtime.files import (
+    Opening,
+    decode,
+    is_path,
+    name_of,
+    read_chunks,
+    split_suffix,
+    starts_with,
+)
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import call
+from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_suffix
+from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from ltlpipe.runtime.files import StrPath
-    from ltlpipe.systems.models import Model, System
-
-
-class _Format(NamedTuple):
-    read: Callable[[str, str], list[LTS]]  # from text and file name
-    opening: Opening
-
-
-_DOT = _Format(
-    read_dot, Opening(re.compile(r"(?i:strict|digraph)\b"), "a Graphviz 'digraph'")
-)
-_FORMATS = {
-    ".dot": _DOT,
-    ".gv": _DOT,
-    ".aut": _Format(
-        read_aut,
-        Opening(re.compile(r"des\b"), "'des (INITIAL, TRANSITIONS, STATES)'"),
-    ),
-    ".hoa": _Format(read_hoa, HOA_OPENING),
-}
-_MODELS = (".dve", ".pnml")
-_NETWORKS = ".dot, .aut or .hoa files"
-_KNOWN = ".dot, .aut, .hoa, .dve or .pnml (or one of these with .gz)"
+    from ltlpipe.runtime.files import Source, StrPath
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.dve.model import DveModel
+    from ltlpipe.systems.formats import Format
+    from ltlpipe.systems.lts import LTS
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.plain import Plain
 
 
-def load(paths: StrPath | Iterable[StrPath]) -> System:
+def load(sources: Source | Iterable[Source]) -> System:
     """Read a system from a file, or a network from files that hold its components.
 
     Parameters
     ----------
-    paths : path or paths
-        A ``.dve`` or ``.pnml`` file, which is a model; or ``.dot`` (or ``.gv``),
-        ``.aut`` and ``.hoa`` files of networks, whose formats may be mixed: every file
+    sources : path, file, or several
+        A model (``.dve``, ``.pnml``); or files of networks (``.dot``, ``.gv``,
+        ``.aut``, ``.hoa``), whose formats may be mixed: every file
         contributes its components in order.  All of them also compressed, with
-        ``.gz`` behind the suffix.
+        ``.gz`` behind the suffix.  Of ``-``, which is standard input, and of an open
+        file the format is known by how the text begins.
 
     Returns
     -------
@@ -69,44 +63,15 @@ def load(paths: StrPath | Iterable[StrPath]) -> System:
     Raises
     ------
     InputError
-        A file cannot be opened or does not hold what its suffix promises;
+        A file cannot be read or does not hold what its suffix promises;
         names file and, where there is one, line.
     UnsupportedError
         The format cannot be read, or says more than a network can hold.
     """
-    files = _listed(paths)
-    suffixes = [split_suffix(file)[1] for file in files]
-    models = [f for f, suffix in zip(files, suffixes, strict=True) if suffix in _MODELS]
-    if not models:
-        return load_network(files)
-    if len(files) > 1:
-        raise UnsupportedError(
-            f"{models[0]}: a model is a system of its own and has one file, but "
-            f"{len(files)} are given"
-        )
-    return _load_model(files[0], suffixes[0])
+    return complete(load_job(sources))
 
 
-def _listed(paths: StrPath | Iterable[StrPath]) -> list[str]:
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
-    files = [os.fspath(path) for path in paths]
-    if not files:
-        raise InputError("expected at least one file", file="(no file)")
-    return files
-
-
-def _load_model(file: str, suffix: str) -> Model:
-    if suffix == ".pnml":
-        from ltlpipe.systems.pnml.reading import read_pnml
-
-        return read_pnml(file)
-    from ltlpipe.systems.dve.model import read_dve_model
-
-    return read_dve_model(read_text(file), file)
-
-
-def load_network(paths: StrPath | Iterable[StrPath]) -> Network:
+def load_network(sources: Source | Iterable[Source]) -> Network:
     """Read a network, as `load` does; refuse models.
 
     Raises
@@ -114,28 +79,134 @@ def load_network(paths: StrPath | Iterable[StrPath]) -> Network:
     InputError, UnsupportedError
         As `load`, and if a file holds a model.
     """
-    files = _listed(paths)
-    components = [lts for file in files for lts in _load_components(file)]
-    return Network(components, name=" ".join(files))
+    return complete(load_network_job(sources))
 
 
-def _load_components(file: str) -> list[LTS]:
-    suffix = split_suffix(file)[1]
-    if suffix in _MODELS:
+def load_dve(path: StrPath) -> DveModel:
+    """Read a DVE model, as `load` does; refuse other formats.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As `load`, and if the name does not end in ``.dve``.
+    """
+    if split_suffix(path)[1] != ".dve":
+        message = "expected a DVE model, with the suffix .dve"
+        raise InputError(message, file=name_of(path))
+    model: Any = complete(load_job(path))
+    return model  # type: ignore[no-any-return]
+
+
+def load_job(sources: Source | Iterable[Source]) -> Job[System]:
+    """Return the job that `load` runs."""
+    files = _listed(sources)
+    models = [s for s in files if (f := _promised(s)) is not None and f.model]
+    if not models:
+        return (yield from _network(files, models_too=len(files) == 1))
+    if len(files) > 1:
         raise UnsupportedError(
-            f"{file}: a model, expected components of a network: {_NETWORKS}"
+            f"{name_of(models[0])}: a model is a system of its own and has one file, "
+            f"but {len(files)} are given"
         )
-    if suffix not in _FORMATS:
-        message = f"unknown suffix {suffix!r}, expected {_KNOWN}"
+    _, system = yield from _read(files[0])
+    return system  # type: ignore[no-any-return]
+
+
+def load_network_job(sources: Source | Iterable[Source]) -> Job[Network]:
+    """Return the job that `load_network` runs."""
+    return (yield from _network(_listed(sources), models_too=False))  # type: ignore[return-value]
+
+
+def parse(suffix: str, data: str | bytes, file: str) -> Plain:
+    """Return what the text of a file holds, as plain data: an operation of workers."""
+    form = by_suffix(suffix)
+    assert form is not None
+    assert form.reader is not None
+    return form.reader().parse(data, file)
+
+
+def _network(files: list[Source], *, models_too: bool) -> Job[System]:
+    """Read a network; or a model, if it comes under no name that tells."""
+    components: list[LTS] = []
+    for source in files:
+        _refuse_model(_promised(source), source)
+        form, content = yield from _read(source)
+        if form.model and models_too:
+            return content  # type: ignore[no-any-return]
+        _refuse_model(form, source)
+        components += content
+    return Network(components, name=" ".join(map(name_of, files)))
+
+
+def _refuse_model(form: Format | None, source: Source) -> None:
+    if form is not None and form.model:
+        raise UnsupportedError(
+            f"{name_of(source)}: a model, expected components of a network: {NETWORKS}"
+        )
+
+
+def _listed(sources: Source | Iterable[Source]) -> list[Source]:
+    """Return the sources; a file is one, though it is iterable, too."""
+    if hasattr(sources, "read") or isinstance(sources, (str, PathLike)):
+        return cast("list[Source]", [sources])
+    files = list(cast("Iterable[Source]", sources))
+    if not files:
+        raise InputError("expected at least one file", file="(no file)")
+    return files
+
+
+def _promised(source: Source) -> Format | None:
+    """Return the format that a file's name promises, if it has one."""
+    if not is_path(source):
+        return None
+    form = by_suffix(split_suffix(name_of(source))[1])
+    return form if form is not None and form.reader is not None else None
+
+
+def _read(source: Source) -> Job[tuple[Format, Any]]:
+    """Read a file: its format, and the components or the model that it holds."""
+    file = name_of(source)
+    form = _promised(source)
+    if form is None and is_path(source):
+        suffix = split_suffix(file)[1]
+        message = f"unknown suffix {suffix!r}, expected {READABLE}"
         raise InputError(message, file=file)
-    kind = _FORMATS[suffix]
-    return kind.read(read_text(file, opening=kind.opening), file)
+    opening = None if form is None or form.binary else _opening(form)
+    chunks = yield from read_chunks(source, opening=opening)
+    if form is None:
+        form = _recognised(chunks, file)
+    data: str | bytes
+    if form.binary:
+        data = b"".join(chunks)
+    else:
+        data = yield from decode(chunks, file)
+    assert form.reader is not None
+    suffix = form.suffixes[0]
+    if _is_small(form, data):
+        plain = parse(suffix, data, file)
+    else:
+        asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
+        plain = yield from call(
+            "read system", phase="reading", subject=f"the parser of {suffix}", **asked
+        )
+        del asked
+    del data
+    return form, (yield from form.reader().build(plain, file))
 
 
-def split_suffix(path: StrPath) -> tuple[str, str]:
-    """Split ``a/m.AUT.gz`` into the name's stem ``m`` and its suffix ``.aut``."""
-    name = PurePath(path).name
-    if name.lower().endswith(".gz"):
-        name = name[:-3]
-    suffix = PurePath(name).suffix
-    return name[: len(name) - len(suffix)], suffix.lower()
+def _is_small(form: Format, data: str | bytes) -> bool:
+    return len(data) <= form.small
+
+
+def _opening(form: Format) -> Opening:
+    return Opening(re.compile(form.begins), form.expected)
+
+
+def _recognised(chunks: list[bytes], file: str) -> Format:
+    """Return the format of a text that has no name, by how it begins."""
+    head = b"".join(chunks[:4])
+    for form in FORMATS:
+        if form.reader is not None and starts_with(head, _opening(form)):
+            return form
+    message = f"expected the text of a {READABLE.partition(' (')[0]} file"
+    raise InputError(message, file=file)

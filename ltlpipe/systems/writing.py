@@ -1,17 +1,7 @@
 """Writing networks to files, in the format that the suffix names.
 
-===========  =======================================  ===========================
-suffix       holds                                    does not hold
-===========  =======================================  ===========================
-``.dot``     any number of components                 acceptance, internal labels
-``.aut``     one component, internal labels           acceptance
-``.hoa``     any number of components, acceptance     internal labels
-``.pml``     a model for Spin, not to be read again   see `ltlpipe.systems.promela`
-``.ll_net``  one Petri net for the unfolder Cunf,     acceptance (left out), see
-             not to be read again                     `ltlpipe.systems.ll_net`
-===========  =======================================  ===========================
-
-Each may be followed by ``.gz``.  What a format does not hold is refused, with
+`ltlpipe.systems.formats` declares what each format holds.  Each suffix may be followed
+by ``.gz``.  What a format does not hold is refused, with
 two exceptions.  An unfolder asks for no acceptance, so a ``.ll_net`` file goes
 without.  Internal labels become ordinary labels that one component has for
 itself, under a fresh name (``i_2`` in the second component) where the old one
@@ -34,12 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.systems.aut import write_aut
-from ltlpipe.systems.dot import write_dot
-from ltlpipe.systems.hoa import write_hoa
-from ltlpipe.systems.ll_net import to_ll_net
-from ltlpipe.systems.promela import to_promela
-from ltlpipe.systems.reading import split_suffix
+from ltlpipe.runtime.files import split_suffix
+from ltlpipe.systems.formats import WRITABLE, by_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,9 +44,8 @@ def save(network: Network, path: StrPath) -> list[Path]:
     network : Network
         It is not changed.
     path : path
-        Its suffix is ``.dot``, ``.gv``, ``.aut``, ``.hoa``, ``.pml`` or
-        ``.ll_net``, maybe with ``.gz`` behind it.  Existing files are
-        overwritten.
+        Its suffix is one that `ltlpipe.systems.formats` has a writer for, maybe with
+        ``.gz`` behind it.  Existing files are overwritten.
 
     Returns
     -------
@@ -92,27 +77,27 @@ def _texts(network: Network, suffix: str, target: Path) -> list[str]:
     """Return what the files are to hold."""
     for component in network.components:
         _refuse_unwritable(component, suffix)
-    if suffix == ".pml":
-        return [to_promela(network)]
-    if suffix == ".ll_net":
-        return [to_ll_net(network)]
+    form = by_suffix(suffix)
+    if form is None or form.writer is None:
+        raise UnsupportedError(
+            f"{target}: cannot write {suffix or 'a file without suffix'},"
+            f" expected {WRITABLE}"
+        )
+    writer = form.writer()
+    if writer.network is not None:
+        return [writer.network(network)]
+    assert writer.components is not None
     components = [_with_all_labels_used(c) for c in network.components]
-    if suffix in {".dot", ".gv"}:
-        return [write_dot(separate_internal(components))]
-    if suffix == ".aut":
-        return [write_aut(c) for c in components]
-    if suffix == ".hoa":
-        return [hoa_text(network)]
-    raise UnsupportedError(
-        f"{target}: cannot write {suffix or 'a file without suffix'},"
-        " expected .dot, .aut, .hoa, .pml or .ll_net (or one of these with .gz)"
-    )
+    if not writer.internal:
+        components = separate_internal(components)
+    if writer.one_each:
+        return [writer.components([c]) for c in components]
+    return [writer.components(components)]
 
 
 def hoa_text(network: Network) -> str:
     """Return what `save` writes to a ``.hoa`` file."""
-    components = [_with_all_labels_used(c) for c in network.components]
-    return write_hoa(separate_internal(components))
+    return _texts(network, ".hoa", Path("network.hoa"))[0]
 
 
 def separate_internal(components: Sequence[LTS]) -> list[LTS]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe.systems.dve.model import load_dve
+from ltlpipe.systems.reading import load_dve
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dve" / "peterson.dve"
 

@@ -16,7 +16,8 @@ from ltlpipe.automata.conditions import (
 )
 from ltlpipe.automata.structure import table_of
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 
 #: Few labels, so that components share some and have some for themselves.
 LETTERS = st.sampled_from(["a", "b", "c", "d"])

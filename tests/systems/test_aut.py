@@ -136,3 +136,16 @@ def test_any_text_is_read_or_refused(text):
             read(candidate)
         except InputError:
             continue
+
+
+@given(lts(), st.integers(min_value=1, max_value=60))
+def test_where_blocks_end_changes_nothing(component, block):
+    try:
+        text = write_aut(component)
+    except UnsupportedError:
+        return
+    whole = read(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ltlpipe.systems.aut._BLOCK", block)
+        assert read(text) == whole
+        assert read(text.replace("\n", "\r\n\n")) == whole

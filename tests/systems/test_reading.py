@@ -10,9 +10,9 @@ import tracemalloc
 import pytest
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import read_text
+from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.systems.lts import LTS
-from ltlpipe.systems.reading import load, load_network, split_suffix
+from ltlpipe.systems.reading import load, load_network
 
 DOT = 'digraph { 0 -> 1 [label=""] 1 -> 1 [label="é"] }\n'
 AUT = 'des (0, 1, 1)\n(0, "é", 0)\n'

@@ -8,7 +8,8 @@ from ltlpipe import FormulaError, Network, UnsupportedError, check, deadlocks
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.lts import LTS
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 
 
 def net(tokens, *transitions):

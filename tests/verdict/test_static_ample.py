@@ -8,7 +8,8 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.runtime.jobs import StoppedError
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 
 #: Four chains p -> q -> r that have nothing to do with each other.
 CHAINS = PetriNet(

@@ -14,13 +14,11 @@ probabilistic transitions and no acceptance but ``accept`` with a list of states
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.runtime.files import Opening
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.syntax import Place
 
@@ -128,11 +126,6 @@ COMMENT: /\/\/[^\n]*|\/\*(?s:.*?)\*\//
 %ignore BLANK
 %ignore COMMENT
 """
-
-DVE_OPENING = Opening(
-    re.compile(r"(?:const|byte|int|channel|process)\b"), "a declaration or a process"
-)
-"""How models begin."""
 
 _WORDS = {"and": "&&", "or": "||", "!": "not"}
 _MAX_DIGITS = 10  # of a number: longer ones are no values

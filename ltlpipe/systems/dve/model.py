@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import math
-import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
-from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import read_text
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.dve.compiling import successor_function
-from ltlpipe.systems.dve.grammar import DVE_OPENING
+from ltlpipe.systems.dve.encoding import tree_of
 from ltlpipe.systems.dve.interpreting import Interpreter
 from ltlpipe.systems.dve.ranges import Ranges
-from ltlpipe.systems.dve.reading import read_dve
+from ltlpipe.systems.dve.reading import checked, read_dve
 from ltlpipe.systems.models import Model, PackedModel, Step
 from ltlpipe.systems.packing import MAX_SUCCESSORS
 from ltlpipe.systems.propositions.binding import Vocabulary
-from ltlpipe.systems.reading import split_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.layout import Layout
     from ltlpipe.systems.dve.program import Program
     from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.plain import Plain
 
 _MAX_ACTIONS = 1 << 18
 
@@ -39,21 +37,12 @@ def read_dve_model(text: str, file: str) -> DveModel:
     return DveModel(read_dve(text, file))
 
 
-def load_dve(path: StrPath) -> DveModel:
-    """Read a DVE model from a file, decompressed if its name ends in ``.gz``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, its name does not end in ``.dve``, or it holds no
-        model; names file and line.
-    UnsupportedError
-        The model says what is not supported.
-    """
-    file = os.fspath(path)
-    if split_suffix(file)[1] != ".dve":
-        raise InputError("expected a DVE model, with the suffix .dve", file=file)
-    return read_dve_model(read_text(file, opening=DVE_OPENING), file)
+def build(plain: Plain, file: str) -> Job[DveModel]:
+    """Build a model of what `ltlpipe.systems.dve.encoding.parse_plain` has returned."""
+    tree = yield from tree_of(plain)
+    program = yield from checked(tree, file)
+    del tree
+    return DveModel(program)
 
 
 class DveModel(Model):
@@ -74,8 +63,8 @@ class DveModel(Model):
         self.program = program
         self.name = program.name
         self.variables = tuple(v.name for v in program.variables)
-        self._interpreter = Interpreter(program)
         self._check_size()
+        self._interpreter = Interpreter(program)
 
     def _check_size(self) -> None:
         if self.n_actions > _MAX_ACTIONS:
@@ -107,7 +96,7 @@ class DveModel(Model):
         """How many actions there are."""
         if self.program.synchronous:
             return math.prod(len(p.transitions) for p in self.program.processes)
-        return len(self.program.actions())
+        return self.program.n_actions
 
     @cached_property
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from ltlpipe.systems.dve.grammar import input_error
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.systems.dve.syntax import Place
+
+
+_COMPARED = 1000  # names among which the nearest is looked for: that takes long
+_LONG = 100  # characters of a name beyond which it takes much longer
 
 
 @dataclass(frozen=True)
@@ -126,9 +131,11 @@ class Scope:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return a hint that offers the names most like one, "" if none is."""
-    known = list(names)
+    known = list(islice(names, _COMPARED))
     close = [n for n in known if n.lower() == name.lower()]
-    close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if not close and len(name) <= _LONG:
+        known = [n for n in known if len(n) <= _LONG]
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if not close:
         return ""
     return f"; did you mean {' or '.join(map(repr, close))}?"

@@ -19,6 +19,7 @@ processes that move are in one.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -191,14 +192,7 @@ class Program:
 
         By process and transition, senders standing for both; then by receiver.
         """
-        receivers: dict[int, list[Transition]] = {}
-        for process in self.processes:
-            for transition in process.transitions:
-                if self.receives_together(transition):
-                    assert transition.message is not None
-                    receivers.setdefault(transition.message.channel, []).append(
-                        transition
-                    )
+        receivers = self._receivers()
         actions = []
         for process in self.processes:
             for transition in process.transitions:
@@ -214,6 +208,37 @@ class Program:
                     if partner.process != transition.process
                 ]
         return actions
+
+    @property
+    def n_actions(self) -> int:
+        """The number of `actions`, which may be far too many to be listed."""
+        others: Counter[int] = Counter()
+        own: Counter[tuple[int, int]] = Counter()
+        for channel, transitions in self._receivers().items():
+            others[channel] = len(transitions)
+            own.update((channel, t.process) for t in transitions)
+        number = 0
+        for process in self.processes:
+            for transition in process.transitions:
+                if self.sends_together(transition):
+                    assert transition.message is not None
+                    channel = transition.message.channel
+                    number += others[channel] - own[channel, transition.process]
+                else:
+                    number += not self.receives_together(transition)
+        return number
+
+    def _receivers(self) -> dict[int, list[Transition]]:
+        """Return for each channel without buffer the transitions that receive."""
+        receivers: dict[int, list[Transition]] = {}
+        for process in self.processes:
+            for transition in process.transitions:
+                if self.receives_together(transition):
+                    assert transition.message is not None
+                    receivers.setdefault(transition.message.channel, []).append(
+                        transition
+                    )
+        return receivers
 
     @cached_property
     def slots(self) -> tuple[int, ...]:

@@ -62,6 +62,9 @@ class Ranges:
         self._arrays = {array.first for array in program.arrays}
         self._common: dict[int, Interval] = {}
         self._local: list[list[dict[int, Interval] | None]] = []
+        # For each process what it and its variables can be in any state: the join of
+        # the above, kept up to date, as computing it takes all states.
+        self._anywhere: list[dict[int, Interval]] = []
         self._growth: dict[tuple[int, ...], int] = {}
         self._begin()
         self._iterate()
@@ -79,7 +82,8 @@ class Ranges:
             states = program.variables[process.state].states
             self._local.append([None] * len(states))
             own = {s: i for s, i in initial.items() if self._owner.get(s) == number}
-            self._local[number][initial[process.state].low] = own
+            self._anywhere.append(dict(own))
+            self._enter(number, initial[process.state].low, own)
         self._common = {s: i for s, i in initial.items() if s not in self._owner}
 
     def _iterate(self) -> None:
@@ -134,16 +138,8 @@ class Ranges:
     def _environment(self, ends: list[tuple[int, int]]) -> Environment | None:
         """Return the intervals with processes in states; None if they never are."""
         known = dict(self._common)
-        for number, local in enumerate(self._local):
-            inside = [s for s in local if s is not None]
-            for slot in inside[0]:
-                values = [s[slot] for s in inside]
-                known[slot] = Interval(
-                    min(v.low for v in values), max(v.high for v in values)
-                )
-            reached = [i for i, s in enumerate(local) if s is not None]
-            state = self.program.processes[number].state
-            known[state] = Interval(reached[0], reached[-1])
+        for anywhere in self._anywhere:
+            known.update(anywhere)
         for process, state in ends:
             own = self._local[process][state]
             if own is None:
@@ -231,13 +227,23 @@ class Ranges:
         for process, state in targets:
             own = self._local[process][state]
             if own is None:
-                slots = next(s for s in self._local[process] if s is not None)
-                self._local[process][state] = {s: values[s] for s in slots}
+                slots = self._anywhere[process]
+                self._enter(process, state, {s: values[s] for s in slots})
                 grown = True
                 continue
+            anywhere = self._anywhere[process]
             for slot in own:
-                grown |= self._grow(own, slot, values[slot], (slot, state))
+                if self._grow(own, slot, values[slot], (slot, state)):
+                    anywhere[slot] = join(anywhere[slot], own[slot])
+                    grown = True
         return grown
+
+    def _enter(self, process: int, state: int, own: dict[int, Interval]) -> None:
+        """Note that a process can be in a state, and its variables then."""
+        self._local[process][state] = own
+        anywhere = self._anywhere[process]
+        for slot, value in own.items():
+            anywhere[slot] = join(anywhere[slot], value)
 
     def _grow(
         self,

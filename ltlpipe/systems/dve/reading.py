@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.expressions import Binary
 from ltlpipe.systems.dve.grammar import parse
@@ -37,14 +38,17 @@ from ltlpipe.systems.dve.program import (
 from ltlpipe.systems.dve.resolving import Resolver
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.expressions import Expression
+
+_PART_BYTES = 1000  # of a declaration or a transition
 
 MAX_VARIABLES = 1 << 12
 """Entries of a state beyond which a model is refused."""
 
 
 def read_dve(text: str, file: str) -> Program:
-    """Read a model.
+    """Read a model from its text, without limits.
 
     Parameters
     ----------
@@ -61,7 +65,12 @@ def read_dve(text: str, file: str) -> Program:
     UnsupportedError
         The model has a property process, or more than `MAX_VARIABLES` variables.
     """
-    return _Reader(parse(text, file), file).program()
+    return complete(checked(parse(text, file), file))
+
+
+def checked(tree: syntax.File, file: str) -> Job[Program]:
+    """Return the job that looks names up, and checks what `read_dve` promises."""
+    return (yield from _Reader(tree, file).program())
 
 
 class _Reader:
@@ -81,8 +90,10 @@ class _Reader:
         self.scope = Scope(file)
         self.resolver = Resolver(file, self.variables, self.states, self.scopes)
         self.messages = MessageReader(self.resolver, self.channels)
+        self.held = 0
+        self.numbers: list[dict[str, int]] = []  # for each process those of its states
 
-    def program(self) -> Program:
+    def program(self) -> Job[Program]:
         tree = self.tree
         if tree.property is not None:
             raise UnsupportedError(
@@ -95,12 +106,13 @@ class _Reader:
                 self._declare_channel(declared)
             else:
                 self._declare(declared, self.scope, "")
+            yield self._progress()
         for number, process in enumerate(tree.processes):
             self.scope.declare(process.name, ProcessName(number), process.place)
         for process in tree.processes:
-            self._declare_process(process)
+            yield from self._declare_process(process)
         for number, process in enumerate(tree.processes):
-            self.processes.append(self._process(number, process))
+            self.processes.append((yield from self._process(number, process)))
         name = "error"
         while self.scope.find(name):
             name += "_"
@@ -114,6 +126,11 @@ class _Reader:
             tree.synchronous,
             tuple(self.assertions),
         )
+
+    def _progress(self, work: float = 20) -> Progress:
+        """Say that a declaration or a transition has been read."""
+        self.held += _PART_BYTES
+        return Progress("reading", work, self.held)
 
     def _add(self, variables: list[Variable], place: syntax.Place) -> int:
         """Append variables; return the number of the first."""
@@ -210,15 +227,17 @@ class _Reader:
         self.scope.declare(name, ChannelName(len(self.channels)), declared.place)
         self.channels.append(channel)
 
-    def _declare_process(self, process: syntax.Process) -> None:
+    def _declare_process(self, process: syntax.Process) -> Job[None]:
         """Make the states and variables of a process known."""
-        names: dict[str, syntax.Place] = {}
+        names: dict[str, int] = {}
         for state in process.states:
             if state.name in names:
                 message = f"the state {state.name!r} is declared a second time"
                 raise self.resolver.error(message, state.place)
-            names[state.name] = state.place
-        initial = self._states_of(process, "init")
+            names[state.name] = len(names)
+        self.numbers.append(names)
+        yield self._progress(1 + len(names))
+        initial = self._states_of(process, names, "init")
         if len(initial) != 1:
             message = f"{process.name!r} has {len(initial)} initial states, expected 1"
             raise self.resolver.error(message, process.place)
@@ -233,11 +252,13 @@ class _Reader:
         first = len(self.variables)
         for declared in process.declared:
             self._declare(declared, scope, f"{process.name}.")
+            yield self._progress()
         self.locals.append(tuple(range(first, len(self.variables))))
 
-    def _states_of(self, process: syntax.Process, kind: str) -> list[int]:
+    def _states_of(
+        self, process: syntax.Process, names: dict[str, int], kind: str
+    ) -> list[int]:
         """Return the states that the parts of a kind name."""
-        names = [s.name for s in process.states]
         numbers = []
         for section in process.sections:
             if isinstance(section, syntax.Section) and section.kind == kind:
@@ -245,14 +266,15 @@ class _Reader:
                     numbers.append(self._state(label, names, process.name))
         return numbers
 
-    def _state(self, label: syntax.Label, names: list[str], process: str) -> int:
-        if label.name not in names:
+    def _state(self, label: syntax.Label, names: dict[str, int], process: str) -> int:
+        number = names.get(label.name)
+        if number is None:
             what = f"state of {process}"
             raise unknown(what, label.name, names, label.place, self.file)
-        return names.index(label.name)
+        return number
 
-    def _process(self, number: int, tree: syntax.Process) -> Process:
-        names = [s.name for s in tree.states]
+    def _process(self, number: int, tree: syntax.Process) -> Job[Process]:
+        names = self.numbers[number]
         scope = self.scopes[number]
         for section in tree.sections:
             if isinstance(section, syntax.Assertions):
@@ -260,17 +282,19 @@ class _Reader:
                     state = self._state(assertion.state, names, tree.name)
                     condition = self.resolver.expression(assertion.condition, scope)
                     self.assertions.append((number, state, condition))
+                    yield self._progress()
         transitions: list[Transition] = []
         for transition in tree.transitions:
             previous = transitions[-1].source if transitions else None
             transitions.append(
                 self._transition(number, transition, names, scope, previous)
             )
+            yield self._progress(20 + 10 * len(transition.effects))
         return Process(
             tree.name,
             self.states[number],
-            frozenset(self._states_of(tree, "commit")),
-            frozenset(self._states_of(tree, "accept")),
+            frozenset(self._states_of(tree, names, "commit")),
+            frozenset(self._states_of(tree, names, "accept")),
             tuple(transitions),
             self.locals[number],
         )
@@ -279,7 +303,7 @@ class _Reader:
         self,
         process: int,
         tree: syntax.Transition,
-        names: list[str],
+        names: dict[str, int],
         scope: Scope,
         previous: int | None,
     ) -> Transition:

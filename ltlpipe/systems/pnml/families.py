@@ -20,7 +20,8 @@ at a time, so that cards of the first cell are taken by an arc of that weight.
 from __future__ import annotations
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 
 
 class _Builder:

@@ -16,12 +16,14 @@ checked against all transitions: it is sound, if not all there is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.systems.pnml.structure import Bounds
+
 if TYPE_CHECKING:
-    from ltlpipe.systems.pnml.net import PetriNet
+    from ltlpipe.systems.pnml.structure import Net
 
 MAX_ROWS = 256
 """Combinations that are kept at a time, if there are not more places."""
@@ -32,14 +34,7 @@ _MAX_EFFORT = 1 << 28  # numbers to be looked at, after which there are no bound
 _PRIME = (1 << 31) - 1
 
 
-class Bounds(NamedTuple):
-    """What invariants say about n places."""
-
-    tokens: list[int | None]  # n bounds, None where there is none
-    share: np.ndarray  # float64[n], a guess how often a place is marked
-
-
-def place_bounds(net: PetriNet) -> Bounds:
+def place_bounds(net: Net) -> Bounds:
     """Return what the semiflows that are found say about the places of `net`."""
     n_places = len(net.places)
     tokens: list[int | None] = [None] * n_places
@@ -56,7 +51,7 @@ def place_bounds(net: PetriNet) -> Bounds:
     return Bounds(tokens, share)
 
 
-def semiflows(net: PetriNet, max_rows: int = MAX_ROWS) -> np.ndarray:
+def semiflows(net: Net, max_rows: int = MAX_ROWS) -> np.ndarray:
     """Return semiflows, int64[k, n_places]; all minimal ones if they are few."""
     effect = _effects(net)
     n_places = effect.shape[0]
@@ -86,7 +81,7 @@ def semiflows(net: PetriNet, max_rows: int = MAX_ROWS) -> np.ndarray:
     return np.asarray(flows[~(flows @ effect).any(axis=1)])
 
 
-def _effects(net: PetriNet) -> np.ndarray:
+def _effects(net: Net) -> np.ndarray:
     """Return int64[n_places, k]: what different transitions change."""
     n_transitions = len(net.transitions)
     effect = np.zeros((n_transitions, len(net.places)), dtype=np.int64)

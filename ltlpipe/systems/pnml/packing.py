@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.pnml.net import PetriNet
+    from ltlpipe.systems.pnml.structure import Net
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PackedNet(PackedModel):
 
 
 def pack_net(
-    net: PetriNet,
+    net: Net,
     propositions: Sequence[Expression] = (),
     *,
     extra_values: int = 1,
@@ -53,7 +53,7 @@ def pack_net(
 
     Parameters
     ----------
-    net : PetriNet
+    net : Net
         It is not changed.
     propositions : sequence of Expression
         Bound; letters are sets of them.

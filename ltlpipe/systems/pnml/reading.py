@@ -22,16 +22,24 @@ namespace; arcs and pages may lack an id.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lxml import etree
+import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import read_data
-from ltlpipe.systems.pnml.net import MAX_TOKENS, PetriNet, Place, Transition
+from ltlpipe.runtime.files import read_bytes
+from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.systems.plain import TURN, plain_texts, texts_of
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.plain import Plain
 
 _PASSED_OVER = {"graphics", "toolspecific"}
 _NODES = {"place", "transition", "referencePlace", "referenceTransition"}
@@ -45,10 +53,11 @@ _LABELS = {
 _TYPES = re.compile(r"(.*/)?(pt-?netb?|p/t[ -]net)", re.IGNORECASE)
 _PLAIN_ARCS = {"", "normal"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
+_DICT_BYTES = 300
 
 
 def read_pnml(path: StrPath) -> PetriNet:
-    """Read the net that a PNML file holds.
+    """Read the net that a PNML file holds, without limits.
 
     Parameters
     ----------
@@ -63,7 +72,7 @@ def read_pnml(path: StrPath) -> PetriNet:
     UnsupportedError
         It holds several nets, or more than a place/transition net with plain arcs.
     """
-    return parse_pnml(read_data(path), str(path))
+    return parse_pnml(complete(read_bytes(path)), str(path))
 
 
 def parse_pnml(data: bytes, file: str) -> PetriNet:
@@ -76,11 +85,57 @@ def parse_pnml(data: bytes, file: str) -> PetriNet:
     UnsupportedError
         They hold several nets, or more than a place/transition net with plain arcs.
     """
+    return complete(build(parse_plain(data, file), file))
+
+
+def parse_plain(data: bytes, file: str) -> Plain:
+    """Return the net in the bytes of a PNML file as plain data; see `parse_pnml`."""
     return _Reader(file).net(_root(data, file))
+
+
+def build(plain: Plain, _file: str) -> Job[PetriNet]:
+    """Build the net that `parse_plain` has returned."""
+    ids = yield from texts_of(plain["places"])
+    names = yield from texts_of(plain["place_names"])
+    places = list(map(Place, ids, names, plain["tokens"].tolist()))
+    ids = yield from texts_of(plain["transitions"])
+    names = yield from texts_of(plain["transition_names"])
+    pre = yield from _weights_of(plain["pre"])
+    post = yield from _weights_of(plain["post"])
+    transitions = list(map(Transition, ids, names, pre, post))
+    return (yield from PetriNet.building(places, transitions, plain["name"]))
+
+
+def _plain_weights(weights: Iterable[dict[int, int]]) -> Plain:
+    """Return weights by place, of each transition, as arrays."""
+    every = list(weights)
+    return {
+        "sizes": np.array([len(w) for w in every], dtype=np.int64),
+        "place": np.array([p for w in every for p in w], dtype=np.int64),
+        "weight": np.array([x for w in every for x in w.values()], dtype=np.int64),
+    }
+
+
+def _weights_of(plain: Plain) -> Job[list[dict[int, int]]]:
+    """Return what `_plain_weights` was given."""
+    weights: list[dict[int, int]] = []
+    begin = 0
+    for first in range(0, len(plain["sizes"]), TURN):
+        sizes = plain["sizes"][first : first + TURN]
+        end = begin + int(sizes.sum())
+        places = iter(plain["place"][begin:end].tolist())
+        values = plain["weight"][begin:end].tolist()
+        entries = iter(list(zip(places, values, strict=True)))
+        weights += [dict(islice(entries, size)) for size in sizes.tolist()]
+        begin = end
+        yield Progress("reading", TURN + end, _DICT_BYTES * len(weights))
+    return weights
 
 
 def _root(data: bytes, file: str) -> Any:
     """Return the root element of a document without declarations of its own."""
+    from lxml import etree
+
     if not data.strip():
         raise InputError("the file is empty, expected PNML", file=file)
     parser = etree.XMLParser(
@@ -109,7 +164,7 @@ def _root(data: bytes, file: str) -> Any:
 
 def _kind(element: Any) -> str:
     """Return the element's local name."""
-    return str(etree.QName(element).localname)
+    return str(element.tag).rpartition("}")[2]
 
 
 class _Reader:
@@ -124,7 +179,7 @@ class _Reader:
         self.transitions: list[str] = []
         self.references: dict[str, str] = {}  # of reference nodes
 
-    def net(self, root: Any) -> PetriNet:
+    def net(self, root: Any) -> Plain:
         if _kind(root) != "pnml":
             self._refuse(root, f"found <{_kind(root)}>, expected <pnml>")
         nets = [child for child in root if _kind(child) == "net"]
@@ -252,7 +307,7 @@ class _Reader:
             )
         return value
 
-    def _finished(self, name: str) -> PetriNet:
+    def _finished(self, name: str) -> Plain:
         """Connect the nodes by the arcs."""
         number = {own: k for k, own in enumerate(self.tokens)}
         pre: dict[str, dict[int, int]] = {own: {} for own in self.transitions}
@@ -273,14 +328,16 @@ class _Reader:
             weights[place] = weights.get(place, 0) + weight
             if weights[place] > MAX_TOKENS:
                 self._refuse(arc, f"parallel arcs of more than {MAX_TOKENS} in all")
-        places = [
-            Place(own, self.names[own], tokens) for own, tokens in self.tokens.items()
-        ]
-        transitions = [
-            Transition(own, self.names[own], pre[own], post[own])
-            for own in self.transitions
-        ]
-        return PetriNet(places, transitions, name=name)
+        return {
+            "name": name,
+            "places": plain_texts(self.tokens),
+            "place_names": plain_texts(self.names[own] for own in self.tokens),
+            "tokens": np.array(list(self.tokens.values()), dtype=np.int64),
+            "transitions": plain_texts(self.transitions),
+            "transition_names": plain_texts(self.names[t] for t in self.transitions),
+            "pre": _plain_weights(pre.values()),
+            "post": _plain_weights(post.values()),
+        }
 
     def _end(self, arc: Any, side: str) -> str:
         """Return the place or transition where an arc begins or ends."""

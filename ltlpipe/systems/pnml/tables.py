@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.pnml.net import PetriNet, Transition
+    from ltlpipe.systems.pnml.structure import Net, Transition
     from ltlpipe.systems.propositions.tables import Place
 
 _ALL_BITS = (1 << WORD_BITS) - 1
@@ -31,7 +31,7 @@ class TableBuilder:
 
     Parameters
     ----------
-    net : PetriNet
+    net : Net
         It is not changed.
     fields : sequence of Place
         Where each place lies.
@@ -43,7 +43,7 @@ class TableBuilder:
 
     def __init__(
         self,
-        net: PetriNet,
+        net: Net,
         fields: Sequence[Place],
         n_words: int,
         proven: Sequence[bool],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.systems.pnml.net import PetriNet
+    from ltlpipe.systems.pnml.structure import Net
 
 MAX_BITS = 63
 """Bits of the widest field: markings are signed numbers of 64 bits."""
@@ -56,7 +56,7 @@ class Widths:
         return Widths(tuple(bits), self.proven, self.restarts + 1)
 
 
-def first_widths(net: PetriNet) -> Widths:
+def first_widths(net: Net) -> Widths:
     """Return how wide fields are at first.
 
     Whatever a transition adds to an empty place fits.

@@ -14,7 +14,8 @@ from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.systems.pnml.net import Node, PetriNet
+    from ltlpipe.systems.pnml.net import PetriNet
+    from ltlpipe.systems.pnml.structure import Node
 
 GRAMMAR = "http://www.pnml.org/version-2009/grammar"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 
 
 def random_dve(rng):

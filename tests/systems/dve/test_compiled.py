@@ -14,9 +14,10 @@ from ltlpipe.runtime.kernels.jit import INTERPRETED, expand_pointer
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.dve.model import load_dve, read_dve_model
+from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.packing_kernels import Select
 from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.reading import load_dve
 from tests.driving import Limits, drive
 from tests.systems.dve.plain import plain_expand, successors
 

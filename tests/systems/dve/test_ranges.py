@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,3 +105,18 @@ def test_wide_arrays():
     states = compare(text, 100)
     assert len(states) == 16
     assert states[-1][13] == states[-2][states[-2][13] & 15]
+
+
+def test_a_long_process_takes_linear_time():
+    """What variables are anywhere is not joined anew at every step."""
+    states = ", ".join(f"s{k}" for k in range(10_000))
+    steps = ",\n".join(
+        f"s{k} -> s{k + 1} {{ effect x = {k % 7}; }}" for k in range(9_999)
+    )
+    text = f"int x; process P {{ state {states}; init s0; trans\n{steps}; }}"
+    model = read_dve_model(text + " system async;", "long.dve")
+
+    began = time.process_time()
+    ranges = model.ranges
+    assert time.process_time() - began < 5
+    assert ranges.variables == [(0, 6), (0, 9_999), (0, 0)]

@@ -8,8 +8,9 @@ import pytest
 
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
-from ltlpipe.systems.dve.model import load_dve, read_dve_model
+from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.dve.reading import read_dve
+from ltlpipe.systems.reading import load_dve
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"
 

@@ -15,8 +15,9 @@ from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
 from ltlpipe.systems.pnml.families import dining, kanban, token_ring
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
+from ltlpipe.systems.pnml.structure import Place, Transition
 from ltlpipe.systems.pnml.writing import pnml_text, save_pnml
 from tests.driving import Limits, drive
 from tests.oracles import reachable_markings

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe.systems.pnml.invariants import semiflows
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 from tests.oracles import reachable_markings
 from tests.strategies import petri_nets
 

@@ -17,7 +17,8 @@ from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
 from ltlpipe.systems.pnml.families import dining, kanban, token_ring
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 
 grows = [Transition("t", "t", {0: 1}, {0: 2}), Transition("u", "u", {}, {})]
 for net in dining(4), token_ring(3), kanban(2, 5, 3), PetriNet(

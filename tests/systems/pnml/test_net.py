@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, check
 from ltlpipe.logic.propositions.parsing import parse_proposition
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.strategies import petri_nets
 

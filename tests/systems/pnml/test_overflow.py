@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import check, deadlocks
-from ltlpipe.systems.pnml.net import MAX_TOKENS, PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
 
 
 def growing(step=1, tokens=1):

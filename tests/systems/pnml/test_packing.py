@@ -21,8 +21,9 @@ from ltlpipe.systems.packing_kernels import Select
 from ltlpipe.systems.pnml import net as net_module
 from ltlpipe.systems.pnml.invariants import Bounds
 from ltlpipe.systems.pnml.kernels import exceeds, lacks
-from ltlpipe.systems.pnml.net import MAX_TOKENS, PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.packing import pack_net
+from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
 from ltlpipe.systems.pnml.widths import MAX_BITS, Widths
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.driving import Limits, drive

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import InputError, LtlpipeError, UnsupportedError
-from ltlpipe.systems.pnml.net import MAX_TOKENS
 from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
+from ltlpipe.systems.pnml.structure import MAX_TOKENS
 
 PTNET = "http://www.pnml.org/version-2009/grammar/ptnet"
 

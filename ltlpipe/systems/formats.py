@@ -1,0 +1,273 @@
+"""The registry of formats: each is declared here, and nowhere else.
+
+Reading (`ltlpipe.systems.reading`), writing (`ltlpipe.systems.writing`) and the help of
+the command line follow from the declarations.  A new format is a module with its
+grammar and one entry of `FORMATS`.
+
+What a format's reader and writer need is imported when they are first used: nothing
+here costs start-up time.  What parsers return is plain data (`ltlpipe.systems.plain`),
+which travels between processes.
+
+A file that is read later synchronises on the labels that it has transitions with, so
+`ltlpipe.systems.writing` gives the others self-loops at a state of their own; formats
+without internal labels have ordinary ones in their place, under fresh names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.plain import Plain
+
+_SMALL = 1 << 14
+
+
+class Reader(NamedTuple):
+    """How a format is read, in two steps.
+
+    Parameters
+    ----------
+    parse : callable
+        Returns what a text (bytes, if the format is `binary`) holds, from it and the
+        file's name.  It may take long: large files are parsed in a worker process.
+    build : callable
+        Returns the job that makes the components of a network, or a model, of what
+        `parse` has returned, and of the file's name.
+    """
+
+    parse: Callable[[Any, str], Plain]
+    build: Callable[[Plain, str], Job[Any]]
+
+
+class Writer(NamedTuple):
+    """How a format is written: components, or networks as they are.
+
+    Parameters
+    ----------
+    components : callable, optional
+        Returns the text of a file that can be read again.
+    network : callable, optional
+        Returns the text of a file for another tool.
+    one_each : bool
+        Whether a file holds one component only.
+    internal : bool
+        Whether it holds internal labels.
+    """
+
+    components: Callable[[Sequence[LTS]], str] | None = None
+    network: Callable[[Network], str] | None = None
+    one_each: bool = False
+    internal: bool = False
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format.
+
+    Parameters
+    ----------
+    suffixes : tuple of str
+        In lower case; the first is the usual one.
+    holds : str
+        What a file holds, for people.
+    lacks : str
+        What of a network it does not hold.
+    model : bool
+        Whether a file is a model of its own, and no part of a network.
+    begins, expected : str
+        A regular expression for what files begin with, blanks and comments apart,
+        and the same in words.
+    binary : bool
+        Whether the reader takes bytes, and what they begin with is its own matter.
+    small : int
+        Length up to which a file is parsed in this process; 0 if even a short one can
+        take for ever.
+    reader, writer : callable, optional
+        Import and return how the format is read and written; None if it is not.
+    """
+
+    suffixes: tuple[str, ...]
+    holds: str
+    lacks: str = ""
+    model: bool = False
+    begins: str = ""
+    expected: str = ""
+    binary: bool = False
+    small: int = _SMALL
+    reader: Callable[[], Reader] | None = None
+    writer: Callable[[], Writer] | None = None
+
+
+def _read_dot() -> Reader:
+    from ltlpipe.systems.dot import read_dot
+
+    return _components(read_dot)
+
+
+def _write_dot() -> Writer:
+    from ltlpipe.systems.dot import write_dot
+
+    return Writer(write_dot)
+
+
+def _read_aut() -> Reader:
+    from ltlpipe.systems.aut import read_aut
+
+    return _components(read_aut)
+
+
+def _write_aut() -> Writer:
+    from ltlpipe.systems.aut import write_aut
+
+    return Writer(lambda parts: write_aut(*parts), one_each=True, internal=True)
+
+
+def _read_hoa() -> Reader:
+    from ltlpipe.systems.hoa import read_hoa
+
+    return _components(read_hoa)
+
+
+def _write_hoa() -> Writer:
+    from ltlpipe.systems.hoa import write_hoa
+
+    return Writer(write_hoa)
+
+
+def _read_dve() -> Reader:
+    from ltlpipe.systems.dve.encoding import parse_plain
+    from ltlpipe.systems.dve.model import build
+
+    return Reader(parse_plain, build)
+
+
+def _read_pnml() -> Reader:
+    from ltlpipe.systems.pnml.reading import build, parse_plain
+
+    return Reader(parse_plain, build)
+
+
+def _write_promela() -> Writer:
+    from ltlpipe.systems.promela import to_promela
+
+    return Writer(network=to_promela)
+
+
+def _write_ll_net() -> Writer:
+    from ltlpipe.systems.ll_net import to_ll_net
+
+    return Writer(network=to_ll_net)
+
+
+def _components(parse: Callable[[str, str], list[LTS]]) -> Reader:
+    """Return the reader of a format whose files hold components."""
+    from ltlpipe.systems.plain import components_of, plain_components
+
+    return Reader(
+        lambda text, file: plain_components(parse(text, file)),
+        lambda plain, _file: components_of(plain),
+    )
+
+
+FORMATS = (
+    Format(
+        suffixes=(".dot", ".gv"),
+        holds="any number of components",
+        lacks="acceptance, internal labels",
+        begins=r"(?i:strict|digraph)\b",
+        expected="a Graphviz 'digraph'",
+        reader=_read_dot,
+        writer=_write_dot,
+    ),
+    Format(
+        suffixes=(".aut",),
+        holds="one component, internal labels",
+        lacks="acceptance",
+        begins=r"des\b",
+        expected="'des (INITIAL, TRANSITIONS, STATES)'",
+        reader=_read_aut,
+        writer=_write_aut,
+    ),
+    Format(
+        suffixes=(".hoa",),
+        holds="any number of components, acceptance",
+        lacks="internal labels",
+        begins="HOA:",
+        expected="an automaton in HOA ('HOA: v1')",
+        small=0,  # a short label can have a BDD that fills any memory
+        reader=_read_hoa,
+        writer=_write_hoa,
+    ),
+    Format(
+        suffixes=(".dve",),
+        holds="a DVE model",
+        model=True,
+        begins=r"(?:const|byte|int|channel|process)\b",
+        expected="a declaration or a process",
+        reader=_read_dve,
+    ),
+    Format(
+        suffixes=(".pnml",),
+        holds="a Petri net",
+        model=True,
+        begins="<",
+        binary=True,
+        reader=_read_pnml,
+    ),
+    Format(
+        suffixes=(".pml",),
+        holds="a model for Spin, not to be read again",
+        lacks="see `ltlpipe.systems.promela`",
+        writer=_write_promela,
+    ),
+    Format(
+        suffixes=(".ll_net",),
+        holds="one Petri net for the unfolder Cunf, not to be read again",
+        lacks="acceptance",
+        writer=_write_ll_net,
+    ),
+)
+
+_NETWORKS = [f for f in FORMATS if f.reader is not None and not f.model]
+_MODELS = [f for f in FORMATS if f.reader is not None and f.model]
+_WRITTEN = [f for f in FORMATS if f.writer is not None]
+
+
+def by_suffix(suffix: str) -> Format | None:
+    """Return the format with a suffix (in lower case, with its dot), if any."""
+    return next((f for f in FORMATS if suffix in f.suffixes), None)
+
+
+def _usual(formats: Sequence[Format]) -> list[str]:
+    return [f.suffixes[0] for f in formats]
+
+
+def listed(suffixes: Sequence[str], last: str = "or") -> str:
+    """Return ``.a, .b or .c``."""
+    *most, end = suffixes
+    return f"{', '.join(most)} {last} {end}" if most else end
+
+
+MODEL_SUFFIXES = tuple(suffix for f in _MODELS for suffix in f.suffixes)
+
+READ_SUFFIXES = tuple(s for f in [*_NETWORKS, *_MODELS] for s in f.suffixes)
+READABLE = f"{listed(_usual([*_NETWORKS, *_MODELS]))} (or one of these with .gz)"
+"""The suffixes that can be read, for messages."""
+NETWORKS = f"{listed(_usual(_NETWORKS))} files"
+WRITABLE = f"{listed(_usual(_WRITTEN))} (or one of these with .gz)"
+
+NETWORK_FILES = f"Files ({' '.join(_usual(_NETWORKS))}, .gz) of one network."
+"""Help of an argument that is a network."""
+SYSTEM_FILES = (
+    f"Files ({' '.join(_usual(_NETWORKS))}, .gz) of a network, or a "
+    f"{listed(_usual(_MODELS))} model; - is standard input."
+)
+"""Help of an argument that is a system."""
+OUTPUT_FILE = f"File to write ({' '.join(_usual(_WRITTEN))}, .gz of each)."
+"""Help of an argument that is a network to be written."""

@@ -1,0 +1,80 @@
+"""Components and lists of texts as plain data, which travel between processes.
+
+Texts travel as one piece of bytes: a list of a million would be decoded at one go, and
+nobody could stop it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.systems.lts import LTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ltlpipe.runtime.jobs import Job
+
+Plain: TypeAlias = Any
+"""Numbers, texts, arrays, lists and dictionaries of them: what can be sent."""
+
+TURN = 10_000
+"""Things that are built between two yields, each in some microseconds."""
+
+_TEXT_BYTES = 80  # of a short text and its entry in a list
+
+
+def plain_texts(texts: Iterable[str]) -> Plain:
+    """Return texts as their bytes and the positions of their ends."""
+    encoded = [text.encode(errors="surrogatepass") for text in texts]
+    ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, count=len(encoded)))
+    return {"bytes": b"".join(encoded), "ends": ends}
+
+
+def texts_of(plain: Plain) -> Job[list[str]]:
+    """Return what `plain_texts` was given."""
+    data, ends = memoryview(plain["bytes"]), plain["ends"]
+    texts: list[str] = []
+    begin = 0
+    for first in range(0, len(ends), TURN):
+        for end in ends[first : first + TURN].tolist():
+            texts.append(str(data[begin:end], "utf-8", "surrogatepass"))
+            begin = end
+        yield Progress("reading", TURN, begin + _TEXT_BYTES * len(texts))
+    return texts
+
+
+def plain_components(components: Iterable[LTS]) -> Plain:
+    """Return the components of a network as plain data."""
+    return [
+        {
+            "n_states": lts.n_states,
+            "initial": lts.initial,
+            "labels": plain_texts(lts.labels),
+            "src": lts.src,
+            "label": lts.label,
+            "dst": lts.dst,
+            "internal": sorted(lts.internal),
+            "accepting": lts.accepting,
+            "name": lts.name,
+        }
+        for lts in components
+    ]
+
+
+def components_of(plain: Plain) -> Job[list[LTS]]:
+    """Return what `plain_components` was given."""
+    components = []
+    for part in plain:
+        labels = yield from texts_of(part["labels"])
+        fields = {
+            **part,
+            "labels": tuple(labels),
+            "internal": frozenset(part["internal"]),
+        }
+        components.append(LTS(**fields))
+        yield Progress("reading", 1 + len(part["src"]) / 100)
+    return components

@@ -1,0 +1,178 @@
+"""Places, transitions and arcs: what the tables of a net are made of.
+
+`ltlpipe.systems.pnml.net.PetriNet` is such a net, with all that checking asks of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.systems.plain import TURN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ltlpipe.runtime.jobs import Job
+
+MAX_TOKENS = (1 << 63) - 1
+"""Tokens of a place, or weight of an arc, that a file may name."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A place or a transition: what it is called."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Place(Node):
+    """A place with its initial marking."""
+
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Transition(Node):
+    """A transition: weights by the numbers of the places it takes from and puts to."""
+
+    pre: Mapping[int, int] = field(default_factory=dict)
+    post: Mapping[int, int] = field(default_factory=dict)
+
+    def differences(self) -> dict[int, int]:
+        """Return what firing adds to the places that it changes."""
+        changes = {
+            place: self.post.get(place, 0) - self.pre.get(place, 0)
+            for place in sorted({*self.pre, *self.post})
+        }
+        return {place: change for place, change in changes.items() if change}
+
+
+class Arcs(NamedTuple):
+    """The arcs on one side of all transitions, those of transition t at
+    ``first[t]:first[t + 1]``.
+    """
+
+    first: np.ndarray  # int64[n_transitions + 1]
+    place: np.ndarray  # int64[m]
+    weight: np.ndarray  # int64[m], positive
+
+
+class Bounds(NamedTuple):
+    """What invariants say about n places."""
+
+    tokens: list[int | None]  # n bounds, None where there is none
+    share: np.ndarray  # float64[n], a guess how often a place is marked
+
+
+class Net:
+    """The structure of a place/transition net.
+
+    Attributes
+    ----------
+    name : str
+        What people call the net.
+    places, transitions : tuple of Place, of Transition
+        In the order of their numbers.
+    pre, post : Arcs
+        What transitions take and put.
+    place_names, transition_names : tuple of str
+        What people call them: the name where it means this node, else the id.
+    place_numbers, transition_numbers : dict
+        What each id or name means.
+    bounds : Bounds
+        What invariants say about the places.
+    """
+
+    name: str
+    places: tuple[Place, ...]
+    transitions: tuple[Transition, ...]
+    pre: Arcs
+    post: Arcs
+    place_names: tuple[str, ...]
+    place_numbers: dict[str, int]
+    transition_names: tuple[str, ...]
+    transition_numbers: dict[str, int]
+    bounds: Bounds
+
+    def fill(
+        self, places: Sequence[Place], transitions: Sequence[Transition], name: str
+    ) -> Job[None]:
+        """Take over nodes, and check them.
+
+        Raises
+        ------
+        ValueError
+            An id stands twice, or tokens, weights or places of arcs are none.
+        """
+        self.name = name
+        self.places = tuple(places)
+        self.transitions = tuple(transitions)
+        yield from self._check()
+        self.pre = yield from _arcs([t.pre for t in self.transitions])
+        self.post = yield from _arcs([t.post for t in self.transitions])
+        self.place_names, self.place_numbers = yield from _named(self.places)
+        named = yield from _named(self.transitions)
+        self.transition_names, self.transition_numbers = named
+
+    def initial(self) -> tuple[int, ...]:
+        """Return the initial marking."""
+        return tuple(place.tokens for place in self.places)
+
+    def _check(self) -> Job[None]:
+        nodes: list[Node] = [*self.places, *self.transitions]
+        if len({node.id for node in nodes}) < len(nodes):
+            raise ValueError("an id stands twice")
+        if not all(0 <= place.tokens <= MAX_TOKENS for place in self.places):
+            raise ValueError(f"expected 0 to {MAX_TOKENS} tokens in a place")
+        arcs_seen = 0
+        for transition in self.transitions:
+            for arcs in (transition.pre, transition.post):
+                if not all(0 <= place < len(self.places) for place in arcs):
+                    raise ValueError(f"{transition.id}: an arc to no place")
+                if not all(0 < weight <= MAX_TOKENS for weight in arcs.values()):
+                    raise ValueError(f"{transition.id}: expected positive weights")
+                arcs_seen += 2 + len(arcs)
+            if arcs_seen > TURN:
+                yield _progress(arcs_seen)
+                arcs_seen = 0
+
+
+def _progress(n_things: int) -> Progress:
+    return Progress("reading", n_things)
+
+
+def _arcs(weights: list[Mapping[int, int]]) -> Job[Arcs]:
+    sizes = np.array([0, *map(len, weights)], dtype=np.int64)
+    place: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+    weight: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
+    for begin in range(0, len(weights), TURN):
+        part = weights[begin : begin + TURN]
+        place.append(np.array([p for arcs in part for p in arcs], dtype=np.int64))
+        weight.append(
+            np.array([w for arcs in part for w in arcs.values()], dtype=np.int64)
+        )
+        yield _progress(TURN + len(place[-1]))
+    return Arcs(np.cumsum(sizes), np.concatenate(place), np.concatenate(weight))
+
+
+def _named(nodes: Sequence[Node]) -> Job[tuple[tuple[str, ...], dict[str, int]]]:
+    """Return what to call nodes, and what each id or name means."""
+    numbers = {node.id: k for k, node in enumerate(nodes)}
+    shared = Counter(node.name for node in nodes)
+    yield _progress(len(nodes))
+    for k, node in enumerate(nodes):
+        if shared[node.name] == 1:
+            numbers.setdefault(node.name, k)
+    yield _progress(len(nodes))
+    called = [
+        node.name if numbers.get(node.name) == k else node.id
+        for k, node in enumerate(nodes)
+    ]
+    return tuple(called), numbers
