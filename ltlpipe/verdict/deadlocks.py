@@ -17,7 +17,7 @@ from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.limits import Limits, finished
+from ltlpipe.verdict.limits import Limits, extracted
 from ltlpipe.verdict.model_replay import replay_model_run
 from ltlpipe.verdict.options import Options
 from ltlpipe.verdict.property import Property
@@ -147,7 +147,7 @@ class DeadlockQuestion(Question):
         interrupt: Interrupt,
     ) -> Lasso:
         """Return the way to the deadlock, replayed."""
-        found = finished(search.lasso(), limits, interrupt)
+        found = extracted(search, limits, interrupt)
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.reduction.alphabet import letters_of
@@ -105,6 +106,7 @@ class DecoupledRun:
         StoppedError
             `interrupt` was pressed, or the run is too long to be written down.
         """
+        limits = replace(limits, deadline=None)  # it was found in time
         search = self.search
 
         def extraction() -> Job[NetworkLasso]:

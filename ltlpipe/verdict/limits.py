@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Interrupt, Job
     from ltlpipe.search.driver import Resumable
+    from ltlpipe.search.emptiness import ProductLasso, Search
 
 Result = TypeVar("Result")
 
@@ -123,6 +124,16 @@ def finished(
         if stopped.reason == INTERRUPTED and interrupt is not None:
             interrupt.pressed = True
         raise
+
+
+def extracted(search: Search, limits: Limits, interrupt: Interrupt) -> ProductLasso:
+    """Return the run that a search has found.
+
+    Its extraction is limited where it is a search of its own; a run that was found in
+    time is not given up elsewhere.
+    """
+    searches_on = search.name in ("reach-terminal", "tauriainen03")
+    return finished(search.lasso(), limits if searches_on else None, interrupt)
 
 
 def drive(

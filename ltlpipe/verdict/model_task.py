@@ -18,7 +18,7 @@ from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.search.driver import OVERFLOW
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.verdict.lasso import model_lasso
-from ltlpipe.verdict.limits import finished
+from ltlpipe.verdict.limits import extracted
 from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
 from ltlpipe.verdict.notes import note_ample
 from ltlpipe.verdict.options import AMPLE, AUTO, TOGETHER
@@ -212,7 +212,7 @@ class ModelTask(Question):
         limits: Limits,
         interrupt: Interrupt,
     ) -> Lasso:
-        found = finished(search.lasso(), limits, interrupt)
+        found = extracted(search, limits, interrupt)
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -133,6 +134,7 @@ class SymmetricRun:
         StoppedError
             `interrupt` was pressed, or memory does not suffice.
         """
+        limits = replace(limits, deadline=None)  # it was found in time
         runs = SetRuns(self.search)
         sets = finished(runs.accepting(), limits, interrupt)
         self._extraction_bytes = runs.extraction_bytes

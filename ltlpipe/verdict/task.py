@@ -27,7 +27,7 @@ from ltlpipe.verdict.attempts import (
 from ltlpipe.verdict.fairness import check_fairness
 from ltlpipe.verdict.lasso import network_lasso
 from ltlpipe.verdict.lifting import Lifter
-from ltlpipe.verdict.limits import finished
+from ltlpipe.verdict.limits import extracted
 from ltlpipe.verdict.notes import note_sets_too_many
 from ltlpipe.verdict.preparing import Preparation
 from ltlpipe.verdict.property import known_actions
@@ -391,7 +391,7 @@ class Task(Question):
         limits: Limits,
         interrupt: Interrupt,
     ) -> Lasso:
-        found = finished(search.lasso(), limits, interrupt)
+        found = extracted(search, limits, interrupt)
         ids = np.concatenate([found.prefix, found.cycle[1:]])
         states = packed.unpack(search.store.rows[ids])
         actions = np.concatenate([found.prefix_actions, found.cycle_actions])
