@@ -30,7 +30,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc import round_robin
+from ltlpipe.search.scc import rabin_parallel, round_robin
 from ltlpipe.search.scc.restarts import useful_states
 from ltlpipe.systems.packing import pack
 from tests.driving import Limits, drive
@@ -636,6 +636,30 @@ def test_parallel_pairs_keep_the_limits():
     limit = short.memory_bytes / 2**20 * 1.2
     assert drive(short, Limits(memory_mib=limit)).reason == "memory"
     assert short.memory_bytes <= limit * 2**20
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_workers_share_the_pairs(workers, monkeypatch):
+    """Never more threads than workers, one needs none; the cut search is the whole."""
+    threads = []
+    make = rabin_parallel.ThreadPoolExecutor
+
+    def noted(n_threads):
+        threads.append(n_threads)
+        return make(n_threads)
+
+    monkeypatch.setattr(rabin_parallel, "ThreadPoolExecutor", noted)
+    monkeypatch.setattr(rabin_parallel, "TURN", 500)
+    automaton = three_rings(5000)
+    runs = []
+    for budget in (None, 90):
+        problem = system_problem(automaton)
+        search = rabin_parallel.RabinParallel(problem, workers=workers)
+        assert drive(search, max_budget=budget).status == Status.FOUND
+        assert_run_of(automaton, search)
+        runs.append((search.statistics(), search.registers[Reg.VISITED]))
+    assert runs[0] == runs[1]
+    assert max(threads, default=0) == (min(workers, 3) if workers > 1 else 0)
 
 
 def test_a_cycle_that_is_not_accepting_is_not_reported():
