@@ -633,7 +633,7 @@ def test_parallel_pairs_keep_the_limits():
     alone = SEARCHES["rabin"]()(system_problem(automaton))
     assert search().memory_bytes > 2.5 * alone.memory_bytes
     short = search()
-    limit = short.memory_bytes / 2**20 * 1.2
+    limit = short.memory_bytes / 2**20 * 1.02
     assert drive(short, Limits(memory_mib=limit)).reason == "memory"
     assert short.memory_bytes <= limit * 2**20
 
