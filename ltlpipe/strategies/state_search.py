@@ -44,6 +44,8 @@ def search_states(
     max_states : int, optional
         States that the search may enter, if not those of the question.
     """
+    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
@@ -52,6 +54,7 @@ def search_states(
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
+        yield from ready_expand_pointer(packed.expand)
         search = _new_search(question, trace.plan, product.problem(packed))
         answer = yield from _searched(question, search, packed, trace, limit)
         if answer.reason != OVERFLOW:

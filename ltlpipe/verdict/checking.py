@@ -441,10 +441,12 @@ def product_size(
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:
+    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.product_size import product_size_of
 
     product = yield from question.product(question.given, Trace(question.given))
     for packed in product.packings():
+        yield from ready_expand_pointer(packed.expand)
         size = yield from product_size_of(
             product.problem(packed), max_states=question.options.max_states
         )

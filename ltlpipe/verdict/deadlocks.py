@@ -95,6 +95,7 @@ def _job(
     system: System, trace: Trace, seed: int | None, max_states: int | None
 ) -> Job[tuple[str, str | None, Lasso | None]]:
     """Search for a deadlock; return verdict, reason and lasso."""
+    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.deadlocks import DeadlockSearch
     from ltlpipe.search.driver import OVERFLOW, advance
     from ltlpipe.search.problem import buffer_bytes, make_problem
@@ -105,6 +106,7 @@ def _job(
     table = universal()
     for packed in _packings(system, seed):
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
+        yield from ready_expand_pointer(packed.expand)
         search = DeadlockSearch(make_problem(packed, table))
         try:
             outcome = yield from timed(

@@ -30,7 +30,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc import turns
+from ltlpipe.search.scc import rabin_parallel, round_robin
 from ltlpipe.search.scc.restarts import useful_states
 from ltlpipe.systems.packing import pack
 from tests.driving import Limits, drive
@@ -190,7 +190,7 @@ def assert_agree(automaton, *, max_budget=None):
 
 def short_turns():
     """Passes of tela take turns of a few states, as they do on large products."""
-    return mock.patch.object(turns, "FIRST_TURN", 2)
+    return mock.patch.object(round_robin, "FIRST_TURN", 2)
 
 
 def assert_answers(name, automaton, expected, max_budget):
@@ -570,7 +570,7 @@ def test_passes_take_turns():
     search = SEARCHES["tela"]()(problem_of(automaton))
     assert drive(search, Limits()).status == Status.FOUND
     assert search.statistics()["passes"] == 2
-    assert search.registers[Reg.EXPANSIONS] < 2 * turns.FIRST_TURN
+    assert search.registers[Reg.EXPANSIONS] < 2 * round_robin.FIRST_TURN
     assert search.statistics()["reentered"] > 0
 
 
@@ -633,9 +633,33 @@ def test_parallel_pairs_keep_the_limits():
     alone = SEARCHES["rabin"]()(system_problem(automaton))
     assert search().memory_bytes > 2.5 * alone.memory_bytes
     short = search()
-    limit = short.memory_bytes / 2**20 * 1.2
+    limit = short.memory_bytes / 2**20 * 1.02
     assert drive(short, Limits(memory_mib=limit)).reason == "memory"
     assert short.memory_bytes <= limit * 2**20
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_workers_share_the_pairs(workers, monkeypatch):
+    """Never more threads than workers, one needs none; the cut search is the whole."""
+    threads = []
+    make = rabin_parallel.ThreadPoolExecutor
+
+    def noted(n_threads):
+        threads.append(n_threads)
+        return make(n_threads)
+
+    monkeypatch.setattr(rabin_parallel, "ThreadPoolExecutor", noted)
+    monkeypatch.setattr(rabin_parallel, "TURN", 500)
+    automaton = three_rings(5000)
+    runs = []
+    for budget in (None, 90):
+        problem = system_problem(automaton)
+        search = rabin_parallel.RabinParallel(problem, workers=workers)
+        assert drive(search, max_budget=budget).status == Status.FOUND
+        assert_run_of(automaton, search)
+        runs.append((search.statistics(), search.registers[Reg.VISITED]))
+    assert runs[0] == runs[1]
+    assert max(threads, default=0) == (min(workers, 3) if workers > 1 else 0)
 
 
 def test_a_cycle_that_is_not_accepting_is_not_reported():

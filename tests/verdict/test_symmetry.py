@@ -184,10 +184,9 @@ def test_a_lasso_is_not_cut_off(monkeypatch):
     """A violation that was found in time is one, whatever its run takes."""
     found = SymmetricRun.lasso
 
-    def late(run, *args):
-        limits = run.search.limits
-        run.search.limits = replace(limits, deadline=time.monotonic() - 1)
-        return found(run, *args)
+    def late(run, limits, *args):
+        past = replace(limits, deadline=time.monotonic() - 1)
+        return found(run, past, *args)
 
     monkeypatch.setattr(SymmetricRun, "lasso", late)
     assert check(client_server(3), "G !grant1", timeout=60).verdict == "violated"
@@ -288,16 +287,16 @@ def test_symmetry_is_looked_for_once(monkeypatch):
 
 def test_memory_for_the_tables_alone(monkeypatch):
     """Tables that exceed the limit are never made."""
-    from ltlpipe.verdict import symmetry
+    from ltlpipe.search.symmetric import tables
 
     made = []
-    make = symmetry.symbolic_product
+    make = tables.PowersetAutomaton
 
     def noted(*args, **options):
         made.append(make(*args, **options))
         return made[-1]
 
-    monkeypatch.setattr(symmetry, "symbolic_product", noted)
+    monkeypatch.setattr(tables, "PowersetAutomaton", noted)
     ring = [(s, f"step{s}", (s + 1) % 50) for s in range(50)]
     alike = [
         LTS.from_transitions([(s, f"{a}_{i}", d) for s, a, d in ring])

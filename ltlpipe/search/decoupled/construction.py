@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.search.decoupled.local_sets import LocalSets, set_of
 from ltlpipe.search.decoupled.tables import (
     WORD_BITS,
     Decoupled,
@@ -30,146 +30,27 @@ from ltlpipe.search.ticks import Ticks
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.monitors import Monitor, Move
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.lts import Network
 
-
-_BITS_PER_UNIT = 1 << 15
-"""Bits of a set that are united with others in about a microsecond."""
 
 _WORDS_PER_UNIT = 1 << 6
 """Words of a set that are written down in about a microsecond."""
 
 
-class _Component:
-    """The sets of one component, as integers whose bit k is its k-th local state.
-
-    Parameters
-    ----------
-    lts : LTS
-        The component.
-    states : int32[k]
-        Its local states, ascending.
-
-    Attributes
-    ----------
-    size, initial : int
-        Number of local states, and the initial one.
-    closure : list of int
-        What each local state reaches by internal transitions.
-    images : dict of str to dict of int to int
-        By global label, where each local state that has it gets to.
-    accepting, looping, references : int
-        See `Decoupled`.
-    """
-
-    def __init__(self, lts: LTS, states: np.ndarray) -> None:
-        self._lts = lts
-        self._index = {s: k for k, s in enumerate(states.tolist())}
-        self.size = len(states)
-        self.initial = self._index[lts.initial]
-        flags = lts.accepting
-        accepts = np.ones(self.size, dtype=np.bool_) if flags is None else flags[states]
-        self.accepting = self.references = bits_of(accepts)
-        self._accepting = np.flatnonzero(accepts).tolist()
-        self.looping = 0
-        self.closure: list[int] = []
-        self.images: dict[str, dict[int, int]] = {}
-
-    def tabulate(self, global_labels: frozenset[str], ticks: Ticks) -> Job[None]:
-        """Compute the sets.
-
-        Raises
-        ------
-        StoppedError
-            They would take more memory than is granted; they are not made.
-        """
-        index = self._index
-        internal: list[list[int]] = [[] for _ in index]
-        steps: dict[str, dict[int, list[int]]] = {}
-        for src, label, dst in self._lts.transitions():
-            if ticks.over():
-                yield ticks.progress
-            if src not in index:
-                continue
-            if label in global_labels:
-                targets = steps.setdefault(label, {})
-                targets.setdefault(index[src], []).append(index[dst])
-            else:
-                internal[index[src]].append(index[dst])
-        sccs = yield from _sccs(internal, ticks)
-        n_images = sum(map(len, steps.values()))
-        grant = yield ticks.progress
-        ticks.memory_bytes += self._bytes(len(sccs), n_images, len(steps))
-        if ticks.memory_bytes > grant.memory_bytes:
-            raise StoppedError(MEMORY)
-        yield from self._close(internal, sccs, ticks)
-        for label, targets in steps.items():
-            image = self.images[label] = {}
-            for src, dsts in targets.items():
-                image[src] = self._closed(dsts)
-                if ticks.over(len(dsts) * self._union_work):
-                    yield ticks.progress
-        self.accepting_closures = {k: self.closure[k] for k in self._accepting}
-        """What is reached from the accepting states: the image of an acceptor."""
-
-    @property
-    def _union_work(self) -> float:
-        """Units of work of a union of two sets."""
-        return 1 + self.size / _BITS_PER_UNIT
-
-    def _bytes(self, n_sccs: int, n_images: int, n_labels: int) -> int:
-        """Estimate the bytes of all sets, as integers and as words, and their places.
-
-        All states of an SCC have one closure.
-        """
-        n_words = -(-self.size // WORD_BITS)
-        sets = 2 * 8 * n_words * (n_sccs + n_images)
-        return sets + 2 * 8 * WORD_BITS * n_words * (n_labels + 1)
-
-    def _close(
-        self, internal: list[list[int]], sccs: list[list[int]], ticks: Ticks
-    ) -> Job[None]:
-        """Compute closures SCC by SCC, each after those that it leads to."""
-        self.closure = [0] * self.size
-        looping = np.zeros(self.size, dtype=np.bool_)
-        for scc in sccs:
-            if len(scc) == 1:
-                closed = 1 << scc[0]
-                looping[scc] = scc[0] in internal[scc[0]]
-            else:
-                inside = np.zeros(self.size, dtype=np.bool_)
-                inside[scc] = looping[scc] = True
-                closed = bits_of(inside)
-            for state in scc:
-                for dst in internal[state]:  # 0 as long as it is one of this SCC
-                    closed |= self.closure[dst]
-                if ticks.over(1 + len(internal[state]) * self._union_work):
-                    yield ticks.progress
-            for state in scc:
-                self.closure[state] = closed
-        self.looping = self.accepting & bits_of(looping)
-
-    def _closed(self, states: list[int]) -> int:
-        union = self.closure[states[0]]  # the same object, where there is one
-        for state in states[1:]:
-            union |= self.closure[state]
-        return union
-
-
 class _Watching:
-    """A monitor, as far as it is a component like `_Component`."""
+    """A monitor, as far as it is a component like `LocalSets`."""
 
     def __init__(self, monitor: Monitor) -> None:
         self.size = monitor.n_states
         self.initial = monitor.initial
         self.closure = [1 << k for k in range(monitor.n_states)]
-        self.accepting = _bits(monitor.resting)
+        self.accepting = set_of(monitor.resting)
         self.looping = 0
-        self.references = _bits(monitor.accepting)
+        self.references = set_of(monitor.accepting)
 
 
 def decouple(
@@ -205,10 +86,10 @@ def decouple(
     local = [reachable_states(c) for c in network.components]
     components = []
     for lts, states in zip(network.components, local, strict=True):
-        component = _Component(lts, states)
+        component = LocalSets(lts, states)
         yield from component.tabulate(names - lts.internal, ticks)
         components.append(component)
-    everyone: list[_Component | _Watching] = [*components]
+    everyone: list[LocalSets | _Watching] = [*components]
     if monitor is not None:
         everyone.append(_Watching(monitor))
         local.append(np.arange(monitor.n_states, dtype=np.int32))
@@ -282,7 +163,7 @@ def decouple(
     )
 
 
-def _refer_to_all(components: Sequence[_Component], monitor: Monitor) -> None:
+def _refer_to_all(components: Sequence[LocalSets], monitor: Monitor) -> None:
     """Let inner searches begin in every local state that the last acceptor allows."""
     held = monitor.acceptors[-1][0] if monitor.acceptors else ()
     for i, component in enumerate(components):
@@ -400,7 +281,7 @@ class _Parts:
     ) -> Job[tuple[int, int]]:
         """Store sources and images of a participant; return where they begin."""
         where = self.n_sources, len(self.image)
-        self.sources.append(self.places.words_of(p, _bits(images)))
+        self.sources.append(self.places.words_of(p, set_of(images)))
         self.n_sources += self.places.n_words[p]
         self.image += yield from self.sets.add(self.places, p, images, ticks)
         return where
@@ -409,54 +290,6 @@ class _Parts:
         self.component.append(p)
         self.first_source.append(where[0])
         self.first_image.append(where[1])
-
-
-def _sccs(successors: list[list[int]], ticks: Ticks) -> Job[list[list[int]]]:
-    """Return the SCCs of a graph, each after those that it leads to (Tarjan 1972)."""
-    n = len(successors)
-    lowlink = [-1] * n  # -1 unknown; n: its SCC is complete
-    place = [0] * n  # on the stack of states whose SCC is not complete
-    cursor = [0] * n
-    current: list[int] = []
-    sccs: list[list[int]] = []
-    for start in range(n):
-        path = [start] if lowlink[start] < 0 else []
-        while path:
-            if ticks.over():
-                yield ticks.progress
-            state = path[-1]
-            if lowlink[state] < 0:
-                lowlink[state] = place[state] = len(current)
-                current.append(state)
-            if cursor[state] < len(successors[state]):
-                dst = successors[state][cursor[state]]
-                if lowlink[dst] < 0:
-                    path.append(dst)  # and the transition is looked at again
-                    continue
-                lowlink[state] = min(lowlink[state], lowlink[dst])
-                cursor[state] += 1
-                continue
-            path.pop()
-            if lowlink[state] == place[state]:
-                scc = current[place[state] :]
-                del current[place[state] :]
-                sccs.append(scc)
-                for member in scc:
-                    lowlink[member] = n
-    return sccs
-
-
-def _bits(states: Iterable[int]) -> int:
-    """Return the integer with these bits."""
-    chosen = list(states)
-    flags = np.zeros(max(chosen, default=-1) + 1, dtype=np.bool_)
-    flags[chosen] = True
-    return bits_of(flags)
-
-
-def bits_of(flags: np.ndarray) -> int:
-    """Return the integer whose bit k is the k-th of bool[n]."""
-    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def _ints(values: list[int]) -> np.ndarray:
