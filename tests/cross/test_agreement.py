@@ -17,6 +17,7 @@ from ltlpipe import LtlpipeWarning, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
+from tests.conducting import ALONE, BY_NAME, all_playing
 from tests.oracles import (
     accepting_run_exists,
     intersection_verdict,
@@ -50,7 +51,7 @@ def configurations():
 
 
 def assert_answers(network, expected, judge, *, deadlock="ignore", **question):
-    """Every search comes to the verdict; `judge` looks at the lassos.
+    """Each search and each strategy answers alike; `judge` looks at the lassos.
 
     The searches for weak and terminal automata may decline, and those that take
     one mark on states may if the automaton was to be generalised.
@@ -65,8 +66,21 @@ def assert_answers(network, expected, judge, *, deadlock="ignore", **question):
         assert verdict.verdict == expected, (name, acceptance)
         if expected == "violated":
             assert judge(verdict.lasso), (name, acceptance)
-    chosen = ask(network, deadlock=deadlock, **question)
-    assert chosen.verdict == expected
+    for name, way in ALONE.items():
+        try:
+            verdict = ask(network, deadlock=deadlock, **question | way)
+        except UnsupportedError:
+            assert name in BY_NAME, name
+            continue
+        assert (verdict.verdict, verdict.plan.strategy) == (expected, name)
+        if expected == "violated":
+            assert judge(verdict.lasso), name
+    assert ask(network, deadlock=deadlock, **question).verdict == expected
+    with all_playing():
+        together = ask(network, deadlock=deadlock, **question)
+    assert together.verdict == expected, together.plan.tried
+    if expected == "violated":
+        assert judge(together.lasso), together.plan.tried
     bits = ask(network, deadlock=deadlock, bitstate=0.01, **question)
     assert bits.verdict in (expected, "unknown")
     assert bits.verdict == "violated" or bits.reason == "bitstate"

@@ -7,10 +7,10 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ltlpipe.verdict.model_task import bound_propositions
 
 from ltlpipe import check
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from ltlpipe.verdict.model_task import bound_propositions
 
 from ltlpipe import check
+from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.systems.dve.model import DveModel
 from tests.cross.test_models import (

@@ -25,8 +25,6 @@ from ltlpipe.question.property import Property
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import Grant, Limits, StoppedError, run
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Limits as DriverLimits
-from ltlpipe.search.driver import drive
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.strategies.instant_search import (
@@ -54,6 +52,7 @@ from tests.cross.test_models import (
     random_formula,
     spot_verdict,
 )
+from tests.driving import drive
 from tests.oracles import (
     accepting_run_exists,
     accepts,
@@ -336,7 +335,7 @@ def kernel_finds(system, names, table, *, stutter=False, fairness=None):
     letters = letters_of(system, names)
     packed = pack(system, letters, extra_values=table.n_states)
     problem = make_problem(packed, table, stutter=stutter, fairness=fairness)
-    outcome = drive(SEARCHES["tela"]()(problem), DriverLimits())
+    outcome = drive(SEARCHES["tela"]()(problem))
     return outcome.status == Status.FOUND
 
 

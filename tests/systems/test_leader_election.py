@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe import LTS, Network, _errors, check
+from ltlpipe import LTS, Network, check
 from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.runtime import errors as _errors
 from ltlpipe.systems import leader_election as module
 from ltlpipe.systems.leader_election import leader_election
 from tests.oracles import compose, spot_verdict

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check, livelock
-from ltlpipe.question.fairness import check_fairness, fair_sets
+from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.options import Options
+from ltlpipe.verdict.fair_replay import check_fairness
 from ltlpipe.verdict.replay import ReplayError
 from ltlpipe.verdict.verdict import Lasso
 from tests.oracles import actions_of_components

@@ -1,27 +1,32 @@
-"""What the plan makes of symmetry, and constraints on the property's side."""
+"""What the strategy makes of symmetry, and constraints on the property's side."""
 
 from __future__ import annotations
 
 import pickle
 import random
-import time
 import weakref
-from dataclasses import replace
 
 import pytest
 import spot
-from ltlpipe.verdict.preparing import Preparation
-from ltlpipe.verdict.symmetry import SymmetricRun
 
 from ltlpipe import UnsupportedError, check
+from ltlpipe.logic.formulas import parse
+from ltlpipe.question.answer import FOUND
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
 from ltlpipe.reduction.symmetry import detection
 from ltlpipe.reduction.symmetry.detection import find_symmetry
 from ltlpipe.runtime import memory as memory_limits
-from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.jobs import Progress, run
+from ltlpipe.search.powerset.runs import SetRuns
+from ltlpipe.search.symmetric import tables
+from ltlpipe.strategies import explicit, symmetry
+from ltlpipe.strategies.symmetry import symmetry_of
 from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.verdict import attempts, task
+from ltlpipe.verdict.checking import question_of
+from ltlpipe.verdict.portfolio import Portfolio
 from tests.search.symmetric.networks import personal_formula, random_symmetric
 
 RING = philosophers(5)
@@ -30,10 +35,11 @@ SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"
 
 def test_the_plan_uses_what_it_finds():
     """Four clients: their symmetry is used, and named."""
-    verdict = check(client_server(4), SERVED_ALONE)
+    verdict = check(client_server(4), SERVED_ALONE, reduce="symmetry")
 
-    plain = check(client_server(4), SERVED_ALONE, reduce="none")
+    plain = check(client_server(4), SERVED_ALONE, reduce="none", emptiness="couvreur99")
     assert (verdict.verdict, plain.verdict) == ("holds", "holds")
+    assert verdict.plan.strategy == "symmetry"
     assert verdict.plan.emptiness == "aec-closed"
     assert "symmetry" in verdict.plan.reductions
     assert any("client1, client2, client3" in why for why in verdict.plan.reasons)
@@ -57,7 +63,8 @@ def test_two_are_not_worth_it_unless_asked_for():
     """Classes of two are found on request only."""
     two = client_server(2)
 
-    assert "symmetry" not in check(two, "G !grant1", lasso=False).plan.reductions
+    assert run(symmetry_of(two, Options())) is None
+    assert run(symmetry_of(two, Options(reduce="symmetry"))) is not None
     asked = check(two, "G !grant1", reduce="symmetry")
     assert "symmetry" in asked.plan.reductions
 
@@ -119,39 +126,15 @@ def test_limits_end_a_search_of_sets():
     assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
 
 
-def test_other_ways_come_before_many_sets(monkeypatch):
-    """Eight clients of which nearly nothing is seen: components have it sooner."""
-    monkeypatch.setattr(task, "SHORT_SECONDS", 600.0)  # kernels may have to be compiled
+def test_many_sets_trap_nobody():
+    """Eight clients of which nearly nothing is seen: others have it sooner."""
     verdict = check(client_server(8), "!grant1 W request1")
 
     assert verdict.verdict == "holds"
-    assert "components" in verdict.plan.reductions
-    assert "symmetry" not in verdict.plan.reductions
-    assert any("10,000 sets of states did not tell" in w for w in verdict.plan.reasons)
+    assert verdict.plan.strategy == "components"
     assert verdict.stats.states < 100
     insisted = check(client_server(8), "!grant1 W request1", reduce="symmetry")
     assert (insisted.verdict, insisted.plan.reductions) == ("holds", ("symmetry",))
-
-
-@pytest.mark.parametrize(
-    ("formula", "expected"),
-    [(SERVED_ALONE, "holds"), ("!(GF commit1 & GF abort2)", "violated")],
-)
-def test_a_search_of_sets_goes_on_where_nothing_else_tells(
-    monkeypatch, formula, expected
-):
-    """What it has visited before the others were tried is not visited again."""
-    whole = check(client_server(4), formula, reduce="symmetry")
-    for name in ("FEW_SETS", "SHORTEST", "SHORT_STATES", "SOME_STATES"):
-        monkeypatch.setattr(attempts, name, 25)
-    monkeypatch.setattr(task, "FEW_SETS", 25)
-    resumed = check(client_server(4), formula)
-
-    assert resumed.verdict == whole.verdict == expected
-    assert resumed.plan.reductions == ("symmetry",)
-    assert resumed.plan.reasons == whole.plan.reasons
-    assert resumed.stats.states == whole.stats.states > 25
-    assert resumed.stats.automaton_states == whole.stats.automaton_states
 
 
 def broadcast(n):
@@ -174,22 +157,25 @@ def broadcast(n):
 @pytest.mark.parametrize("n", [4, 12])
 def test_a_lasso_through_a_broadcast(n):
     """10^12 states have a reset as their last step: those of a set are few."""
-    verdict = check(broadcast(n), "G !reset", timeout=60)
+    verdict = check(broadcast(n), "G !reset", timeout=60, reduce="symmetry")
     assert verdict.verdict == "violated"
     assert "symmetry" in verdict.plan.reductions
     assert verdict.lasso.prefix.count("reset") + verdict.lasso.cycle.count("reset")
 
 
-def test_a_lasso_is_not_cut_off(monkeypatch):
-    """A violation that was found in time is one, whatever its run takes."""
-    found = SymmetricRun.lasso
+def test_a_violation_is_never_lost(monkeypatch):
+    """One that was found in time is one, whatever its run takes."""
 
-    def late(run, limits, *args):
-        past = replace(limits, deadline=time.monotonic() - 1)
-        return found(run, past, *args)
+    def endless(_):
+        while True:
+            yield Progress("extracting", work=1000)
 
-    monkeypatch.setattr(SymmetricRun, "lasso", late)
-    assert check(client_server(3), "G !grant1", timeout=60).verdict == "violated"
+    monkeypatch.setattr(SetRuns, "accepting", endless)
+    asked = {"reduce": "symmetry", "timeout": 3}
+    verdict = check(client_server(3), "G !grant1", **asked)
+    assert (verdict.verdict, verdict.reason) == ("violated", "lasso-limit")
+    assert verdict.lasso is None
+    assert verdict.plan.strategy == "symmetry"
 
 
 def remembering(n_locks):
@@ -217,42 +203,13 @@ def test_symmetry_that_cannot_be_used_is_no_error():
     network = remembering(36)
     with pytest.raises(UnsupportedError, match="colours"):
         check(network, "G !go1", reduce="symmetry")
-    verdict = check(network, "G !go1")
-    assert verdict.verdict == "violated"
-    assert "symmetry" not in verdict.plan.reductions
-
-
-@pytest.mark.parametrize(
-    "error",
-    [UnsupportedError("no"), StoppedError("memory"), StoppedError("timeout")],
-    ids=repr,
-)
-def test_what_ends_an_attempt_beside_does_not_end_the_search(monkeypatch, error):
-    """Sets of states are gone on with."""
-
-    def refuse(*_):
-        raise error
-
-    monkeypatch.setattr(task, "FEW_SETS", 25)
-    monkeypatch.setattr(Preparation, "prepare", refuse)
-    verdict = check(client_server(3), SERVED_ALONE, timeout=600)
-    assert (verdict.verdict, verdict.plan.reductions) == ("holds", ("symmetry",))
-
-
-def test_attempts_beside_are_short(monkeypatch):
-    """They have two seconds, or as many as the sets have had."""
-    seen = []
-
-    def noted(_preparation, _actions, attempt, _interrupt):
-        seen.append(attempt.limits.deadline - time.monotonic())
-        raise StoppedError("timeout")
-
-    monkeypatch.setattr(task, "FEW_SETS", 25)
-    monkeypatch.setattr(task, "SHORT_SECONDS", 100.0)
-    monkeypatch.setattr(Preparation, "prepare", noted)
-    assert check(client_server(3), SERVED_ALONE).verdict == "holds"
-    assert seen
-    assert max(seen) <= 100
+    asked = Property(parse("G !go1"))
+    portfolio = Portfolio(question_of(network, asked, Options()), [symmetry, explicit])
+    assert run(portfolio.job()).kind == FOUND
+    assert [(t.strategy, t.outcome) for t in portfolio.tried()] == [
+        ("symmetry", "dropped out"),
+        ("explicit", "answered"),
+    ]
 
 
 def test_a_network_is_not_kept_by_its_symmetry():
@@ -260,7 +217,7 @@ def test_a_network_is_not_kept_by_its_symmetry():
     network = client_server(4)
     check(network, "G !grant1", reduce="none")  # knows its actions by now
     size = len(pickle.dumps(network))
-    check(network, "G !grant1")
+    check(network, "G !grant1", reduce="symmetry")
     assert len(pickle.dumps(network)) == size
     gone = weakref.ref(network)
     del network
@@ -277,26 +234,26 @@ def test_symmetry_is_looked_for_once(monkeypatch):
 
     monkeypatch.setattr(detection, "find_symmetry", noted)
     network = client_server(3)
+    for _ in range(3):
+        run(symmetry_of(network, Options()))
     for formula in ("G !grant1", "GF grant2", "F commit1"):
-        check(network, formula)
-    check(network, "G !grant1", reduce="symmetry")
+        check(network, formula, reduce="symmetry")
     assert looked_for == [3, 2]
-    check(client_server(3), "G !grant1")
+    run(symmetry_of(client_server(3), Options()))
     assert looked_for == [3, 2, 3]
 
 
 def test_memory_for_the_tables_alone(monkeypatch):
     """Tables that exceed the limit are never made."""
-    from ltlpipe.search.symmetric import tables
-
     made = []
-    make = tables.PowersetAutomaton
+    make = tables.symbolic_product
 
     def noted(*args, **options):
-        made.append(make(*args, **options))
-        return made[-1]
+        automaton = yield from make(*args, **options)
+        made.append(automaton)
+        return automaton
 
-    monkeypatch.setattr(tables, "PowersetAutomaton", noted)
+    monkeypatch.setattr(tables, "symbolic_product", noted)
     ring = [(s, f"step{s}", (s + 1) % 50) for s in range(50)]
     alike = [
         LTS.from_transitions([(s, f"{a}_{i}", d) for s, a, d in ring])
@@ -318,7 +275,7 @@ def test_memory_for_the_tables_alone(monkeypatch):
 
 
 def test_memory_of_a_run():
-    """What its extraction takes counts; the verdict is unknown without it."""
+    """What its extraction takes counts; without it there is no lasso."""
     ask = {"formula": "F grant1", "emptiness": "iec"}
     network = client_server(5)
     searched = check(network, lasso=False, **ask).stats.memory_mib
@@ -329,8 +286,8 @@ def test_memory_of_a_run():
     assert (enough.verdict, enough.stats.memory_mib) == ("violated", needed)
     for memory in (searched, needed - 1 / (1 << 20)):
         verdict = check(network, memory=memory, **ask)
-        assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
-        assert verdict.stats.memory_mib == searched
+        assert (verdict.verdict, verdict.reason) == ("violated", "lasso-limit")
+        assert verdict.lasso is None
     assert check(network, memory=searched, lasso=False, **ask).verdict == "violated"
 
 
@@ -344,7 +301,18 @@ def test_a_run_that_is_too_long(monkeypatch):
     assert check(network, "G !grant1", emptiness="iec").verdict == "violated"
     monkeypatch.setattr(memory_limits, "MAX_STEPS", steps - 1)
     verdict = check(network, "G !grant1", emptiness="iec")
-    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+    assert (verdict.verdict, verdict.reason) == ("violated", "lasso-limit")
+    assert verdict.lasso is None
+
+
+WAYS = [
+    {},
+    {"reduce": "none"},
+    {"reduce": "none", "emptiness": "couvreur99"},
+    {"reduce": "symmetry"},
+    {"emptiness": "iec", "reduce": "symmetry"},
+]
+"""All strategies together, `instant`, `explicit`, and sets of states."""
 
 
 def assert_constrained(seed):
@@ -355,7 +323,7 @@ def assert_constrained(seed):
     constraint = spot.translate(rule)
 
     expected = check(network, f"({rule}) -> ({formula})", reduce="none").verdict
-    for options in ({}, {"reduce": "none"}, {"emptiness": "iec", "reduce": "symmetry"}):
+    for options in WAYS:
         verdict = check(network, formula, constraint=constraint, **options)
         assert verdict.verdict == expected, (seed, options)
         assert verdict.formula == formula
@@ -379,8 +347,9 @@ def test_constraints_are_premises_thousandfold(first):
 def test_a_constraint_leaves_the_system_its_symmetry():
     """A component that gives one client a turn takes the others their symmetry."""
     rule = spot.translate("!grant2 W grant1")
-    verdict = check(client_server(4), "!grant2 W request1", constraint=rule)
-    free = check(client_server(4), "!grant2 W request1")
+    asked = {"formula": "!grant2 W request1", "reduce": "symmetry"}
+    verdict = check(client_server(4), constraint=rule, **asked)
+    free = check(client_server(4), **asked)
 
     assert (verdict.verdict, free.verdict) == ("holds", "violated")
     assert any("client1, client2, client3" in why for why in verdict.plan.reasons)
@@ -389,9 +358,9 @@ def test_a_constraint_leaves_the_system_its_symmetry():
         [(0, "grant1", 1), (1, "grant1", 1), (1, "grant2", 1)], name="turns"
     )
     guarded = Network([*client_server(4).components, turns])
-    composed = check(guarded, "!grant2 W request1")
-    assert composed.verdict == "holds"
-    assert "symmetry" not in composed.plan.reductions
+    assert check(guarded, "!grant2 W request1").verdict == "holds"
+    found = run(symmetry_of(guarded, Options()))
+    assert found is None
 
 
 def test_constraints_and_other_questions():

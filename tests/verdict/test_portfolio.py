@@ -1,0 +1,560 @@
+"""The portfolio: who takes turns, and how long, changes no verdict; nobody traps it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.cases import CASES, large_component, linear
+from ltlpipe import UnsupportedError, check
+from ltlpipe.logic.formulas import parse
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
+from ltlpipe.strategies import explicit, instant
+from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.client_server import client_server
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.verdict import portfolio as conducting
+from ltlpipe.verdict.checking import question_of
+from ltlpipe.verdict.judgement import judged
+from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
+from tests.conducting import searching_at_once, turns
+from tests.cross.test_agreement import ask, visible_word
+from tests.cross.test_models import net_atoms, random_formula
+from tests.oracles import satisfies, spot_verdict
+from tests.strategies import formulas, networks, petri_nets
+
+SMALL = networks(max_components=4, max_states=4, internal=["d"])
+RING = Network(
+    [
+        LTS.from_transitions([(0, "a", 1), (1, "b", 0)]),
+        LTS.from_transitions([(0, "b", 1), (1, "c", 0)]),
+    ]
+)
+BOTH = st.sampled_from([instant.MOST_STATES, 1])
+"""How many states `instant` searches: enough; or too few, so that the others play."""
+
+
+def driven(job, grants):
+    """Return what a job returns that is given these grants."""
+    try:
+        progress = next(job)
+        while True:
+            if progress.waits:
+                wait(progress.waits, 1.0)
+            progress = job.send(next(grants))
+    except StopIteration as end:
+        return end.value
+    finally:
+        job.close()
+
+
+def unbounded():
+    """Grants of a question that is alone."""
+    return itertools.repeat(Grant())
+
+
+def small_grants(seed):
+    """Grants of some units of work, now and then of many."""
+    rng = random.Random(seed)
+    while True:
+        yield Grant(work=rng.choice([1, 7, 100, 3000, 10**6]) * rng.random())
+
+
+def outcome(system, formula, grants, options=None, strategies=STRATEGIES):
+    """Everything that does not depend on the clock: who answered, and what."""
+    question = question_of(system, Property(formula), options or Options())
+    portfolio = Portfolio(question, strategies)
+    try:
+        answer = driven(portfolio.job(), grants)
+        if answer.run is not None:
+            run(judged(question, answer.run))  # it is replayed
+    finally:
+        question.close()
+    trace = portfolio.trace()
+    steps = None
+    if answer.run is not None:
+        steps = answer.run.actions.tolist(), answer.run.length
+    stats = trace.stats
+    return (
+        answer.kind,
+        answer.reason,
+        steps,
+        trace.plan,
+        [(tried.strategy, tried.outcome) for tried in portfolio.tried()],
+        (stats.states, stats.transitions, stats.max_depth, stats.automaton_states),
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    """Compile what the strategies need: who waits for kernels loses its turn."""
+    for reduce in ("none", "ample", "components", "decoupled"):
+        for formula in ("G(a -> F b)", "G !c"):
+            ask(RING, formula=formula, reduce=reduce, seed=1)
+            ask(RING, formula=formula, reduce=reduce, seed=1, acceptance="ba")
+
+
+# How much work is granted changes nothing
+
+
+def assert_grants_do_not_matter(system, formula, seed, most_states):
+    with searching_at_once(most_states):
+        expected = outcome(system, formula, unbounded())
+        assert outcome(system, formula, small_grants(seed)) == expected
+    event(f"{expected[0]} by {expected[3].strategy}")
+
+
+@given(SMALL, formulas(), st.integers(0, 10**6), BOTH)
+@settings(max_examples=150)
+def test_grants_do_not_matter(network, formula, seed, most_states):
+    """Verdict, lasso and counts are those of a question that is never interrupted."""
+    assert_grants_do_not_matter(network, parse(formula), seed, most_states)
+
+
+@pytest.mark.slow
+@given(SMALL, formulas(max_leaves=10), st.integers(0, 10**6), BOTH)
+@settings(max_examples=3000)
+def test_grants_do_not_matter_by_the_thousand(network, formula, seed, most_states):
+    """The same, more often."""
+    assert_grants_do_not_matter(network, parse(formula), seed, most_states)
+
+
+def random_question(net, seed):
+    """A formula about a Petri net."""
+    rng = random.Random(seed)
+    return parse(random_formula(rng, net_atoms(rng, net)))
+
+
+@given(petri_nets(), st.integers(0, 10**6), BOTH)
+@settings(max_examples=50)
+def test_grants_do_not_matter_to_models(net, seed, most_states):
+    """Of state-based models, too."""
+    formula = random_question(net, seed)
+    assert_grants_do_not_matter(net, formula, seed, most_states)
+
+
+# Nor does how long turns are
+
+
+TURNS = st.tuples(
+    st.sampled_from([1.0, 30.0, 1000.0, FIRST_TURN]),
+    st.sampled_from([1.05, 1.6, 10.0]),
+    st.sampled_from([50.0, 2000.0, 2e6]),
+)
+
+
+def assert_turns_do_not_matter(network, formula, lengths, most_states, **options):
+    expected = spot_verdict(network, formula.spot, stutter=False)
+    with turns(*lengths), searching_at_once(most_states):
+        verdict = ask(network, formula=formula, **options)
+    assert verdict.verdict == expected, verdict.plan.tried
+    event(f"{expected} by {verdict.plan.strategy}")
+    if expected == "violated":
+        assert not satisfies(formula.spot, *visible_word(network, verdict.lasso))
+
+
+@given(SMALL, formulas(), TURNS, BOTH)
+@settings(max_examples=250)
+def test_turns_do_not_matter(network, formula, lengths, most_states):
+    """Whoever answers, it is Spot's verdict, and lassos violate the formula."""
+    assert_turns_do_not_matter(network, parse(formula), lengths, most_states)
+
+
+@pytest.mark.slow
+@given(SMALL, formulas(max_leaves=10), TURNS, BOTH)
+@settings(max_examples=5000)
+def test_turns_do_not_matter_by_the_thousand(network, formula, lengths, most_states):
+    """The same, more often."""
+    assert_turns_do_not_matter(network, parse(formula), lengths, most_states)
+
+
+@pytest.mark.parametrize("first", [1.0, 300.0])
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [("G(grant1 -> (!grant2 W release1))", None), ("G !commit2", "violated")],
+)
+def test_turns_do_not_matter_to_larger_systems(formula, expected, first):
+    """All strategies begin, and some are set aside."""
+    system = client_server(4)
+    expected = expected or check(system, formula, reduce="none", seed=1).verdict
+    with turns(first, 1.3, 5000.0), searching_at_once(1):
+        verdict = check(system, formula)
+    assert verdict.verdict == expected
+    assert sum(t.outcome != "not tried" for t in verdict.plan.tried) >= MOST_OPEN
+
+
+# Strategies that fail, or never end
+
+
+class Played:
+    """A strategy that does what a test tells it."""
+
+    supersedes = None
+
+    def __init__(self, name, play, *, named=False):
+        self.name, self._play, self._named = name, play, named
+        self.begun = self.pieces = 0
+        self.work = 0.0
+        self.closed = 0
+
+    def is_named(self, _):
+        return self._named
+
+    def obstacle(self, _):
+        return None
+
+    def job(self, question, trace):
+        self.begun += 1
+        played = self._play(question, trace)
+        grant = None
+        try:
+            while True:
+                progress = next(played) if grant is None else played.send(grant)
+                self.pieces += 1
+                self.work += progress.work
+                grant = yield progress
+        except StopIteration as end:
+            return end.value
+        finally:
+            self.closed += 1
+
+
+def raising(error, pieces=3):
+    """Some work, then an error."""
+
+    def play(_question, _trace):
+        for _ in range(pieces):
+            yield Progress("searching", work=10.0)
+        raise error
+
+    return play
+
+
+def endless(_question, _trace):
+    while True:
+        yield Progress("searching", work=1000.0)
+
+
+def answering(pieces, work=1000.0, kind=EMPTY):
+    """That many pieces of work, then an answer."""
+
+    def play(_question, _trace):
+        for _ in range(pieces):
+            yield Progress("searching", work=work)
+        return Answer(kind)
+
+    return play
+
+
+def asked(*strategies, formula="G !a", **options):
+    """A portfolio of these strategies."""
+    question = question_of(RING, Property(parse(formula)), Options(**options))
+    return Portfolio(question, strategies)
+
+
+def outcomes(portfolio):
+    return [(tried.strategy, tried.outcome) for tried in portfolio.tried()]
+
+
+ERRORS = [
+    UnsupportedError("too large"),
+    NotApplicableError("too odd"),
+    StoppedError("memory"),
+    StoppedError("max-states"),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("pieces", [0, 3])
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_one_that_fails_takes_nothing_with_it(error, pieces):
+    """Another answers."""
+    failing = Played("failing", raising(error, pieces))
+    portfolio = asked(failing, explicit)
+    assert run(portfolio.job()).kind == FOUND
+    assert outcomes(portfolio) == [("failing", "dropped out"), ("explicit", "answered")]
+    assert failing.begun == failing.closed == 1
+    assert portfolio.trace().plan.strategy == "explicit"
+
+
+@pytest.mark.parametrize("name", ["ample", "symmetry", "decoupled", "components"])
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_a_real_one_that_fails(name, error, monkeypatch):
+    """The strategies of the package drop out in the same way."""
+    strategy = next(s for s in STRATEGIES if s.name == name)
+    monkeypatch.setattr(strategy, "job", Played(name, raising(error)).job)
+    monkeypatch.setattr(strategy, "obstacle", lambda _: None)
+    portfolio = asked(strategy, explicit)
+    assert run(portfolio.job()).kind == FOUND
+    assert outcomes(portfolio)[0] == (name, "dropped out")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(MemoryError(), "memory"), (StoppedError("max-states"), "max-states")],
+)
+def test_where_all_fail_the_limit_is_said(error, reason):
+    portfolio = asked(*(Played(f"s{k}", raising(error)) for k in range(5)))
+    answer = run(portfolio.job())
+    assert (answer.kind, answer.reason) == (INCONCLUSIVE, reason)
+
+
+def test_where_none_can_be_used_the_error_is_said():
+    failing = Played("failing", raising(NotApplicableError("too odd")))
+    large = Played("large", raising(UnsupportedError("tables too large")))
+    with pytest.raises(UnsupportedError, match="tables too large"):
+        run(asked(failing, large).job())
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (UnsupportedError("tables too large"), "tables too large"),
+        (NotApplicableError("it is odd"), "failing cannot be used: it is odd"),
+    ],
+)
+def test_one_that_is_asked_for_by_name_must_not_fail(error, message):
+    """The user learns why; nobody else answers instead."""
+    failing = Played("failing", raising(error), named=True)
+    with pytest.raises(UnsupportedError, match=message):
+        run(asked(failing, Played("other", endless)).job())
+
+
+@pytest.mark.parametrize("n", [1, 2, MOST_OPEN, MOST_OPEN + 2])
+def test_one_that_never_ends_is_no_trap(n):
+    """However many do: what comes after them gets its chance."""
+    others = [Played(f"endless{k}", endless) for k in range(n)]
+    last = Played("last", answering(500))
+    portfolio = asked(*others, last)
+    assert run(portfolio.job()).kind == EMPTY
+    assert portfolio.trace().plan.strategy == "last"
+    assert all(played.closed == played.begun for played in others)
+    # It is not waited for longer than others have had, by a factor.
+    spent = sum(played.work for played in others)
+    assert spent < 8 * n * max(last.work, conducting.PATIENCE)
+
+
+def test_a_found_violation_keeps_its_turn():
+    """Its run is extracted, while others wait; and it is never lost."""
+
+    def finding(_question, trace):
+        yield Progress("searching", work=10.0)
+        trace.has_found = True
+        for _ in range(1000):
+            yield Progress("extracting", work=1000.0)
+        raise StoppedError("memory")
+
+    other = Played("other", endless)
+    portfolio = asked(Played("finding", finding), other)
+    answer = run(portfolio.job())
+    assert (answer.kind, answer.reason, answer.run) == (FOUND, "memory", None)
+    assert portfolio.has_found
+    assert other.pieces == 0
+
+
+# What waits keeps its work
+
+
+def test_what_waits_keeps_its_work():
+    """Each is begun once, and no piece is done twice."""
+    sizes = {"a": 2000, "b": 1500, "c": 1800}
+    played = [Played(name, answering(size)) for name, size in sizes.items()]
+    portfolio = asked(*played)
+    assert run(portfolio.job()).kind == EMPTY
+    assert [p.begun for p in played] == [1, 1, 1]
+    assert portfolio.trace().plan.strategy == "b"
+    assert played[1].pieces == 1500
+    # The others have done about as much, give or take a turn.
+    for other in (played[0], played[2]):
+        assert 1500 / (1 + conducting.GROWTH) ** 2 < other.pieces <= 2000
+
+
+def test_turns_become_longer():
+    """There are few changes, however long it takes."""
+    order = []
+
+    def noting(name):
+        def play(_question, _trace):
+            for _ in range(5000):
+                order.append(name)
+                yield Progress("searching", work=1000.0)
+            return Answer(EMPTY)
+
+        return play
+
+    run(asked(*(Played(name, noting(name)) for name in "ab")).job())
+    lengths = [len(list(group)) for _, group in itertools.groupby(order)]
+    assert lengths[0] == FIRST_TURN / 1000
+    assert len(lengths) < 30
+    assert all(b >= a for a, b in itertools.pairwise(lengths[:-1]))
+
+
+# Memory
+
+
+def growing(most, step=10.0, kind=EMPTY):
+    """A strategy that holds more and more, up to `most`, and then answers."""
+
+    def play(_question, _trace):
+        held = 0.0
+        while held < most:
+            held += step
+            grant = yield Progress("searching", work=50_000.0, memory_bytes=held)
+            if held > grant.memory_bytes:
+                raise StoppedError("memory")
+        return Answer(kind)
+
+    return play
+
+
+def test_at_the_limit_the_largest_is_set_aside():
+    """The other has what that held; what was set aside begins again, alone."""
+    small = Played("small", growing(60, kind=INCONCLUSIVE))
+    large = Played("large", growing(90, step=30))
+    portfolio = asked(small, large)
+    limits = Limits(memory_mib=100 / (1 << 20))
+    assert run(portfolio.job(), limits).kind == EMPTY
+    assert outcomes(portfolio) == [
+        ("large", "set aside"),
+        ("small", "dropped out"),
+        ("large", "answered"),
+    ]
+    assert large.begun == large.closed == 2
+
+
+def test_what_runs_out_of_its_share_begins_again():
+    """A quarter is its own; for more it has to be alone."""
+    first = Played("first", growing(90))
+    others = [Played(f"s{k}", raising(NotApplicableError("no"), 50)) for k in range(2)]
+    portfolio = asked(first, *others)
+    assert run(portfolio.job(), Limits(memory_mib=100 / (1 << 20))).kind == EMPTY
+    assert portfolio.trace().plan.strategy == "first"
+
+
+def test_alone_it_may_hold_all():
+    """More than all is too much."""
+    limits = Limits(memory_mib=100 / (1 << 20))
+    assert run(asked(Played("one", growing(100))).job(), limits).kind == EMPTY
+    answer = run(asked(Played("one", growing(110))).job(), limits)
+    assert (answer.kind, answer.reason) == (INCONCLUSIVE, "memory")
+
+
+def test_shares_are_kept():
+    """Several together never hold more than the limit, and none less than a quarter."""
+    held, granted = {}, []
+
+    def noting(name, most):
+        def play(_question, _trace):
+            for size in range(10, most, 10):
+                held[name] = float(size)
+                grant = yield Progress("searching", 50_000.0, held[name])
+                granted.append(grant.memory_bytes)
+                if size > grant.memory_bytes:
+                    break
+            held[name] = 0.0
+            raise StoppedError("memory")
+
+        return play
+
+    names = "abcde"
+    seen = []
+    strategies = [Played(name, noting(name, 130)) for name in names]
+    answer = run(
+        asked(*strategies).job(),
+        Limits(memory_mib=120 / (1 << 20)),
+        observer=lambda progress: seen.append(progress.memory_bytes),
+    )
+    assert (answer.kind, answer.reason) == (INCONCLUSIVE, "memory")
+    assert max(seen) <= 120
+    assert min(granted) >= 120 / (MOST_OPEN + 1)
+    assert max(granted) == 120
+
+
+@pytest.mark.parametrize("memory", [0.5, 1.0, 2.0, 8.0])
+def test_memory_of_real_strategies(memory):
+    """What is held stays below the limit; little memory never makes a wrong verdict."""
+    with turns(300.0, 1.3, 5000.0):
+        verdict = check(philosophers(7), "GF eat0 -> GF eat1", memory=memory)
+    assert verdict.verdict in ("violated", "unknown")
+    assert verdict.stats.memory_mib <= memory
+    if verdict.verdict == "unknown":
+        assert verdict.reason == "memory"
+
+
+# The same each time
+
+
+def told(verdict):
+    """What must be the same each time."""
+    lasso = verdict.lasso and (verdict.lasso.prefix, verdict.lasso.cycle)
+    stats = verdict.stats
+    counts = stats.states, stats.transitions, stats.max_depth
+    tried = [(t.strategy, t.outcome, t.reason) for t in verdict.plan.tried]
+    return verdict.verdict, verdict.plan, tried, lasso, counts
+
+
+QUESTIONS = [
+    (philosophers(4), "GF eat0 -> GF eat1"),
+    (client_server(5), "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"),
+    (client_server(6), "!(GF commit1 & GF abort2)"),
+    (linear(3000).system, linear(3000).formula),
+]
+
+
+@contextmanager
+def busy_core():
+    """Let another process burn a core."""
+    burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        burning.kill()
+        burning.wait()
+
+
+@pytest.mark.parametrize(("system", "formula"), QUESTIONS, ids=lambda q: str(q)[:20])
+def test_the_same_each_time(system, formula):
+    """Plan, lasso and counts are the same, and on a busy machine, too."""
+    check(system, formula)  # whatever has to be compiled is
+    expected = told(check(system, formula))
+    assert told(check(system, formula)) == expected
+    with busy_core():
+        assert told(check(system, formula)) == expected
+
+
+# Questions on which one way is good and the others are not
+
+
+@pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
+def test_good_ways_are_found(make):
+    """Each has a verdict within seconds; compiling is not counted."""
+    case = make()
+    asked = {"formula": case.formula} if case.formula else {"empty": True}
+    verdict = check(case.system, timeout=60, **asked)
+    assert verdict.verdict == case.verdict, verdict.plan.tried
+
+
+@pytest.mark.slow
+def test_a_large_component_ends_in_time():
+    """Its reduction takes long, in steps that are short."""
+    case = large_component()
+    verdict = check(case.system, case.formula, reduce="components", timeout=5)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
+    assert verdict.stats.seconds < 5 * 1.1 + 0.3 + BUSY_SECONDS
+
+
+BUSY_SECONDS = 1.0
+"""What a busy machine may add."""
