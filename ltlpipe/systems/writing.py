@@ -38,6 +38,7 @@ from ltlpipe.systems.aut import write_aut
 from ltlpipe.systems.dot import write_dot
 from ltlpipe.systems.hoa import write_hoa
 from ltlpipe.systems.ll_net import to_ll_net
+from ltlpipe.systems.lts import require_network
 from ltlpipe.systems.promela import to_promela
 from ltlpipe.systems.reading import split_suffix
 
@@ -71,11 +72,12 @@ def save(network: Network, path: StrPath) -> list[Path]:
     Raises
     ------
     UnsupportedError
-        The format cannot hold the network, or the suffix is none of the above;
-        nothing has been written.
+        It is no network, the format cannot hold it, or the suffix is none of the
+        above; nothing has been written.
     InputError
         A file cannot be written; names it.
     """
+    require_network(network, "writing a file")
     target = Path(path)
     stem, suffix = split_suffix(target)
     texts = _texts(network, suffix, target)
