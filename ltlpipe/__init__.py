@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._version import __version__
+from ltlpipe.runtime.display import render_with
 from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
@@ -26,6 +27,8 @@ from ltlpipe.runtime.errors import (
 )
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.results import results
@@ -90,6 +93,16 @@ __all__ = [
     "sccs",
     "solve",
 ]
+
+
+def _notebook() -> ModuleType:
+    """Return what shows objects in notebooks; it is loaded when one asks."""
+    from ltlpipe.report import notebook
+
+    return notebook
+
+
+render_with(_notebook)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,13 +11,19 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.verdicts import exit_code, report
+from ltlpipe.cli.verdicts import exit_code, noted_warnings, report
 from ltlpipe.reduction.components.groups import CAP_STATES
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.formats import SYSTEM_FILES
 
 if TYPE_CHECKING:
+    from ltlpipe.cli.progress import SearchProgress
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
+
+_NO_OPTIONS = ("timeout", "memory", "constraint")
+"""Keywords of `ltlpipe.check` that are no fields of its options."""
 
 _LESS_MEMORY = (
     "hint: --emptiness se05 keeps two bits per state beside the state; "
@@ -74,6 +81,7 @@ def check(
     fairness: shared.Fairness = None,
     fair_sets: shared.FairSets = None,
     symmetric: shared.Symmetric = None,
+    workers: shared.Workers = 1,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     no_lasso: Annotated[
@@ -92,9 +100,8 @@ def check(
     Exit code: 0 every formula holds, 1 some formula is violated, 2 bad input
     or usage, 3 some verdict is unknown and none is violated.
     """
-    from ltlpipe.runtime import workers
+    from ltlpipe.runtime import workers as processes
     from ltlpipe.systems.reading import load
-    from ltlpipe.verdict.checking import check as check_one
 
     chosen = shared.given(
         emptiness=emptiness,
@@ -116,6 +123,7 @@ def check(
         fair_sets=tuple(fair_sets or ()),
         symmetric=tuple(symmetric or ()),
         visible=visible,
+        workers=workers,
         seed=seed,
         strict=strict,
         lasso=not no_lasso,
@@ -123,19 +131,20 @@ def check(
     if visible is not None and automaton is None:
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
+    is_single = len(questions) == 1 and formula_file is None
     if constraint is not None:
         from ltlpipe.automata.hoa import read_automaton
 
         chosen["constraint"] = read_automaton(constraint)
     if not empty:
-        workers.prepare("spot", "ltlpipe.automata.translation")
+        processes.prepare("spot", "ltlpipe.automata.translation")
     loaded = load(system)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as progress:
         for question in questions:
             progress.begin(_label(question))
-            verdict = check_one(loaded, progress=progress, **question, **chosen)
+            verdict = _answered(loaded, question, chosen, progress, alone=is_single)
             progress.hide()
             plans.show(verdict.plan)
             report(verdict, as_json=as_json)
@@ -148,6 +157,40 @@ def check(
     if left:
         print(f"interrupted: {left} more formulas not checked", file=sys.stderr)
     raise typer.Exit(exit_code([v.verdict for v in verdicts]))
+
+
+def _answered(
+    system: System,
+    question: dict[str, Any],
+    chosen: dict[str, Any],
+    progress: SearchProgress,
+    *,
+    alone: bool,
+) -> Verdict:
+    """Answer a question; one of several that is unsupported does not end the others."""
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.property import Property
+    from ltlpipe.runtime.jobs import Limits
+    from ltlpipe.runtime.memory import default_memory_mib
+    from ltlpipe.verdict.checking import Inquiry
+
+    asked = Property(question.get("formula"), question.get("violations"))
+    options = {name: v for name, v in chosen.items() if name not in _NO_OPTIONS}
+    memory = chosen["memory"]
+    limits = Limits(
+        chosen["timeout"],
+        default_memory_mib() if memory is None else memory,
+        chosen["max_states"],
+    )
+    with noted_warnings() as said:
+        inquiry = Inquiry(system, asked, Options(**options), chosen.get("constraint"))
+        try:
+            verdict = inquiry.verdict(limits, progress)
+        except UnsupportedError as error:
+            if alone:
+                raise
+            verdict = inquiry.refused(error)
+    return replace(verdict, warnings=tuple(said))
 
 
 def _questions(

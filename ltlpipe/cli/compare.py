@@ -132,6 +132,7 @@ def compare(
     timeout: shared.Timeout = None,
     memory: shared.Memory = None,
     max_states: shared.MaxStates = None,
+    workers: shared.Workers = 1,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     quiet: shared.Quiet = False,
@@ -173,6 +174,7 @@ def compare(
         timeout=timeout,
         memory=memory,
         max_states=max_states,
+        workers=workers,
         seed=seed,
         strict=strict,
         deterministic=deterministic,
@@ -274,7 +276,7 @@ def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> 
     if kinds:
         parts += ["--acceptance", ",".join(kinds)]
     for name, value in chosen.items():
-        default = "none" if name == "reduce" else "auto"
+        default = {"reduce": "none", "workers": 1}.get(name, "auto")
         if value is None or value is False or value == default:
             continue
         parts.append("--" + name.replace("_", "-"))

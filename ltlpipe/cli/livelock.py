@@ -10,13 +10,13 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.verdicts import exit_code, report
-from ltlpipe.systems.formats import NETWORK_FILES
+from ltlpipe.systems.formats import SYSTEM_FILES
 
 
 def livelock(
     system: Annotated[
         list[str],
-        typer.Argument(metavar="SYSTEM", help=NETWORK_FILES),
+        typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES),
     ],
     progress: Annotated[
         str, typer.Option(metavar="A,B", help="The actions that are progress.")
@@ -38,6 +38,7 @@ def livelock(
     timeout: shared.Timeout = None,
     memory: shared.Memory = None,
     max_states: shared.MaxStates = None,
+    workers: shared.Workers = 1,
     seed: shared.Seed = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One object on one line.")
@@ -53,7 +54,7 @@ def livelock(
     of --fair.  Exit code: 0 there is none, 1 there is one (printed as the run that
     violates "again and again progress"), 2 bad input or usage, 3 unknown.
     """
-    from ltlpipe.systems.reading import load_network
+    from ltlpipe.systems.reading import load
     from ltlpipe.verdict.checking import livelock as look_for_one
 
     chosen = shared.given(
@@ -66,14 +67,15 @@ def livelock(
         timeout=timeout,
         memory=memory,
         max_states=max_states,
+        workers=workers,
         seed=seed,
     )
-    network = load_network(system)
+    loaded = load(system)
     names = [name.strip() for name in progress.split(",")]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as bar:
         bar.begin("livelock")
-        verdict = look_for_one(network, names, progress=bar, **chosen)
+        verdict = look_for_one(loaded, names, progress=bar, **chosen)
         bar.hide()
         plans.show(verdict.plan)
         report(verdict, as_json=as_json)

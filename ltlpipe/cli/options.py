@@ -133,6 +133,15 @@ Bitstate = Annotated[
         "then nothing is said to hold.",
     ),
 ]
+Workers = Annotated[
+    int,
+    typer.Option(
+        metavar="P",
+        min=1,
+        max=31,
+        help="Threads for each formula (rabin-parallel).",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
 
 

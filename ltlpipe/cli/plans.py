@@ -27,13 +27,17 @@ class PlanPrinter:
 
     def show(self, plan: Plan) -> None:
         """Print a plan that has not been printed yet."""
-        if not self._wanted or plan.reasons in self._shown:
+        outcomes = (f"{t.strategy} {t.outcome} {t.reason}" for t in plan.tried)
+        key = (*plan.reasons, *outcomes)  # without the seconds
+        if not self._wanted or key in self._shown:
             return
-        self._shown.add(plan.reasons)
-        print("plan:", file=self._stream)
-        for reason in plan.reasons:
-            print(f"  {reason}", file=self._stream)
-        if plan.merges:
-            print("components:", file=self._stream)
-        for line in plan.merges:
-            print(f"  {line}", file=self._stream)
+        self._shown.add(key)
+        for title, lines in (
+            ("plan", plan.reasons),
+            ("components", plan.merges),
+            ("strategies", plan.tried),
+        ):
+            if lines:
+                print(f"{title}:", file=self._stream)
+            for line in lines:
+                print(f"  {line}", file=self._stream)

@@ -62,6 +62,7 @@ def solve(
     fairness: shared.Fairness = None,
     fair_sets: shared.FairSets = None,
     symmetric: shared.Symmetric = None,
+    workers: shared.Workers = 1,
     seed: shared.Seed = None,
     strict: shared.Strict = False,
     cpu_time: Annotated[
@@ -180,6 +181,7 @@ def solve(
         fairness=fairness,
         fair_sets=tuple(fair_sets or ()),
         symmetric=tuple(symmetric or ()),
+        workers=workers,
         seed=seed,
         strict=strict,
         cpu_time=cpu_time,

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.errors import LtlpipeWarning
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
 _SHOWN_STEPS = 60  # of a lasso's part, when people read it
@@ -24,6 +30,8 @@ def exit_code(verdicts: list[str]) -> int:
 
 def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None:
     """Print one verdict; `about` says what it is about, if not its formula."""
+    from ltlpipe.verdict.verdict import LASSO_LIMIT
+
     if as_json:
         print(json_line(verdict.to_dict()), flush=True)
         return
@@ -37,12 +45,35 @@ def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None
     states = "" if stats.states is None else f"{stats.states:,} states, "
     if verdict.verdict == "unknown" and stats.coverage is not None:
         states += f"about {stats.coverage:.4%} of those met, "
-    print(f"{verdict.verdict}{why}: {subject}   [{states}{stats.seconds:.2f} s]")
-    if verdict.lasso is not None and verdict.lasso.has_valuations:
+    way = "" if verdict.plan.strategy is None else f"{verdict.plan.strategy}: "
+    print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{stats.seconds:.2f} s]")
+    if verdict.message is not None:
+        print(f"  {verdict.message}", flush=True)
+    elif verdict.reason == LASSO_LIMIT:
+        print("  no lasso: a limit was hit while it was extracted", flush=True)
+    elif verdict.lasso is not None and verdict.lasso.has_valuations:
         _print_steps(verdict.lasso)
     elif verdict.lasso is not None:
         print(f"  prefix: {_listed(verdict.lasso.prefix)}")
         print(f"  cycle:  {_listed(verdict.lasso.cycle)}", flush=True)
+
+
+@contextmanager
+def noted_warnings() -> Iterator[list[str]]:
+    """Collect what is warned of while the block runs; it is shown as well."""
+    show = warnings.showwarning
+    said: list[str] = []
+
+    def note(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, LtlpipeWarning) and str(message) not in said:
+            said.append(str(message))
+        show(message, category, *rest)
+
+    warnings.showwarning = note  # type: ignore[assignment]
+    try:
+        yield said
+    finally:
+        warnings.showwarning = show
 
 
 def json_line(record: dict[str, Any]) -> str:

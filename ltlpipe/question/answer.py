@@ -71,10 +71,16 @@ class Tried(NamedTuple):
     reason: str | None
 
     def __str__(self) -> str:
-        """Return one line for people."""
+        """Return one line for people.
+
+        Examples
+        --------
+        >>> print(Tried("instant", "dropped out", 0.123, "more than 3,000 states"))
+        instant: dropped out after 0.12 s: more than 3,000 states
+        """
         spent = "" if self.outcome == "not tried" else f" after {self.seconds:.2f} s"
         why = f": {self.reason}" if self.reason else ""
-        return f"{self.strategy} {self.outcome}{spent}{why}"
+        return f"{self.strategy}: {self.outcome}{spent}{why}"
 
 
 @dataclass(frozen=True)

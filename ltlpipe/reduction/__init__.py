@@ -63,8 +63,8 @@ def reduce(
     TooLargeError
         "trace" needs more states than `cap`, or too much memory.
     UnsupportedError
-        There is no such equivalence, or `lts` has accepting states and it is not
-        "strong".
+        `lts` is no LTS, there is no such equivalence, or `lts` has accepting states
+        and it is not "strong".
     KeyboardInterrupt, MemoryError
         Ctrl-C was pressed, or there is too little memory.
 
@@ -76,8 +76,15 @@ def reduce(
     [(0, 'a', 1)]
     """
     from ltlpipe.reduction.equivalence import equivalences
+    from ltlpipe.runtime.errors import UnsupportedError
     from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError, run
+    from ltlpipe.systems.lts import LTS
 
+    if not isinstance(lts, LTS):
+        given = type(lts).__name__
+        raise UnsupportedError(
+            f"a {given} cannot be reduced: give one LTS of a network"
+        )
     try:
         return run(equivalences.reduce(lts, hidden, equivalence, cap=cap))
     except StoppedError as stopped:

@@ -1,24 +1,42 @@
 """How objects show themselves in Jupyter, which asks them for HTML and pictures.
 
 What they show is made in `ltlpipe.report.notebook`, in a room behind those of the
-classes, which therefore do not import it: like the public names of `ltlpipe` it is
-found by its name, when a notebook asks.
+classes, which therefore do not import it: `ltlpipe` hands it in.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Renderer(Protocol):
+    """Makes what objects show."""
+
+    def html_of(self, subject: object) -> str:
+        """Return HTML; what comes from input is escaped."""
+
+    def svg_of(self, subject: object) -> str | None:
+        """Return a picture; None where there is none to make."""
+
+
+_load: list[Callable[[], Renderer]] = []
+
+
+def render_with(load: Callable[[], Renderer]) -> None:
+    """Set what loads the renderer; it is called when a notebook asks for something."""
+    _load[:] = [load]
 
 
 class Displayed:
-    """A base for classes that `ltlpipe.report.notebook` can show."""
+    """A base for classes that the renderer can show."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        html: str = import_module("ltlpipe.report.notebook").html_of(self)
-        return html
+        return _load[0]().html_of(self)
 
     def _repr_svg_(self) -> str | None:
-        svg: str | None = import_module("ltlpipe.report.notebook").svg_of(self)
-        return svg
+        return _load[0]().svg_of(self)

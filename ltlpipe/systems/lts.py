@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -227,3 +228,23 @@ class Network(Displayed):
     def has_acceptance(self) -> bool:
         """Whether some component is a Büchi automaton."""
         return any(c.accepting is not None for c in self.components)
+
+
+def require_network(system: object, purpose: str) -> None:
+    """Refuse what has no components.
+
+    Parameters
+    ----------
+    system : object
+        What a caller has given.
+    purpose : str
+        What it is wanted for: "saving".
+
+    Raises
+    ------
+    UnsupportedError
+        It is no network.
+    """
+    if not isinstance(system, Network):
+        name = getattr(system, "name", "") or f"a {type(system).__name__}"
+        raise UnsupportedError(f"{name}: {purpose} needs a network of LTSs")

@@ -26,6 +26,7 @@ import numpy as np
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import split_suffix
 from ltlpipe.systems.formats import WRITABLE, by_suffix
+from ltlpipe.systems.lts import require_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,11 +57,12 @@ def save(network: Network, path: StrPath) -> list[Path]:
     Raises
     ------
     UnsupportedError
-        The format cannot hold the network, or the suffix is none of the above;
-        nothing has been written.
+        It is no network, the format cannot hold it, or the suffix is none of the
+        above; nothing has been written.
     InputError
         A file cannot be written; names it.
     """
+    require_network(network, "writing a file")
     target = Path(path)
     stem, suffix = split_suffix(target)
     texts = _texts(network, suffix, target)

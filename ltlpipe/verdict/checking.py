@@ -23,6 +23,7 @@ from ltlpipe.verdict.verdict import (
     HOLDS,
     LASSO_LIMIT,
     UNKNOWN,
+    UNSUPPORTED,
     VIOLATED,
     Verdict,
 )
@@ -243,7 +244,7 @@ class Inquiry:
         self._system, self._asked, self._options = system, asked, options
         self._constraint = constraint
         self._portfolio: Portfolio | None = None
-        self._lasso_limit: str | None = None
+        self._clock = Clock()
         if constraint is None:
             self._question = question_of(system, asked, options)
             self._portfolio = Portfolio(self._question)
@@ -258,13 +259,28 @@ class Inquiry:
         observer: Callable[[Progress], None] | None = None,
     ) -> Verdict:
         """Answer the question within limits."""
-        clock = Clock()
         try:
-            found = run(self._job(), limits, clock=clock, observer=observer)
+            found = run(self._job(), limits, clock=self._clock, observer=observer)
         except StoppedError as stopped:
             found = self._stopped(stopped.reason)
         finally:
             self._question.close()
+        return self._timed(found)
+
+    def refused(self, error: UnsupportedError) -> Verdict:
+        """Return what to say of a question that is one of several.
+
+        Parameters
+        ----------
+        error : UnsupportedError
+            What `verdict` has raised.
+        """
+        found = self._timed(self._made(UNKNOWN, UNSUPPORTED))
+        return replace(found, message=str(error))
+
+    def _timed(self, found: Verdict) -> Verdict:
+        """Return a verdict with what it has cost."""
+        clock = self._clock
         stats = replace(
             found.stats,
             seconds=clock.seconds,

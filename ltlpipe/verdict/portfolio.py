@@ -154,7 +154,7 @@ class Portfolio:
             for entry in self._open
         ]
         waiting = [
-            Tried(strategy.name, "not tried", 0.0, "another was sooner")
+            Tried(strategy.name, "not tried", 0.0, "its turn had not come")
             for strategy in self._waiting
         ]
         return (*self._tried, *at_work, *waiting)

@@ -16,6 +16,9 @@ HOLDS = "holds"
 VIOLATED = "violated"
 UNKNOWN = "unknown"
 
+UNSUPPORTED = "unsupported"
+"""The reason of a question for which an option cannot be used."""
+
 LASSO_LIMIT = "lasso-limit"
 """The reason of a violation whose lasso could not be extracted within the limits."""
 
@@ -112,7 +115,8 @@ class Verdict(Displayed):
     reason : str or None
         Why it is unknown: the limit that was hit ("timeout", "memory", "max-states",
         "cpu-time", "interrupted"), "overflow" for values that no row can hold, or
-        "bitstate" for a search that may have missed states.  "lasso-limit" where a
+        "bitstate" for a search that may have missed states, "unsupported" where an
+        option cannot be used for one of several formulas.  "lasso-limit" where a
         violation was found whose lasso could not be extracted within the limits.
     system : str
         Name of the system.
@@ -126,6 +130,10 @@ class Verdict(Displayed):
         A replayed counterexample if violated, unless it was not asked for.
     formula_id : str or None
         Where the formula comes from.
+    warnings : tuple of str
+        What `check` has warned of, where the command line asks.
+    message : str or None
+        Why it is unsupported.
     """
 
     verdict: str
@@ -136,14 +144,18 @@ class Verdict(Displayed):
     stats: Statistics
     lasso: Lasso | None = None
     formula_id: str | None = None
+    warnings: tuple[str, ...] = ()
+    message: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints for this verdict.
 
-        ``coverage`` is there for searches over bits only.
+        ``coverage`` is there for searches over bits only, ``message`` for the reason
+        "unsupported" only.
         """
         stats = self.stats
-        known = {} if stats.coverage is None else {"coverage": stats.coverage}
+        sometimes = {"coverage": stats.coverage, "message": self.message}
+        known = {name: v for name, v in sometimes.items() if v is not None}
         return {
             "system": self.system,
             "formula": self.formula,
@@ -165,6 +177,7 @@ class Verdict(Displayed):
             "cpu_seconds": _rounded(stats.cpu_seconds),
             "memory_mib": _rounded(stats.memory_mib),
             "lasso": None if self.lasso is None else self.lasso.to_dict(),
+            "warnings": list(self.warnings),
             **known,
         }
 

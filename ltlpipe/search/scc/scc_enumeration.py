@@ -36,6 +36,7 @@ from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, is_live_in
 from ltlpipe.search.scc.intervals import bury
+from ltlpipe.systems.lts import require_network
 from ltlpipe.systems.packing import pack
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def sccs(
     LtlpipeError
         A limit was hit before all SCCs were complete.
     UnsupportedError
-        A limit makes no sense.
+        `system` is no network, or a limit makes no sense.
     KeyboardInterrupt
         Ctrl-C was pressed.
 
@@ -301,6 +302,7 @@ def sccs(
     0    0       2            3    True
     1    1       1            0   False
     """
+    require_network(system, "enumerating SCCs")
     if memory is None:
         memory = default_memory_mib()
     job = scc_table(system, max_states=max_states)
