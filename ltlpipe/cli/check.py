@@ -11,6 +11,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.reading import not_read, read_within
 from ltlpipe.cli.verdicts import exit_code, noted_warnings, report
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
@@ -100,8 +101,10 @@ def check(
     Exit code: 0 every formula holds, 1 some formula is violated, 2 bad input
     or usage, 3 some verdict is unknown and none is violated.
     """
+    from ltlpipe.automata.hoa import read_job
     from ltlpipe.runtime import workers as processes
-    from ltlpipe.systems.reading import load
+    from ltlpipe.runtime.jobs import StoppedError
+    from ltlpipe.systems.reading import load_job
 
     chosen = shared.given(
         emptiness=emptiness,
@@ -132,16 +135,30 @@ def check(
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
     is_single = len(questions) == 1 and formula_file is None
-    if constraint is not None:
-        from ltlpipe.automata.hoa import read_automaton
-
-        chosen["constraint"] = read_automaton(constraint)
     if not empty:
         processes.prepare("spot", "ltlpipe.automata.translation")
-    loaded = load(system)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as progress:
+        progress.begin("reading")
+        limits = {"timeout": timeout, "memory": memory}
+        try:
+            loaded = read_within(load_job(system), progress, **limits)
+            if automaton is not None:
+                negated = read_within(read_job(automaton), progress, **limits)
+                questions = [{"violations": negated}]
+            if constraint is not None:
+                allowed = read_within(read_job(constraint), progress, **limits)
+                chosen["constraint"] = allowed
+        except StoppedError as stopped:
+            progress.hide()
+            for question in questions:
+                asked = question.get("formula")
+                told = (None, None) if asked is None else (asked.text, asked.identifier)
+                verdict = not_read(system, stopped.reason, *told)
+                report(verdict, as_json=as_json)
+                verdicts.append(verdict)
+            raise typer.Exit(exit_code([v.verdict for v in verdicts])) from None
         for question in questions:
             progress.begin(_label(question))
             verdict = _answered(loaded, question, chosen, progress, alone=is_single)
@@ -205,9 +222,7 @@ def _questions(
     if empty:
         return [{"empty": True}]
     if automaton is not None:
-        from ltlpipe.automata.hoa import read_automaton
-
-        return [{"violations": read_automaton(automaton)}]
+        return [{}]  # it is read with the system
     return [{"formula": formula} for formula in formulas_of(texts, file)]
 
 

@@ -9,6 +9,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.reading import not_read, read_within
 from ltlpipe.cli.verdicts import exit_code, report
 from ltlpipe.systems.formats import SYSTEM_FILES
 
@@ -54,7 +55,8 @@ def livelock(
     of --fair.  Exit code: 0 there is none, 1 there is one (printed as the run that
     violates "again and again progress"), 2 bad input or usage, 3 unknown.
     """
-    from ltlpipe.systems.reading import load
+    from ltlpipe.runtime.jobs import StoppedError
+    from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.checking import livelock as look_for_one
 
     chosen = shared.given(
@@ -70,12 +72,15 @@ def livelock(
         workers=workers,
         seed=seed,
     )
-    loaded = load(system)
     names = [name.strip() for name in progress.split(",")]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as bar:
         bar.begin("livelock")
-        verdict = look_for_one(loaded, names, progress=bar, **chosen)
+        try:
+            loaded = read_within(load_job(system), bar, timeout=timeout, memory=memory)
+            verdict = look_for_one(loaded, names, progress=bar, **chosen)
+        except StoppedError as stopped:
+            verdict = not_read(system, stopped.reason, None, None)
         bar.hide()
         plans.show(verdict.plan)
         report(verdict, as_json=as_json)

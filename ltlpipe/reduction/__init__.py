@@ -77,17 +77,12 @@ def reduce(
     """
     from ltlpipe.reduction.equivalence import equivalences
     from ltlpipe.runtime.errors import UnsupportedError
-    from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError, run
+    from ltlpipe.runtime.jobs import complete
     from ltlpipe.systems.lts import LTS
 
-    if not isinstance(lts, LTS):
-        given = type(lts).__name__
+    given = type(lts).__name__
+    if not isinstance(lts, LTS):  # what users pass is not type-checked
         raise UnsupportedError(
             f"a {given} cannot be reduced: give one LTS of a network"
         )
-    try:
-        return run(equivalences.reduce(lts, hidden, equivalence, cap=cap))
-    except StoppedError as stopped:
-        if stopped.reason == INTERRUPTED:
-            raise KeyboardInterrupt from None
-        raise MemoryError from None
+    return complete(equivalences.reduce(lts, hidden, equivalence, cap=cap))
