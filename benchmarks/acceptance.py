@@ -53,11 +53,11 @@ from benchmarks.acceptance_tables import disagreements, of_tela, summary
 from benchmarks.tasks import significant
 from ltlpipe import UnsupportedError, check
 from ltlpipe.batch.table import comparison_columns, row_of
+from ltlpipe.families.leader_election import leader_election
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse, read_formulas
 from ltlpipe.report.scatter import draw_scatter
-from ltlpipe.systems.leader_election import leader_election
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.rers_networks import rers_network
 from ltlpipe.verdict.checking import product_size
 from ltlpipe.verdict.verdict import VIOLATED
 

@@ -38,7 +38,7 @@ from ltlpipe.batch.results import results
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.tasks import Task
-from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.families.philosophers import philosophers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

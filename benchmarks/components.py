@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import record
 from benchmarks.spin import available, run_spin
 from ltlpipe import LTS, Network, check
+from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.patterns import instances
 from ltlpipe.reduction.alphabet import trim
 from ltlpipe.reduction.components.merger import Limit, n_composed, reduce_components
 from ltlpipe.runtime.jobs import run
-from ltlpipe.systems.rers_networks import rers_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -39,9 +39,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import decoupled_random, por, record, spin
 from benchmarks.tasks import SPIN, Limits, Options, Task, answers, medians, ours
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -52,10 +52,10 @@ from benchmarks.spot_checks import (
 )
 from ltlpipe import Network, UnsupportedError, check
 from ltlpipe.automata.translation import spot_version
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:

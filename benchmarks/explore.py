@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import record, spin
 from ltlpipe import check
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.ring import ring
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.ring import ring
 
 if TYPE_CHECKING:
     from ltlpipe import Network

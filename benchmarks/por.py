@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import record
 from ltlpipe import LTS, Network, check
+from ltlpipe.families.leader_election import leader_election
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring
 from ltlpipe.logic.generating import random_interruptible
-from ltlpipe.systems.leader_election import leader_election
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.ring import ring
 from ltlpipe.runtime.workers import end_with_parent
-from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.promela import to_promela
-from ltlpipe.systems.ring import ring
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network

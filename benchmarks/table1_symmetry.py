@@ -48,9 +48,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks import record, symmetric_states
 from benchmarks.tasks import medians, significant
 from ltlpipe import check
+from ltlpipe.families.client_server import client_server
+from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.logic.formulas import read_formulas
-from ltlpipe.systems.client_server import client_server
-from ltlpipe.systems.dispatcher import dispatcher
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:

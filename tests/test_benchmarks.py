@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import check
+from ltlpipe.families.client_server import client_server
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.systems.client_server import client_server
 
 ROOT = Path(__file__).parents[1]
 

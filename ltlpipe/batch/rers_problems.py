@@ -11,7 +11,7 @@ formulas in ``truth.csv`` beside them::
 Formulas are instances of specification patterns (`ltlpipe.logic.patterns`) in random
 order.  Nearly all would be violated, and by the next best run, so a set is chosen:
 
-- a candidate that some sampled run violates (`ltlpipe.systems.random_lassos`, and
+- a candidate that some sampled run violates (`ltlpipe.families.random_lassos`, and
   the planned run of the network) is *easily violated*;
 - the others are checked, with a limit on states: they hold, are violated, or are
   not decided.  A counterexample joins the sampled runs.
@@ -33,12 +33,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.batch.table import CsvWriter
+from ltlpipe.families.random_lassos import random_lassos
+from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.patterns import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.systems.random_lassos import random_lassos
-from ltlpipe.systems.rers_networks import rers_network
 from ltlpipe.systems.writing import save
 from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
@@ -115,7 +115,7 @@ def draw_problem(
     Parameters
     ----------
     n_components, style, seed, synchronisations
-        As for `ltlpipe.systems.rers_networks.rers_network`; the seed decides the
+        As for `ltlpipe.families.rers_networks.rers_network`; the seed decides the
         formulas, too.
     n_formulas : int
         At least 1.

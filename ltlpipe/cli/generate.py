@@ -40,7 +40,7 @@ _Out = Annotated[
 @generate.command()
 def philosophers(n: _Size, out: _Out = None) -> None:
     """N dining philosophers and N forks; no run is accepting."""
-    from ltlpipe.systems.philosophers import philosophers as family
+    from ltlpipe.families.philosophers import philosophers as family
 
     _write(family(n), out)
 
@@ -48,7 +48,7 @@ def philosophers(n: _Size, out: _Out = None) -> None:
 @generate.command()
 def ring(n: _Size, out: _Out = None) -> None:
     """N components with diamonds, synchronised with their neighbours."""
-    from ltlpipe.systems.ring import ring as family
+    from ltlpipe.families.ring import ring as family
 
     _write(family(n), out)
 
@@ -69,7 +69,7 @@ def leader_election(
     out: _Out = None,
 ) -> None:
     """N nodes that elect a leader by extinction, over and over."""
-    from ltlpipe.systems.leader_election import leader_election as family
+    from ltlpipe.families.leader_election import leader_election as family
 
     pairs = None if edges is None else _pairs(edges)
     _write(family(n, variant=variant, edges=pairs), out)
@@ -78,7 +78,7 @@ def leader_election(
 @generate.command("client-server")
 def client_server(n: _Size, out: _Out = None) -> None:
     """N interchangeable clients and the server that serves one of them at a time."""
-    from ltlpipe.systems.client_server import client_server as family
+    from ltlpipe.families.client_server import client_server as family
 
     _write(family(n), out)
 
@@ -90,7 +90,7 @@ def dispatcher(
     out: _Out = None,
 ) -> None:
     """N interchangeable requests, M interchangeable workers, and their dispatcher."""
-    from ltlpipe.systems.dispatcher import dispatcher as family
+    from ltlpipe.families.dispatcher import dispatcher as family
 
     _write(family(n, m), out)
 
@@ -152,7 +152,7 @@ def random_nba(
     The experiment of the paper: random-nba 2-8 --local-ratio 0,0.2,0.4,0.6,0.8
     --count 150 --out FOLDER
     """
-    from ltlpipe.systems.random_networks import random_network, random_set
+    from ltlpipe.families.random_networks import random_network, random_set
 
     numbers = _range(n, "'N'")
     ratios = _ratios(local_ratio)

@@ -25,7 +25,7 @@ def dining(
     n: Annotated[int, typer.Argument(metavar="N", help="How many.")], out: _Out = None
 ) -> None:
     """N dining philosophers as a Petri net, which can deadlock."""
-    from ltlpipe.systems.pnml.families import dining as family
+    from ltlpipe.families.nets import dining as family
 
     _write(family(n), out)
 
@@ -34,7 +34,7 @@ def token_ring(
     n: Annotated[int, typer.Argument(metavar="N", help="How many.")], out: _Out = None
 ) -> None:
     """N processes that pass a token round, as a Petri net."""
-    from ltlpipe.systems.pnml.families import token_ring as family
+    from ltlpipe.families.nets import token_ring as family
 
     _write(family(n), out)
 
@@ -48,7 +48,7 @@ def kanban(
     out: _Out = None,
 ) -> None:
     """CELLS of a production line with cards, as a Petri net."""
-    from ltlpipe.systems.pnml.families import kanban as family
+    from ltlpipe.families.nets import kanban as family
 
     _write(family(cells, cards, batch), out)
 

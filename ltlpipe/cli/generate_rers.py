@@ -10,7 +10,7 @@ import typer
 
 
 class Year(str, Enum):
-    """The styles of `ltlpipe.systems.rers_networks`."""
+    """The styles of `ltlpipe.families.rers_networks`."""
 
     PAIRS = "2016"
     DENSE = "2019"

@@ -36,10 +36,10 @@ from ltlpipe.batch.table import (
     comparison_columns,
     from_frame,
 )
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import ACCEPTANCE_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
-from ltlpipe.systems.philosophers import philosophers
 from tests.cli.running import RING
 
 NETWORK = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")

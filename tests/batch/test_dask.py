@@ -27,7 +27,7 @@ from ltlpipe.batch import dask_engine
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.status import status
 from ltlpipe.batch.tasks import AutomatonFile, Task
-from ltlpipe.systems.philosophers import philosophers
+from ltlpipe.families.philosophers import philosophers
 from tests.batch.cluster import ROOT, running
 from tests.batch.test_pool import SAME
 from tests.cli.running import HARD, MANY

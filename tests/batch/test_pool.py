@@ -172,7 +172,7 @@ def test_limits_of_single_tasks(faulty):
 @pytest.mark.parametrize("options", [{}, {"jobs": 1}])
 def test_cpu_time_from_inside(options):
     """A search that looks at the clock ends with what it knows."""
-    from ltlpipe.systems.philosophers import philosophers
+    from ltlpipe.families.philosophers import philosophers
 
     frame = solve([(philosophers(12), "0")], cpu_time=0.2, reduce="none", **options)
 

@@ -21,8 +21,8 @@ from ltlpipe.batch.problems import find_problems
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.batch.tasks import tasks_of
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
-from ltlpipe.systems.philosophers import philosophers
 
 RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
 NETWORK = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")

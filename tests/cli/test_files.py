@@ -8,15 +8,15 @@ import gzip
 import pytest
 
 from ltlpipe import is_interruptible, load
+from ltlpipe.families.client_server import client_server
+from ltlpipe.families.dispatcher import dispatcher
+from ltlpipe.families.leader_election import leader_election
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring as ring_family
 from ltlpipe.logic.formulas import parse, read_formulas
-from ltlpipe.systems.client_server import client_server
-from ltlpipe.systems.dispatcher import dispatcher
-from ltlpipe.systems.leader_election import leader_election
 from ltlpipe.systems.ll_net import to_ll_net
-from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.promela import to_promela
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring as ring_family
 from tests.cli.running import RING
 
 FAMILIES = {"philosophers": philosophers, "ring": ring_family}

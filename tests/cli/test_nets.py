@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe.systems.pnml.families import dining, kanban, token_ring
+from ltlpipe.families.nets import dining, kanban, token_ring
 from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
 from ltlpipe.systems.pnml.writing import pnml_text
 

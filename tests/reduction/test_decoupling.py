@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.ring import ring
 from ltlpipe.reduction.decoupling import estimate, table_bytes
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.ring import ring
 
 
 def component(i, n_internal, n_shared):

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import check
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.ring import ring
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.nested.bitstate import BitstateSE05
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.ring import ring
 from tests.driving import Limits, drive
 from tests.search.machinery import (
     automata,

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe import LTS, LtlpipeError, Network
 from ltlpipe.automata.letters import universal
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.scc.scc_enumeration import SCCs
 from ltlpipe.systems.packing import pack
-from ltlpipe.systems.philosophers import philosophers
 from tests.driving import Limits, drive
 from tests.oracles import compose, reaches
 from tests.strategies import networks

@@ -14,6 +14,7 @@ import pytest
 
 from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime import memory
 from ltlpipe.runtime.jobs import MIB, Grant, interruptible, run
 from ltlpipe.search.catalogue import SEARCHES
@@ -21,7 +22,6 @@ from ltlpipe.search.driver import Outcome, advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
-from ltlpipe.systems.philosophers import philosophers
 from tests.driving import Limits, drive
 from tests.search.machinery import (
     LOOKS_TWICE,

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.automata.conditions import fin, inf
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.verdict.checking import product_size
 from tests.driving import Limits, drive
 from tests.search.machinery import Explicit, automata, problem_of

@@ -10,8 +10,8 @@ warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS, Network, UnsupportedError, check, sccs
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems import packing_tables
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.ring import ring
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.ring import ring
 
 def told(v):
     return v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states

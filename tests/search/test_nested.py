@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.nested.colours import new_planes, unpacked_flag
+from ltlpipe.search.colours import new_planes, unpacked_flag
 from ltlpipe.search.registers import Status
 from tests.search.machinery import Explicit, explicit, run
 
@@ -162,7 +162,7 @@ def test_the_lasso_of_reach_terminal_keeps_to_the_limits(reason):
 @given(st.lists(st.integers(0, 200), unique=True), st.integers(1, 4))
 def test_planes_are_independent(states, n_flags):
     """A flag of a state touches neither other states nor other flags."""
-    from ltlpipe.search.nested.colours import clear_flag, has_flag, set_flag
+    from ltlpipe.search.colours import clear_flag, has_flag, set_flag
 
     planes = new_planes(201, n_flags)
     for flag in range(n_flags):

@@ -19,6 +19,7 @@ from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import table_of as made_table
 from ltlpipe.automata.translation import from_formula, from_formula_over_states
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
@@ -35,7 +36,6 @@ from ltlpipe.strategies.instant_search import (
 )
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.packing import pack
-from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.views import (
     MAX_TRANSITIONS,
     ModelView,

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from ltlpipe import LTS, Network, check
+from ltlpipe.families.client_server import client_server
 from ltlpipe.runtime import errors as _errors
-from ltlpipe.systems.client_server import client_server
 from tests.oracles import compose
 from tests.systems.symmetric_tables import (
     client_server_tables,

@@ -8,8 +8,8 @@ from math import comb
 import pytest
 
 from ltlpipe import LTS, Network, check
+from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.runtime import errors as _errors
-from ltlpipe.systems.dispatcher import dispatcher
 from tests.oracles import compose
 from tests.systems.symmetric_tables import dispatcher_tables, numbered, sizes
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import LTS, Network, check
+from ltlpipe.families import leader_election as module
+from ltlpipe.families.leader_election import leader_election
 from ltlpipe.logic.formulas import read_formulas
 from ltlpipe.runtime import errors as _errors
-from ltlpipe.systems import leader_election as module
-from ltlpipe.systems.leader_election import leader_election
 from tests.oracles import compose, spot_verdict
 
 FORMULAS = Path(__file__).parents[2] / "formulas" / "leader-election.ltl"

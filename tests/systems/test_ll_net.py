@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems import ll_net
 from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring
 from tests.oracles import compose
 from tests.strategies import AWKWARD_LABELS, networks
 

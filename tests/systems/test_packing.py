@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.systems import packing_tables
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.packing_kernels import Select
-from ltlpipe.systems.philosophers import philosophers
 from tests.oracles import compose, is_accepting
 from tests.strategies import networks
 

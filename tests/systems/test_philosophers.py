@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime import errors as _errors
-from ltlpipe.systems.philosophers import philosophers
 from tests.oracles import accepting_run_exists, compose
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import spin
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring
 from ltlpipe.runtime import errors as _errors
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.systems.promela import to_promela
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring
 from tests.oracles import accepting_run_exists, compose, is_accepting
 
 needs_spin = pytest.mark.skipif(

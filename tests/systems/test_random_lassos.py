@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ltlpipe.families.random_lassos import random_lassos
+from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.random_lassos import random_lassos
-from ltlpipe.systems.rers_networks import rers_network
 from tests.systems.test_rers_networks import BOTH, successors
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ltlpipe.families.random_networks import random_network, random_set
 from ltlpipe.runtime import errors as _errors
-from ltlpipe.systems.random_networks import random_network, random_set
 from tests.oracles import accepting_run_exists, reaches
 
 SEEDS = range(12)

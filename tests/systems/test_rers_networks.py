@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from benchmarks import spin
 from ltlpipe import UnsupportedError, load, save
+from ltlpipe.families.random_lassos import Walker
+from ltlpipe.families.rers_networks import STYLES, rers_network
 from ltlpipe.reduction.alphabet import trim_alone
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.promela import to_promela
-from ltlpipe.systems.random_lassos import Walker
-from ltlpipe.systems.rers_networks import STYLES, rers_network
 from tests.oracles import compose, reaches
 
 SEEDS = range(12)

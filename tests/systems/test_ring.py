@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ltlpipe.families.ring import ring
 from ltlpipe.runtime import errors as _errors
-from ltlpipe.systems.ring import ring
 from tests.oracles import accepting_run_exists, compose
 
 

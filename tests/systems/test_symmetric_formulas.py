@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import check
+from ltlpipe.families.client_server import client_server
+from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.logic.formulas import read_formulas
-from ltlpipe.systems.client_server import client_server
-from ltlpipe.systems.dispatcher import dispatcher
 from tests.oracles import spot_verdict
 
 FOLDER = Path(__file__).parents[2] / "formulas"

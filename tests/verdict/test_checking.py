@@ -15,9 +15,9 @@ from ltlpipe import (
     check,
 )
 from ltlpipe.automata.translation import translate
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.ring import ring
 from ltlpipe.logic.formulas import parse
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.ring import ring
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 

@@ -11,10 +11,10 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring
 from ltlpipe.runtime import memory as memory_limits
-from ltlpipe.systems.philosophers import philosophers
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring
 
 
 def without_acceptance(network):

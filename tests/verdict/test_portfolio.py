@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from benchmarks.cases import CASES, large_component, linear
 from ltlpipe import UnsupportedError, check
+from ltlpipe.families.client_server import client_server
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.options import Options
@@ -23,9 +25,7 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
 from ltlpipe.strategies import explicit, instant
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.checking import question_of
 from ltlpipe.verdict.judgement import judged

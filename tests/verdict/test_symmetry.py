@@ -10,6 +10,8 @@ import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
+from ltlpipe.families.client_server import client_server
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import FOUND
 from ltlpipe.question.options import Options
@@ -22,9 +24,7 @@ from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.symmetric import tables
 from ltlpipe.strategies import explicit, symmetry
 from ltlpipe.strategies.symmetry import symmetry_of
-from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.philosophers import philosophers
 from ltlpipe.verdict.checking import question_of
 from ltlpipe.verdict.portfolio import Portfolio
 from tests.search.symmetric.networks import personal_formula, random_symmetric

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.nested.colours import PLANE_SHIFT, has_flag, set_flag
+from ltlpipe.search.colours import PLANE_SHIFT, has_flag, set_flag
 from ltlpipe.search.nested.flags import Flag, FlagSearch
 from ltlpipe.search.nested.frames import (
     marker,

@@ -35,7 +35,7 @@ import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.nested.colours import Colour, colour_of, set_colour
+from ltlpipe.search.colours import Colour, colour_of, set_colour
 from ltlpipe.search.nested.frames import (
     marker,
     pop_frame,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.search.nested.colours import (
+from ltlpipe.search.colours import (
     new_planes,
     plane_rows,
     unpacked_flag,

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.nested.colours import (
+from ltlpipe.search.colours import (
     PLANE_SHIFT,
     clear_flag,
     has_flag,

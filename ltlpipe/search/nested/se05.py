@@ -36,7 +36,7 @@ import numpy as np
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.ample import MAX_SEED, Inner, Reduction
-from ltlpipe.search.nested.colours import (
+from ltlpipe.search.colours import (
     Colour,
     colour_bytes,
     colour_of,

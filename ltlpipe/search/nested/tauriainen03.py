@@ -50,9 +50,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.emptiness import Search
-from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
-from ltlpipe.search.nested.colours import (
+from ltlpipe.search.colours import (
     COLOUR_SHIFT,
     Colour,
     colour_bytes,
@@ -61,6 +59,8 @@ from ltlpipe.search.nested.colours import (
     set_colour,
     unpacked_colours,
 )
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
 from ltlpipe.search.nested.frames import (
     marker,
     new_stack,

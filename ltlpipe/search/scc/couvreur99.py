@@ -47,15 +47,15 @@ from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.ample import Reduction
-from ltlpipe.search.emptiness import Search
-from ltlpipe.search.growth import FIRST_ENTRIES, total_bytes
-from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
-from ltlpipe.search.nested.colours import (
+from ltlpipe.search.colours import (
     Colour,
     colour_bytes,
     new_colours,
     set_colour,
 )
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import FIRST_ENTRIES, total_bytes
+from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.reduced import visit_ample

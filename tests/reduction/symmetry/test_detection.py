@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ltlpipe.families.philosophers import philosophers
 from ltlpipe.reduction.symmetry import declaration, detection
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, run
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.philosophers import philosophers
 from tests.reduction.symmetry import models
 from tests.reduction.symmetry.checking import (
     assert_roles,

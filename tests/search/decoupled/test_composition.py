@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.ring import ring
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.decoupled.composition import lowest_bit
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
@@ -18,8 +20,6 @@ from ltlpipe.search.decoupled.dominance import (
 )
 from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.random_networks import random_network
-from ltlpipe.systems.ring import ring
 from tests.driving import Limits, drive
 from tests.search.decoupled.examples import figure_4_left, figure_4_right, figure_8
 from tests.search.decoupled.jobs import decoupled_of

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
+from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
 from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.random_networks import random_network
 from tests.driving import Limits, drive
 from tests.oracles import accepting_run_exists
 from tests.search.decoupled.examples import (

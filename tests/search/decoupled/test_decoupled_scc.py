@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
 from ltlpipe.automata.translation import from_formula
+from ltlpipe.families.random_networks import random_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.reduction.alphabet import letters_of
@@ -18,7 +19,6 @@ from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
 from ltlpipe.search.decoupled.monitors import counted, monitor_of
 from ltlpipe.search.decoupled.scc_steps import DEAD
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.random_networks import random_network
 from tests.driving import Limits, drive
 from tests.oracles import satisfies, spot_verdict
 from tests.search.decoupled.jobs import decoupled_of, extracted

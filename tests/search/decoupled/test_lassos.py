@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
+from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.jobs import Grant
 from ltlpipe.search import ticks
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.random_networks import random_network
 from ltlpipe.verdict.replay import replay_run
 from ltlpipe.verdict.verdict import Lasso
 from tests.driving import Limits, drive

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
+from ltlpipe.families.random_networks import random_network
 from ltlpipe.search.decoupled import shortest_trace
 from ltlpipe.search.decoupled.shortest_trace import Breadth
 from ltlpipe.search.registers import Status
-from ltlpipe.systems.random_networks import random_network
 from tests.driving import Limits, drive
 from tests.oracles import compose
 from tests.search.decoupled.jobs import decoupled_of, trace_of

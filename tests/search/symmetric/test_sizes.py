@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 
+from ltlpipe.families.client_server import client_server
 from ltlpipe.search.powerset.automaton import Tables
 from ltlpipe.search.symmetric.layout import PHASE, Sym
 from ltlpipe.search.symmetric.sizes import product_bytes
-from ltlpipe.systems.client_server import client_server
 from tests.search.symmetric.expanding import question
 from tests.search.symmetric.networks import (
     personal_formula,

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.letters import universal
+from ltlpipe.families.nets import dining, kanban, token_ring
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
-from ltlpipe.systems.pnml.families import dining, kanban, token_ring
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
 from ltlpipe.systems.pnml.structure import Place, Transition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.systems.pnml.families import dining, kanban, token_ring
+from ltlpipe.families.nets import dining, kanban, token_ring
 from tests.modes import INTERPRETED, checked, output
 from tests.oracles import reachable_markings
 
@@ -16,7 +16,7 @@ from tests.driving import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
-from ltlpipe.systems.pnml.families import dining, kanban, token_ring
+from ltlpipe.families.nets import dining, kanban, token_ring
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
 

@@ -47,9 +47,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.families.random_lassos import Walker
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.random_lassos import Walker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
