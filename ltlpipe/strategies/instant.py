@@ -73,8 +73,9 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         max_depth=outcome.max_depth,
     )
     if outcome.status == instant_search.TOO_MANY:
-        reason = f"more than {most:,} states" if most != limit else MAX_STATES
-        return Answer(INCONCLUSIVE, reason)
+        if most == limit:
+            return Answer(INCONCLUSIVE, MAX_STATES)
+        raise NotApplicableError(f"more than {most:,} states")
     if outcome.status == instant_search.EMPTY:
         return Answer(EMPTY)
     trace.has_found = True

@@ -114,8 +114,11 @@ class Portfolio:
         self._errors: list[tuple[Strategy, Exception]] = []
         self._winner: Trace | None = None
         self._reasons: list[str] = []
+        insisted = [s.name for s in strategies if s.is_named(question.options)]
         for strategy in strategies:
             obstacle = strategy.obstacle(question)
+            if insisted and strategy.name not in insisted:
+                obstacle = obstacle or f"{', '.join(insisted)} is asked for"
             if obstacle is None:
                 self._waiting.append(strategy)
             elif strategy.is_named(question.options):

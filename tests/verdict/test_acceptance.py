@@ -35,7 +35,10 @@ STREETT = "(GF a -> GF b) & (GF b -> GF c)"
 def test_what_is_chosen(options, automaton, emptiness):
     """A deterministic automaton of this formula has Fin, the others need not."""
     options = {"deterministic": "acceptance" in options, **options}
-    verdict = check(FREE, STREETT, **options)
+    at_once = check(FREE, STREETT, **options)
+    assert (at_once.verdict, at_once.plan.automaton) == ("violated", automaton)
+    assert (at_once.plan.strategy == "instant") == ("emptiness" not in options)
+    verdict = check(FREE, STREETT, seed=1, **options)
     assert verdict.verdict == "violated"
     assert verdict.plan.emptiness == emptiness
     assert verdict.plan.automaton == automaton

@@ -14,6 +14,7 @@ from ltlpipe import (
 )
 from ltlpipe.automata.translation import translate
 from ltlpipe.logic.formulas import parse
+from tests.conducting import all_playing
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 
@@ -25,7 +26,7 @@ def no_second_decision(monkeypatch):
     def broken(*_):
         raise AssertionError("an automaton is decided")
 
-    monkeypatch.setattr("ltlpipe.verdict.preparing.decide_automaton", broken)
+    monkeypatch.setattr("ltlpipe.question.network.decide_automaton", broken)
 
 
 @pytest.mark.usefixtures("no_second_decision")
@@ -46,31 +47,35 @@ def test_tgba_with_one_mark_on_states(formula):
 )
 def test_tgba_with_other_marks(formula, acceptance):
     """Def. 11 of Siegel & Yan 2020 is about one mark on states; `auto` gives that."""
-    verdict = check(RING, formula, acceptance="tgba")
+    with all_playing():
+        verdict = check(RING, formula, acceptance="tgba")
     assert verdict.stats.acceptance == acceptance
     assert verdict.plan.reductions == ()
-    assert "no ample sets, because the automaton has more" in verdict.plan.reasons[-1]
+    assert "the automaton has more than one mark" in why_not(verdict, "ample")
     with pytest.raises(UnsupportedError, match="more than one mark on states"):
         check(RING, formula, acceptance="tgba", reduce="ample")
-    assert check(RING, formula).plan.reductions == ("ample",)
+    assert check(RING, formula, reduce="ample").plan.reductions == ("ample",)
+
+
+def why_not(verdict, strategy):
+    """Why a strategy dropped out."""
+    tried = {t.strategy: t for t in verdict.plan.tried}
+    assert tried[strategy].outcome == "dropped out"
+    return tried[strategy].reason
 
 
 def test_automata_that_are_refused_stay_as_they_are():
     """They are searched as without ample sets, with the same marks as before."""
     formula = parse("!(GF a & GF b & X X a)")
     violations = translate(formula, "tgba", negate=True)
-    plain = check(RING, violations=violations, reduce="alphabet")
-    verdict = check(RING, violations=violations)
+    plain = check(RING, violations=violations, reduce="alphabet", seed=1)
+    with all_playing():
+        verdict = check(RING, violations=violations, emptiness="couvreur99")
     assert (verdict.plan.automaton, verdict.stats.acceptance) == (
         "TGBA",
         "Inf(0)&Inf(1)",
     )
-    assert verdict.plan.reasons[:-3] == plain.plan.reasons[:-2]
-    assert verdict.plan.reasons[-3:] == (
-        "components as they are, because a short search was enough",
-        "no decoupled search, because a short search was enough",
-        "no ample sets, because the automaton is not interruptible",
-    )
+    assert why_not(verdict, "ample") == "the automaton is not interruptible"
     assert verdict.stats.automaton_states == plain.stats.automaton_states
     assert verdict.stats.states == plain.stats.states
 
@@ -78,7 +83,7 @@ def test_automata_that_are_refused_stay_as_they_are():
 def test_automata_that_are_taken_get_one_mark():
     """As formulas do."""
     violations = translate(parse("!(GF a & GF b)"), "tgba", negate=True)
-    verdict = check(RING, violations=violations)
+    verdict = check(RING, violations=violations, reduce="ample")
     assert (verdict.plan.automaton, verdict.stats.acceptance) == ("BA", "Inf(0)")
     assert verdict.plan.reductions == ("ample",)
 
@@ -111,7 +116,7 @@ def test_visible_names_that_mean_something():
 def test_visible_goes_with_an_automaton():
     """The visible actions of a formula are those that it names."""
     for question in ({"formula": "F a"}, {"empty": True}):
-        with pytest.raises(UnsupportedError, match="--visible goes with --automaton"):
+        with pytest.raises(UnsupportedError, match="--visible requires --automaton"):
             check(RING, visible="a", **question)
 
 
@@ -119,18 +124,20 @@ def test_visible_goes_with_an_automaton():
 def test_an_action_that_matters_may_not_be_invisible(visible):
     """Without it the automaton is not interruptible, so all steps are taken."""
     formula = "G(a -> F b)"
-    assert "ample" in visible_plan(None, formula).reductions
-    plan = visible_plan(visible, formula, strict=True)
+    assert "ample" in visible_plan(None, formula, reduce="ample").reductions
+    with pytest.raises(UnsupportedError, match="the automaton is not interruptible"):
+        visible_plan(visible, formula, strict=True, reduce="ample")
+    with all_playing():
+        plan = visible_plan(visible, formula, strict=True)
     assert "ample" not in plan.reductions
-    assert "the automaton is not interruptible" in plan.reasons[-1]
-    with pytest.raises(UnsupportedError, match="not interruptible"):
-        visible_plan(visible, formula, reduce="ample")
 
 
 def test_an_action_that_cannot_happen_does_not_matter():
     """No violation of `F a` has an `a`; without that, nothing has to be visible."""
-    assert visible_plan("", "F a").reductions == ("alphabet", "ample")
-    assert visible_plan("", "F a", reduce="alphabet").reductions == ("alphabet",)
+    both = visible_plan("", "F a", reduce="alphabet,ample")
+    assert both.reductions == ("alphabet", "ample")
+    trimmed = visible_plan("", "F a", reduce="alphabet", seed=1)
+    assert trimmed.reductions == ("alphabet",)
     with pytest.raises(UnsupportedError, match="not interruptible"):
         visible_plan("", "F a", reduce="ample")
 
@@ -139,5 +146,6 @@ def test_an_action_that_does_not_matter_may_be_invisible():
     """The automaton names `b`, but accepts with and without it."""
     violations = translate(parse("F a"), "ba", negate=True)
     violations.register_ap("b")
-    verdict = check(RING, violations=violations, visible="a", strict=True)
+    asked = {"visible": "a", "strict": True, "reduce": "ample"}
+    verdict = check(RING, violations=violations, **asked)
     assert "ample" in verdict.plan.reductions

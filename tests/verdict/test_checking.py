@@ -24,7 +24,7 @@ RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 
 def test_a_verdict_says_all_about_itself():
     """The contract of `--json` and of the result table is met from here."""
-    verdict = check(RING, "G(a -> X a)")
+    verdict = check(RING, "G(a -> X a)", emptiness="dfs-weak")
     assert verdict.verdict == "violated"
     assert verdict.lasso.prefix == []
     assert verdict.lasso.cycle == ["a", "b"]
@@ -39,15 +39,34 @@ def test_a_verdict_says_all_about_itself():
         "transitions",
         "max_depth",
         "seconds",
+        "compile_seconds",
+        "search_seconds",
+        "cpu_seconds",
         "memory_mib",
         "lasso",
     ]
-    assert as_json["plan"] == {
+    plan = as_json["plan"]
+    tried = {entry["strategy"]: entry for entry in plan.pop("tried")}
+    assert plan == {
         "automaton": "BA",
         "emptiness": "dfs-weak",
         "reductions": [],
+        "strategy": "explicit",
     }
+    assert list(tried["explicit"]) == ["strategy", "outcome", "seconds", "reason"]
+    assert tried["explicit"]["outcome"] == "answered"
+    assert tried["instant"]["outcome"] == "not tried"
+    assert tried["instant"]["reason"] == "dfs-weak is asked for"
     assert as_json["lasso"] == {"prefix": [], "cycle": ["a", "b"]}
+
+
+def test_small_products_are_searched_at_once():
+    """No emptiness check is compiled for them, and nothing is reduced."""
+    verdict = check(RING, "G(a -> X a)")
+    assert (verdict.verdict, verdict.lasso.cycle) == ("violated", ["a", "b"])
+    assert (verdict.plan.strategy, verdict.plan.emptiness) == ("instant", None)
+    assert verdict.plan.reductions == ()
+    assert any("instant, because" in reason for reason in verdict.plan.reasons)
 
 
 def test_without_lasso():
@@ -223,27 +242,28 @@ def test_running_out_of_memory_is_a_limit(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(PathFinder, "path", no_memory)
-    verdict = check(RING, "G a")
-    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+    verdict = check(RING, "G a", emptiness="se05")
+    assert (verdict.verdict, verdict.reason) == ("violated", "lasso-limit")
+    assert verdict.lasso is None
 
 
 @pytest.mark.parametrize(
     ("formula", "reduce", "reductions", "why"),
     [
-        ("G(a -> F b)", "auto", ("ample",), "ample sets, because the formula is"),
-        ("G(a -> X b)", "auto", (), "no ample sets, because the formula is not"),
+        ("G(a -> F b)", "ample", ("ample",), "ample sets, because the formula is"),
         ("G(a -> F b)", "alphabet", (), "nothing trimmed, because components"),
         ("F a", "none", (), "no reductions, because --reduce asks for none"),
-        ("F a", "auto", ("alphabet", "ample"), "alphabet, because there are"),
+        ("F a", "auto", ("alphabet",), "alphabet, because there are"),
+        ("F a", "alphabet,ample", ("alphabet", "ample"), "ample sets, because"),
         ("F a", "alphabet", ("alphabet",), "alphabet, because there are transitions"),
-        ("G !dead", "auto", ("alphabet", "ample"), "alphabet, because there are"),
+        ("G !dead", "auto", ("alphabet",), "alphabet, because there are"),
     ],
 )
 def test_what_was_reduced(formula, reduce, reductions, why):
     """`alphabet` stands in the plan iff it changed something."""
     loose = LTS.from_transitions([(1, "dead", 1)] if "dead" in formula else [])
     network = Network([*RING.components, loose])
-    verdict = check(network, formula, reduce=reduce)
+    verdict = check(network, formula, reduce=reduce, seed=1)  # not `instant`
     assert verdict.verdict == "holds"
     assert verdict.plan.reductions == reductions
     assert verdict.to_dict()["plan"]["reductions"] == list(reductions)
@@ -256,7 +276,7 @@ def test_a_lasso_of_a_trimmed_network():
         [(0, "x", 1), (3, "a", 5), (5, "b", 3)], initial=3, n_states=6
     )
     right = LTS.from_transitions([(1, "c", 1), (0, "b", 0)])
-    verdict = check(Network([left, right]), "G(c | !b)")
+    verdict = check(Network([left, right]), "G(c | !b)", reduce="alphabet,ample")
     assert verdict.plan.reductions == ("alphabet", "ample")
     assert (verdict.lasso.prefix, verdict.lasso.cycle) == ([], ["a", "b"])
     assert verdict.lasso.states.tolist() == [[3, 0], [5, 0], [3, 0]]

@@ -15,6 +15,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime import memory as memory_limits
+from tests.conducting import all_playing, searching_at_once
 
 
 def without_acceptance(network):
@@ -81,7 +82,7 @@ def test_networks_of_automata():
     assert verdict.stats.states == 61
     verdict = check(philosophers(6), empty=True, emptiness="decoupled-ndfs")
     assert verdict.plan.reductions == ("decoupled",)
-    explicit = check(philosophers(6), empty=True, reduce="none")
+    explicit = check(philosophers(6), empty=True, reduce="none", emptiness="se05")
     assert verdict.verdict == explicit.verdict == "holds"
     assert 10 * verdict.stats.states < explicit.stats.states
 
@@ -94,11 +95,16 @@ def test_accepting_together_or_each(accepting, together, each):
     """The same at once, or each for itself (paper, Sec. 7)."""
     network = alternating(accepting)
     assert check(network, empty=True, accepting="together").verdict == together
-    verdict = check(network, empty=True, accepting="each")
+    for emptiness in ("auto", "decoupled-ndfs"):
+        asked = {"accepting": "each", "emptiness": emptiness}
+        verdict = check(network, empty=True, **asked)
+        assert verdict.verdict == each
+        assert (verdict.plan.strategy == "instant") == (emptiness == "auto")
+        assert check(network, "GF g", **asked).verdict == "holds"
+        assert check(network, "FG !g", **asked).verdict == each
+    with all_playing():
+        verdict = check(network, empty=True, accepting="each")
     assert (verdict.verdict, verdict.plan.emptiness) == (each, "decoupled-ndfs")
-    again = check(network, "GF g", accepting="each")
-    assert again.verdict == "holds"
-    assert check(network, "FG !g", accepting="each").verdict == each
 
 
 def test_each_is_never_answered_by_another_search():
@@ -106,10 +112,14 @@ def test_each_is_never_answered_by_another_search():
     steps = [(0, "g", 1), (1, "h", 0)]
     network = Network([LTS.from_transitions(steps, accepting=[s]) for s in (0, 1)])
     asked = {"accepting": "each", "acceptance": "tela", "deterministic": True}
-    with pytest.raises(UnsupportedError, match="each needs it, but"):
-        check(network, "GF g -> GF h", **asked)
-    with pytest.raises(UnsupportedError, match="each needs it, but"):
-        check(network, "X g", accepting="each")
+    larger = "no strategy.*instant: more than 1 states.*each needs decoupled search"
+    with searching_at_once(1):
+        with pytest.raises(UnsupportedError, match=larger):
+            check(network, "GF g -> GF h", **asked)
+        with pytest.raises(UnsupportedError, match=larger):
+            check(network, "X g", accepting="each")
+    assert check(network, "GF g -> GF h", **asked).verdict == "holds"
+    assert check(network, "X g", accepting="each").verdict == "violated"
 
 
 def test_each_without_several_components_is_any_search():
@@ -159,15 +169,14 @@ def test_components_first():
 
 
 def test_the_choice_of_the_plan():
-    """After a short search, where internal transitions and components suggest it."""
+    """Where internal transitions and components suggest it, it has its turn."""
     verdict = check(ring(12), empty=True)
     assert verdict.plan.emptiness == "decoupled-ndfs"
     assert any("71% of the transitions of 12" in r for r in verdict.plan.reasons)
-    small = check(ring(4), empty=True)
-    assert small.plan.reductions == ()
-    assert "no decoupled search, because a short search was enough" in (
-        small.plan.reasons
-    )
+    assert check(ring(4), empty=True).plan.strategy == "instant"
+    tried = {t.strategy: t for t in check(philosophers(2), "GF eat0").plan.tried}
+    assert tried["decoupled"].outcome == "not tried"
+    assert "it pays from 20% and 4 on" in tried["decoupled"].reason
 
 
 @pytest.mark.parametrize(
@@ -190,10 +199,11 @@ def test_properties_that_exclude_decoupled_search():
         check(PLAIN, "X l0", reduce="decoupled")
     with pytest.raises(UnsupportedError, match="use decoupled-ndfs"):
         check(ring(5), "GF l0", emptiness="decoupled-scc")
-    with pytest.raises(UnsupportedError, match="each needs it, but"):
+    with pytest.raises(UnsupportedError, match="each needs decoupled search"):
         check(alternating((0, 1)), empty=True, accepting="each", emptiness="se05")
-    with pytest.raises(UnsupportedError, match=r"each needs it, but .* interruptible"):
-        check(alternating((0, 1)), "!X g", accepting="each")
+    asked = {"accepting": "each", "reduce": "decoupled"}
+    with pytest.raises(UnsupportedError, match=r"decoupled cannot.*not interruptible"):
+        check(alternating((0, 1)), "!X g", **asked)
     with pytest.raises(UnsupportedError, match="components cannot be used: acceptance"):
         check(ring(5), empty=True, reduce="components,decoupled")
     with pytest.raises(UnsupportedError, match="--stack-test is for"):
@@ -265,12 +275,13 @@ def test_lassos_that_are_too_long(monkeypatch):
     verdict = check(network, "FG !g", reduce="decoupled")
     assert len(verdict.lasso.cycle) == 210
     monkeypatch.setattr(memory_limits, "FEW_STEPS", 20)
-    for memory, reason in ((0.15, "memory"), (0.5, None)):
+    for memory, reason in ((0.15, "lasso-limit"), (0.5, None)):
         verdict = check(network, "FG !g", reduce="decoupled", memory=memory)
         assert (verdict.stats.states, verdict.reason) == (210, reason)
     monkeypatch.setattr(memory_limits, "MAX_STEPS", 200)
     verdict = check(network, "FG !g", reduce="decoupled")
-    assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
+    assert (verdict.verdict, verdict.reason) == ("violated", "lasso-limit")
+    assert verdict.lasso is None
     assert check(network, "FG !g", reduce="decoupled", lasso=False).verdict == (
         "violated"
     )

@@ -90,12 +90,11 @@ def test_numbers_outgrow_their_fields():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fairness": "weak"}, "--fairness weak is for networks"),
+        ({"fairness": "weak"}, "--fairness weak of a model requires --fair"),
         ({"reduce": "components"}, "--reduce components is for networks"),
         ({"semantics": "action"}, "--semantics action"),
         ({"emptiness": "decoupled-scc"}, "--emptiness decoupled-scc is for networks"),
         ({"accepting": "each"}, "--accepting each is for networks"),
-        ({"translator": "cat %f"}, "--translator is for networks"),
     ],
 )
 def test_options_of_networks_are_refused(options, message):
