@@ -127,6 +127,8 @@ def check(
         strict=strict,
         lasso=not no_lasso,
     )
+    if not empty:  # it imports Spot while this process reads
+        processes.prepare("spot", "ltlpipe.automata.translation")
     if visible is not None and automaton is None:
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
@@ -135,12 +137,11 @@ def check(
         from ltlpipe.automata.hoa import read_automaton
 
         chosen["constraint"] = read_automaton(constraint)
-    if not empty:
-        processes.prepare("spot", "ltlpipe.automata.translation")
-    loaded = load(system)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as progress:
+        progress.begin("reading")
+        loaded = load(system)
         for question in questions:
             progress.begin(_label(question))
             verdict = _answered(loaded, question, chosen, progress, alone=is_single)

@@ -43,9 +43,10 @@ def deadlocks(
     chosen = shared.given(
         timeout=timeout, memory=memory, max_states=max_states, seed=seed
     )
-    loaded = load(system)
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as bar:
+        bar.begin("reading")
+        loaded = load(system)
         bar.begin("deadlock")
         verdict = look_for_one(loaded, progress=bar, **chosen)
         bar.hide()

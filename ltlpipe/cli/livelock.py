@@ -72,10 +72,11 @@ def livelock(
         workers=workers,
         seed=seed,
     )
-    loaded = load(system)
     names = [name.strip() for name in progress.split(",")]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as bar:
+        bar.begin("reading")
+        loaded = load(system)
         bar.begin("livelock")
         verdict = look_for_one(loaded, names, progress=bar, **chosen)
         bar.hide()
