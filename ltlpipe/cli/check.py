@@ -131,6 +131,8 @@ def check(
         strict=strict,
         lasso=not no_lasso,
     )
+    if not empty:  # it imports Spot while this process reads
+        processes.prepare("spot", "ltlpipe.automata.translation")
     if visible is not None and automaton is None:
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)

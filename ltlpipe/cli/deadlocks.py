@@ -48,9 +48,10 @@ def deadlocks(
     )
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as bar:
-        bar.begin("deadlock")
+        bar.begin("reading")
         try:
             loaded = read_within(load_job(system), bar, timeout=timeout, memory=memory)
+            bar.begin("deadlock")
             verdict = look_for_one(loaded, progress=bar, **chosen)
         except StoppedError as stopped:
             verdict = not_read(system, stopped.reason, None, None)

@@ -75,9 +75,10 @@ def livelock(
     names = [name.strip() for name in progress.split(",")]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as bar:
-        bar.begin("livelock")
+        bar.begin("reading")
         try:
             loaded = read_within(load_job(system), bar, timeout=timeout, memory=memory)
+            bar.begin("livelock")
             verdict = look_for_one(loaded, names, progress=bar, **chosen)
         except StoppedError as stopped:
             verdict = not_read(system, stopped.reason, None, None)

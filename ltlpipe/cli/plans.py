@@ -35,7 +35,7 @@ class PlanPrinter:
         for title, lines in (
             ("plan", plan.reasons),
             ("components", plan.merges),
-            ("strategies", plan.tried),
+            ("strategies", sorted(plan.tried, key=lambda t: t.outcome == "not tried")),
         ):
             if lines:
                 print(f"{title}:", file=self._stream)

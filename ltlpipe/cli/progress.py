@@ -19,7 +19,7 @@ _REFRESH_SECONDS = 0.2
 
 
 class SearchProgress:
-    """Shows how a search is getting on: states, rate, depth.
+    """Shows how a job is getting on: its phase, and of searches states, rate, depth.
 
     Parameters
     ----------

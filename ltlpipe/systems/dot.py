@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     from lark import Lark, UnexpectedInput
 
+# A name consists of letters, digits, underscores and what is not ASCII, written as what
+# it does not have: a range up to the last character takes Python ten times as long.
 # At most 9,999 escapes in a string: each costs the expression 800 bytes while it
 # looks for the end, and in a file of garbage there may be none.
 _GRAMMAR = r"""
@@ -57,7 +59,7 @@ SUBGRAPH.2: /subgraph\b/i
 NODE.2: /node\b/i
 EDGE.2: /edge\b/i
 ARROW: "->"
-NAME: /[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*/
+NAME: /[^\x00-@[-^`{-\x7f][^\x00-\/:-@[-^`{-\x7f]*/
 NUMERAL: /-?(\.[0-9]+|[0-9]+(\.[0-9]*)?)/
 STRING: /"[^"\\]*(\\(.|\n)[^"\\]*){0,9999}"/
 BLANK: /\s+/

@@ -107,7 +107,8 @@ def _compiled(
     original: Callable[[], Any],
 ) -> Job[None]:
     """Have a worker compile, if it can be told what; say what is going on."""
-    said = Progress(f"compiling {function.__name__} (once per version)", compiling=True)
+    name = function.__name__.removesuffix("_step").replace("_", "-")
+    said = Progress(f"compiling {name} (once per version)", compiling=True)
     try:
         place, file = _place(function)
         if _found(place, file) is not original():
