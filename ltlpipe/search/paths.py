@@ -20,6 +20,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import Clause
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import ProductLasso
@@ -205,7 +206,8 @@ class PathFinder:
         breadth.parent[start] = start
         problem = self.search.problem
         while True:
-            status = breadth_step(
+            status = yield from called(
+                breadth_step,
                 problem.expand,
                 problem.product,
                 self.search.store,
@@ -241,7 +243,8 @@ class PathFinder:
         for begin in range(0, len(actions), _BUDGET):
             if begin:
                 yield self._progress(_BUDGET)
-            marks, complete = label_path(
+            marks, complete = yield from called(
+                label_path,
                 problem.expand,
                 problem.product,
                 self.search.store,

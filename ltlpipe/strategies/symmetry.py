@@ -168,6 +168,7 @@ def _search(
         stutter=stutter,
         closes=emptiness == AEC_CLOSED,
     )
+    yield from automaton.ready()
     search = PowersetSearch(automaton, emptiness)
     try:
         outcome = yield from timed(

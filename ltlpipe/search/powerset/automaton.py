@@ -47,6 +47,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ltlpipe.runtime.jobs import Job
+
 
 class Tables(NamedTuple):
     """The tables and buffers of the operations; their use is the automaton's affair."""
@@ -122,19 +124,22 @@ class PowersetAutomaton:
         """Words of a row."""
         return int(self.initial.shape[1])
 
+    @property
+    def _functions(self) -> tuple[Callable[..., int], ...]:
+        return self.successors, self.includes, self.decompose, self.key
+
+    def ready(self) -> Job[None]:
+        """Have the operations compiled, or load their machine code."""
+        from ltlpipe.runtime.kernels.compilation import ready_pointer
+        from ltlpipe.runtime.kernels.jit import operation_signature
+
+        signature = operation_signature(Tables)
+        for function in self._functions:
+            yield from ready_pointer(function, signature)
+
     def operations(self) -> Operations:
         """Return the operations as kernels take them."""
         from ltlpipe.runtime.kernels.jit import operation_signature, pointer
 
         signature = operation_signature(Tables)
-        return Operations(
-            *(
-                pointer(function, signature)
-                for function in (
-                    self.successors,
-                    self.includes,
-                    self.decompose,
-                    self.key,
-                )
-            )
-        )
+        return Operations(*(pointer(made, signature) for made in self._functions))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import OutOfMemoryError
@@ -242,7 +243,8 @@ class SetRuns:
         search = self.search
         operations = search.operations
         while True:
-            reached = spread(
+            reached = yield from called(
+                spread,
                 operations.successors,
                 operations.includes,
                 operations.key,
