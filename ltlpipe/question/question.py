@@ -201,9 +201,10 @@ class Question(ABC):
         return automaton
 
     def close(self) -> None:
-        """End the jobs that are still at work."""
+        """End the jobs that are still at work, and forget what was found out."""
         for shared in self._facts.values():
             shared.close()
+        self._facts.clear()  # they refer to this question
 
 
 def note_table(trace: Trace, table: PropertyAutomaton) -> None:

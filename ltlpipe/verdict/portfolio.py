@@ -140,6 +140,9 @@ class Portfolio:
         Without an answer that is the one that has found a violation, if there is one,
         else the one that has entered the most states.
         """
+        for entry in self._open:
+            if entry.trace.stats.states is None and entry.last.states is not None:
+                entry.trace.note(states=entry.last.states, max_depth=entry.last.depth)
         found = self._winner or max(
             (trace for _, trace in self._traces),
             key=lambda trace: (trace.has_found, trace.stats.states or 0),

@@ -37,12 +37,16 @@ WAYS = [
     {"acceptance": "ba", "emptiness": "tela"},
     {"acceptance": "tgba", "emptiness": "rabin"},
     {"acceptance": "tgra"},
+    {"acceptance": "tgra", "seed": 1},
     {"acceptance": "tgra", "emptiness": "rabin-parallel", "deterministic": True},
     {"acceptance": "tfla"},
+    {"acceptance": "tfla", "seed": 1},
     {"acceptance": "tela", "deterministic": True},
+    {"acceptance": "tela", "deterministic": True, "seed": 1},
     {"emptiness": "rabin"},
     {"emptiness": "tela", "reduce": "none"},
 ]
+"""`instant` answers where neither a search nor a seed is named."""
 ONLY_WEAK = [
     {"emptiness": "couvreur99"},
     {"emptiness": "couvreur99-fig5", "acceptance": "tfla"},
