@@ -45,7 +45,8 @@ def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None
     states = "" if stats.states is None else f"{stats.states:,} states, "
     if verdict.verdict == "unknown" and stats.coverage is not None:
         states += f"about {stats.coverage:.4%} of those met, "
-    way = "" if verdict.plan.strategy is None else f"{verdict.plan.strategy}: "
+    named = None if verdict.message else verdict.plan.strategy
+    way = "" if named is None else f"{named}: "
     print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{stats.seconds:.2f} s]")
     if verdict.message is not None:
         print(f"  {verdict.message}", flush=True)

@@ -182,7 +182,7 @@ def settle(
             f"because {name} takes no more (degeneralised by Spot)"
         )
     if fairness is not None:
-        reasons.append(_why_fair(options, fairness))
+        reasons.append(why_fair(options, fairness))
     elif reductions is not None:
         reasons.append(_why_reduced(options, reductions))
     return replace(
@@ -226,7 +226,8 @@ def _choose_for_fin(
     )
 
 
-def _why_fair(options: Options, fairness: Fairness) -> str:
+def why_fair(options: Options, fairness: Fairness) -> str:
+    """Return what a plan says of fairness."""
     n_sets = fairness.n_marks // (2 if options.fairness == "strong" else 1)
     fair_to = "set of actions" if options.fair_sets else "component"
     return (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
 from ltlpipe.question.options import AUTO, BOUND_TO_KERNELS
-from ltlpipe.question.plan import kind_of
+from ltlpipe.question.plan import kind_of, why_fair
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, timed
 from ltlpipe.strategies import instant_search
@@ -53,7 +54,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     except TooLargeError:
         raise NotApplicableError("the system is too large for plain Python") from None
     plan = question.given
-    trace.plan = _noted(plan, kind_of(plan, question.options, table))
+    trace.plan = _noted(question, kind_of(plan, question.options, table))
     limit = question.options.max_states
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
     outcome = yield from timed(
@@ -90,11 +91,12 @@ def _run_of(question: Question, lasso: PlainLasso) -> Run:
     return Run(actions, question.state_array(lasso.states), len(lasso.prefix))
 
 
-def _noted(plan: Plan, kind: str | None) -> Plan:
-    from dataclasses import replace
-
+def _noted(question: Question, kind: str | None) -> Plan:
     why = (
         f"{name}, because a product of at most {MOST_STATES:,} states is "
         "searched in plain Python, without kernels"
     )
-    return replace(plan, automaton=kind, reasons=(why, *plan.reasons))
+    reasons = [why, *question.given.reasons]
+    if question.fairness is not None:
+        reasons.append(why_fair(question.options, question.fairness))
+    return replace(question.given, automaton=kind, reasons=tuple(reasons))

@@ -166,7 +166,10 @@ class Verdict(Displayed):
                 "emptiness": self.plan.emptiness,
                 "reductions": list(self.plan.reductions),
                 "strategy": self.plan.strategy,
-                "tried": [t._asdict() for t in self.plan.tried],
+                "tried": [
+                    t._asdict() | {"seconds": round(t.seconds, 6)}
+                    for t in self.plan.tried
+                ],
             },
             "states": stats.states,
             "transitions": stats.transitions,

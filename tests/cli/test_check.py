@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import time
 
 import pytest
 
-from ltlpipe import load
+from ltlpipe import Plan, Statistics, Verdict, load
+from ltlpipe.cli.verdicts import report
 from tests.cli.running import HARD, MANY, RING
 from tests.oracles import accepting_run_exists
 
@@ -22,8 +24,12 @@ KEYS = [
     "transitions",
     "max_depth",
     "seconds",
+    "compile_seconds",
+    "search_seconds",
+    "cpu_seconds",
     "memory_mib",
     "lasso",
+    "warnings",
 ]  # of the contract, in its order
 
 UNREADY = [
@@ -122,11 +128,17 @@ def test_json(run, ring):
     assert holds["system"] == str(ring)
     assert holds["formula"] == "G(a -> F b)"
     assert (holds["verdict"], holds["reason"], holds["lasso"]) == ("holds", None, None)
+    strategies = holds["plan"].pop("tried")
     assert holds["plan"] == {
         "automaton": "BA",
-        "emptiness": "dfs-weak",
-        "reductions": ["ample"],
+        "emptiness": None,
+        "reductions": [],
+        "strategy": "instant",
     }
+    assert {t["strategy"]: t["outcome"] for t in strategies}["instant"] == "answered"
+    for tried in strategies:
+        assert list(tried) == ["strategy", "outcome", "seconds", "reason"]
+        assert (tried["outcome"] == "not tried") == (tried["seconds"] == 0)
     assert violated["verdict"] == "violated"
     lasso = violated["lasso"]
     assert list(lasso) == ["prefix", "cycle"]
@@ -136,7 +148,103 @@ def test_json(run, ring):
         assert isinstance(record["transitions"], int)
         assert isinstance(record["max_depth"], int)
         assert record["seconds"] > 0
+        assert record["compile_seconds"] == 0  # nothing is
+        assert 0 <= record["search_seconds"] <= record["seconds"]
+        assert record["cpu_seconds"] > 0
         assert record["memory_mib"] > 0
+        assert record["warnings"] == []
+
+
+def test_json_of_an_engine(run, ring):
+    """What was asked for is in the plan."""
+    flags = ["--reduce", "ample", "--emptiness", "dfs-weak", "--json"]
+    (record,) = run("check", ring, "-f", "G(a -> F b)", *flags).records
+
+    del record["plan"]["tried"]
+    assert record["plan"] == {
+        "automaton": "BA",
+        "emptiness": "dfs-weak",
+        "reductions": ["ample"],
+        "strategy": "ample",
+    }
+
+
+def test_json_has_the_warnings(run, ring):
+    """Those of its formula, each once; standard error has them, too."""
+    outcome = run("check", ring, "-f", "G !c", "-f", "G(a -> F b)", "--json")
+
+    warned, other = outcome.records
+    message = "no action of the system is called 'c': never true"
+    assert (warned["warnings"], other["warnings"]) == ([message], [])
+    assert outcome.err == f"warning: {message}\n"
+
+
+def test_a_formula_that_options_do_not_suit(run, ring, tmp_path):
+    """It has a line of its own that says why, and the others are checked."""
+    (tmp_path / "f.ltl").write_text("G(a -> F b)\nG(a -> X b)\nG !b\n")
+    asked = ["check", ring, "-F", tmp_path / "f.ltl", "--reduce", "ample"]
+    outcome = run(*asked)
+    records = run(*asked, "--json").records
+
+    verdicts = [line.split(":")[0] for line in outcome.out.splitlines()]
+    assert verdicts[:2] == ["holds", "unknown (unsupported)"]
+    why = "ample cannot be used: the formula is not interruptible"
+    assert "unknown (unsupported): G(a -> X b)   [" in outcome.out
+    assert f"\n  {why}\n" in outcome.out
+    assert (outcome.code, outcome.err) == (1, "")
+    assert [r["verdict"] for r in records] == ["holds", "unknown", "violated"]
+    assert list(records[1]) == [*KEYS, "message"]
+    assert (records[1]["reason"], records[1]["message"]) == ("unsupported", why)
+    assert records[1]["states"] is None
+
+
+def test_unsupported_formulas_alone(run, ring, tmp_path):
+    """Exit code 3 for a file, which may have one; 2 for the only formula."""
+    (tmp_path / "f.ltl").write_text("G(a -> X b)\n")
+    outcome = run("check", ring, "-F", tmp_path / "f.ltl", "--reduce", "ample")
+    assert (outcome.code, outcome.err) == (3, "")
+
+    outcome = run("check", ring, "-f", "G(a -> X b)", "--reduce", "ample")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: ample cannot be used: the formula is not")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--symmetric", "a,b", "--reduce", "none"],
+        ["--fairness", "weak", "--reduce", "ample"],
+    ],
+    ids=" ".join,
+)
+def test_options_that_suit_no_formula(flags, run, ring, tmp_path):
+    """One error, and no line per formula: nothing is wrong with these."""
+    (tmp_path / "f.ltl").write_text("G(a -> F b)\nG !b\n")
+    outcome = run("check", ring, "-F", tmp_path / "f.ltl", *flags)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+
+
+def test_workers(run, ring):
+    """At most 31, and one by default."""
+    flags = ["--emptiness", "rabin-parallel", "--workers"]
+    outcome = run("check", ring, "-f", "GF a -> GF b", *flags, 2, "--json")
+    assert [r["verdict"] for r in outcome.records] == ["holds"]
+    outcome = run("check", ring, "-f", "GF a -> GF b", *flags, 32)
+    assert outcome.code == 2
+    assert "Invalid value for '--workers'" in outcome.complaint
+
+
+def test_a_violation_without_its_lasso(capsys):
+    """The line says why there is neither prefix nor cycle."""
+    plan = Plan("BA", "se05", strategy="explicit")
+    stats = Statistics(states=7, seconds=1.0)
+    report(Verdict("violated", "lasso-limit", "m", "G a", plan, stats), as_json=False)
+
+    assert capsys.readouterr().out == (
+        "violated (lasso-limit): G a   [explicit: 7 states, 1.00 s]\n"
+        "  no lasso: a limit was hit while it was extracted\n"
+    )
 
 
 def test_json_of_an_unknown_verdict(run, big):
@@ -312,22 +420,45 @@ def test_visible_names(run, ring, tmp_path):
 
 def test_explain(run, ring):
     """Each plan comes before its first verdict; with --json on standard error."""
-    formulas = ["GF a -> FG b", "F b -> GF (a & X a)", "GF b"]
+    formulas = ["GF a -> FG b", "GF b", "GF a"]
     flags = [part for text in formulas for part in ("-f", text)]
-    outcome = run("check", ring, *flags, "--explain")
-    assert outcome.out.count("plan:") == 3  # the last differs in what is reduced
-    first, second, _ = outcome.out.split("plan:\n")[1:]
+    outcome = run("check", ring, *flags, "--explain", "--reduce", "ample")
+    assert outcome.out.count("plan:") == 2  # the last has that of the second
+    first, second = outcome.out.split("plan:\n")[1:]
     assert first.startswith("  couvreur99, because the automaton is unrestricted")
     assert second.startswith("  dfs-weak, because the automaton is weak")
     for part in (first, second):
         assert "Schwoon & Esparza 2005, Sec. 5.3" in part
-        assert part.index("ample sets, because ") < part.index("[")
+        assert part.index("ample sets, because ") < part.index("strategies:")
+        assert part.index("strategies:") < part.index("[")
 
     outcome = run(
         "check", ring, "-f", "F a", "--explain", "--json", "--emptiness", "se05"
     )
     assert len(outcome.records) == 1
     assert outcome.err.startswith("plan:\n  se05, because --emptiness asks for it\n")
+
+
+def test_explained_strategies(run, ring):
+    """First those that were tried, with their seconds, then why the others were not."""
+    out = run("check", ring, "-f", "GF a", "--explain").out
+    lines = out.partition("strategies:\n")[2].splitlines()
+    assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
+    assert lines[1] == ("  symmetry: not tried: too few components to be interchanged")
+    assert {line.split(":")[0].strip() for line in lines[:6]} == {
+        "instant",
+        "explicit",
+        "ample",
+        "symmetry",
+        "decoupled",
+        "components",
+    }
+    assert "  explicit: not tried: its turn had not come" in lines
+    assert lines[6].startswith("holds: GF a   [instant: 3 states, ")
+
+    limits = ["--emptiness", "couvreur99", "--max-states", "1"]
+    out = run("check", ring, "-f", "GF a", "--explain", *limits).out
+    assert re.search(r"explicit: dropped out after [\d.]+ s: max-states\n", out)
 
 
 @pytest.mark.parametrize("emptiness", ["se05", "couvreur99"])
@@ -536,9 +667,11 @@ def test_plans_of_acceptance(run, tmp_path):
     path = tmp_path / "free.aut"
     path.write_text('des (0, 2, 1)\n(0, "a", 0)\n(0, "b", 0)\n')
 
+    seed = ["--seed", "0"]  # too small a product for compiled searches otherwise
+
     def reasons(*flags):
-        outcome = run("check", path, "-f", "GF a -> GF b", "--explain", *flags)
-        plan = outcome.out.partition("plan:\n")[2].partition("violated")[0]
+        outcome = run("check", path, "-f", "GF a -> GF b", "--explain", *seed, *flags)
+        plan = outcome.out.partition("plan:\n")[2].partition("strategies:")[0]
         lines = [line.strip() for line in plan.splitlines()]
         starts = [line.split(",")[0] for line in lines]
         assert len(set(starts)) == len(starts)
@@ -576,7 +709,7 @@ def test_plans_of_acceptance(run, tmp_path):
         (["--fairness", "weak", "--reduce", "ample"], "use none"),
         (
             ["--fairness", "weak", "--emptiness", "decoupled-scc"],
-            "decoupled search cannot be used: fairness depends on what is enabled",
+            "decoupled cannot be used: fairness depends on what is enabled",
         ),
         (["--deterministic", "--acceptance", "tgba"], "use tgra, tfla, tela"),
         (["--deterministic", "--emptiness", "se05"], "use tgra, tfla, tela"),
