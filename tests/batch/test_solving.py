@@ -20,7 +20,7 @@ from ltlpipe import (
 from ltlpipe.batch.problems import find_problems
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
-from ltlpipe.batch.tasks import tasks_of
+from ltlpipe.batch.task_sources import tasks_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.systems.philosophers import philosophers
 

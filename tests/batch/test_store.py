@@ -295,7 +295,7 @@ def test_an_input_that_changes_under_way(path, problem, monkeypatch):
 
 
 def answering_tasks(folder):
-    from ltlpipe.batch.tasks import find_tasks
+    from ltlpipe.batch.task_sources import find_tasks
 
     return find_tasks([folder])
 
