@@ -121,7 +121,9 @@ class Pool:
         if moment - self._looked < LOOK_SECONDS:
             return
         self._looked = moment
-        used = descendants([job.pid for job in self._active])
-        for job in list(self._active):
+        # Looking costs more than small tasks do, and no limit is that small.
+        old = [job for job in self._active if job.seconds >= LOOK_SECONDS]
+        used = descendants([job.pid for job in old]) if old else {}
+        for job in old:
             if (reason := job.excess(used[job.pid])) is not None:
                 self._take(found, job, job.end(reason))

@@ -92,11 +92,16 @@ class TaskJob:
     def _lease(self, worker: Worker) -> None:
         self.pid = worker.pid
 
+    @property
+    def seconds(self) -> float:
+        """For how long the worker has been at it."""
+        return time.monotonic() - self._started
+
     def activity(self) -> Activity:
         """Return what the worker is doing."""
         return Activity(
             self.number,
-            time.monotonic() - self._started,
+            self.seconds,
             self._told.get("states"),
             self._told.get("depth"),
             self._used_bytes,
@@ -187,8 +192,7 @@ class TaskJob:
         return self._lost(CRASH, {"signal": name, "message": message})
 
     def _lost(self, reason: str, known: dict[str, Any]) -> dict[str, Any]:
-        seconds = time.monotonic() - self._started
-        return lost(reason, self._started_at, seconds, known)
+        return lost(reason, self._started_at, self.seconds, known)
 
 
 def lost(

@@ -58,7 +58,7 @@ class Watcher:
     def working(self, activities):
         pass
 
-    def solved(self, task, verdict):
+    def solved(self, task, plan):
         pass
 
     def failed(self, task, error):
