@@ -3,7 +3,8 @@
 A worker answers one request after the other: the name of an operation and its
 arguments.  Operations are plain functions of any room, imported on first use, that take
 and return what `ltlpipe.runtime.wire` can send.  One that is a generator function sends
-what it yields as parts of its answer.
+what it yields as parts of its answer; one that has a parameter `tell` is given a
+function that sends its argument as a part.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import signal
 import socket
 import time
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 OPERATIONS = {
     "analyse": "ltlpipe.batch.analyzing:parts_of",
+    "answer task": "ltlpipe.batch.task_operation:answer_task",
     "automaton text": "ltlpipe.automata.translating:write_automaton",
     "check hoa": "ltlpipe.automata.external:check_output",
     "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
@@ -86,9 +88,10 @@ def _answer(connection: socket.socket, request: dict[str, Any]) -> None:
         Message({kind: value}).send(connection)
 
     try:
-        function = _function(request["operation"])
+        function, tells = _function(request["operation"])
         tell("begun", {"cpu": time.process_time(), "bytes": resident_bytes()})
-        answer = function(**request["arguments"])
+        given = {"tell": partial(tell, "part")} if tells else {}
+        answer = function(**request["arguments"], **given)
         if inspect.isgenerator(answer):
             for part in answer:
                 tell("part", part)
@@ -103,7 +106,8 @@ def _answer(connection: socket.socket, request: dict[str, Any]) -> None:
 
 
 @cache
-def _function(operation: str) -> Callable[..., Any]:
+def _function(operation: str) -> tuple[Callable[..., Any], bool]:
+    """Return the function of an operation, and whether it wants to tell parts."""
     module, _, name = OPERATIONS[operation].partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
+    return function, "tell" in inspect.signature(function).parameters

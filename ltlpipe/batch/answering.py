@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import json
 import time
+import warnings
 from collections import OrderedDict
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, row_of
+from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
-from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
-from ltlpipe.runtime.workers import worker_cpu_seconds
+from ltlpipe.runtime.errors import (
+    InputError,
+    LtlpipeError,
+    LtlpipeWarning,
+    UnsupportedError,
+)
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
@@ -48,6 +53,7 @@ class Answer(NamedTuple):
     row: Row
     verdict: Verdict | None  # None if the task failed
     error: Exception | None  # why it failed
+    warned: tuple[tuple[str, str], ...]  # texts and categories
 
 
 class Expected(NamedTuple):
@@ -64,6 +70,7 @@ class Systems:
     """
 
     def __init__(self) -> None:
+        self.run = ""
         self._digests = Digests()
         self._kept: OrderedDict[tuple[str, ...], System | LtlpipeError] = OrderedDict()
 
@@ -86,13 +93,29 @@ class Systems:
         if found is None:
             found = self._loaded(task.system, digest)
             place = place if isinstance(found, LtlpipeError) else digest
-            self._kept[place] = found
-            if len(self._kept) > _SYSTEMS_KEPT:
-                self._kept.popitem(last=False)
+            self._keep(place, found)
         self._kept.move_to_end(place)
         if isinstance(found, LtlpipeError):
             raise found
         return found
+
+    def network(self, digest: str, make: Callable[[], Network]) -> Network:
+        """Return a network that is in no file; it is made unless it is there."""
+        found = self._kept.get((digest,))
+        if not isinstance(found, Network):
+            found = make()
+            self._keep((digest,), found)
+        self._kept.move_to_end((digest,))
+        return found
+
+    def forget_digests(self) -> None:
+        """Read files again, which may have changed."""
+        self._digests = Digests()
+
+    def _keep(self, place: tuple[str, ...], system: System | LtlpipeError) -> None:
+        self._kept[place] = system
+        if len(self._kept) > _SYSTEMS_KEPT:
+            self._kept.popitem(last=False)
 
     def _loaded(
         self, files: tuple[str, ...], digest: tuple[str, ...]
@@ -160,44 +183,43 @@ def answer(
     -------
     Answer
         Besides the columns of the result table, the row has `n_components` if the
-        system is a network that could be read, and `wall_seconds` and `cpu_seconds` of
-        all that was done.
+        system is a network that could be read, and `wall_seconds` of all that was done.
+        Warnings are kept, not given.
     """
     merged = {**options, **task.options}
     started_at = now()
-    wall, cpu = time.monotonic(), cpu_seconds()
+    wall = time.monotonic()
     known: Row = {}
     verdict, failure = None, None
-    try:
-        system = systems.system(task, expected)
-        if isinstance(system, Network):
-            known["n_components"] = len(system.components)
-        question = systems.question(task, expected)
-        began()
-        verdict = check(system, **question, **merged, progress=progress)
-        row = row_of(verdict)
-        known["search_seconds"] = verdict.stats.search_seconds
-        row["system"] = task.system_name  # its contents may have other names, too
-        row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
-    except Exception as error:  # one task's trouble is not the others'
-        row, failure = failed_row(task.system_name, task.formula, error), error
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LtlpipeWarning)
+        try:
+            system = systems.system(task, expected)
+            if isinstance(system, Network):
+                known["n_components"] = len(system.components)
+            question = systems.question(task, expected)
+            began()
+            verdict = check(system, **question, **merged, progress=progress)
+            row = row_of(verdict)
+            row["system"] = task.system_name  # its contents may have other names, too
+            row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
+        except Exception as error:  # one task's trouble is not the others'
+            row, failure = failed_row(task.system_name, task.formula, error), error
+    warned = tuple((str(w.message), w.category.__name__) for w in caught)
     known |= {
         "seed": merged.get("seed"),
+        "workers": merged.get("workers", 1),
+        "warnings": _listed(warned),
         "started_at": started_at,
         "wall_seconds": time.monotonic() - wall,
-        "cpu_seconds": cpu_seconds() - cpu,
     }
-    return Answer(encodable(row | host_columns() | known), verdict, failure)
+    return Answer(encodable(row | host_columns() | known), verdict, failure, warned)
 
 
-def now() -> str:
-    """Return the time as the result table has it."""
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
-
-
-def cpu_seconds() -> float:
-    """Return the CPU time of this process and of those that it has started."""
-    return sum(os.times()[:4]) + worker_cpu_seconds()
+def _listed(warned: tuple[tuple[str, str], ...]) -> str:
+    """Return the texts of our warnings as JSON, each once."""
+    own = [text for text, category in warned if category == LtlpipeWarning.__name__]
+    return json.dumps(list(dict.fromkeys(own)), ensure_ascii=False)
 
 
 def encodable(row: Row) -> Row:

@@ -14,7 +14,6 @@ contents, for as long as `_HELD_BYTES` allow.
 from __future__ import annotations
 
 import hashlib
-import pickle
 import queue
 import time
 import uuid
@@ -23,18 +22,25 @@ from asyncio import TimeoutError as SlowError
 from collections import Counter, OrderedDict, deque
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._version import __version__
 from ltlpipe.batch import remote
-from ltlpipe.batch.answering import Expected, Systems, answer, encodable, now
-from ltlpipe.batch.identity import file_kind, network_digest
-from ltlpipe.batch.slots import CRASH, Activity, Finished, lost
-from ltlpipe.batch.tasks import AutomatonFile, identity_of
+from ltlpipe.batch.answering import Expected, Systems, answer
+from ltlpipe.batch.identity import file_kind
+from ltlpipe.batch.task_data import (
+    Finished,
+    TaskWriter,
+    answer_to_dict,
+    expected_to_dict,
+    failed,
+    finished,
+)
+from ltlpipe.batch.task_job import CRASH, Activity, lost, now
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
-from ltlpipe.systems.lts import Network
+from ltlpipe.runtime.wire import packed, unpacked
+from ltlpipe.runtime.workers import close_idle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,7 +147,7 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         with suppress(Exception):  # whatever is left ends with the connection
             self._client.cancel([sent.future for sent in self._sent.values()])
-            self._client.run(remote.end_idle)
+            self._client.run(close_idle)
         self._sent.clear()
         self._held.clear()
         with suppress(Exception):
@@ -236,6 +242,9 @@ class Cluster:
         except (OSError, ValueError):  # whoever asks for these files is told why
             self._ended.append(self._answered_here(number))
             return
+        except LtlpipeError as error:
+            self._ended.append(failed(number, task, self._options, error))
+            return
         busy = Counter(sent.address for sent in self._sent.values())
         free = {a: n - busy[a] for a, n in self._threads.items() if n > busy[a]}
         if not free:
@@ -295,15 +304,9 @@ class Cluster:
         del self._sent[number]
         return [self._unpacked(number, reply)]
 
-    def _unpacked(self, number: int, reply: remote.Reply) -> Finished:
+    def _unpacked(self, number: int, reply: bytes) -> Finished:
         """Return the end of a task under the names that we know it by."""
-        task = self._tasks[number]
-        formula_id, formula = identity_of(task.formula)
-        own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
-        finished = reply.finished
-        found = None if reply.answer is None else pickle.loads(reply.answer).answer
-        row = finished.row | encodable(own) | {"task": number}
-        return finished._replace(number=number, row=row, answer=found)
+        return finished(number, self._tasks[number], self._options, unpacked(reply))
 
     def _failed(self, number: int, sent: _Sent) -> list[Finished]:
         """Take an error that is none of the task's."""
@@ -332,27 +335,20 @@ class Cluster:
             self._again.append(number)
             return []
         started_at, started = self._begun[number]
-        task = self._tasks[number]
         message = (
             f"the Dask worker that solved this died ({sent.address}; "
             f"attempt {sent.attempt} of {self._attempts})"
         )
-        known = {
-            "message": message,
-            "seed": ({**self._options, **task.options}).get("seed"),
-        }
         seconds = time.monotonic() - started
-        return [lost(number, task, CRASH, started_at, seconds, known)]
+        data = lost(CRASH, started_at, seconds, {"message": message})
+        return [finished(number, self._tasks[number], self._options, data)]
 
     def _answered_here(self, number: int) -> Finished:
         """Answer a task whose files cannot be read: that takes no worker."""
-        found = answer(
-            self._tasks[number],
-            Systems(),
-            self._options,
-            expected=self._expected[number],
-        )
-        return Finished(number, found.row | {"task": number}, found)
+        task = self._tasks[number]
+        found = answer(task, Systems(), self._options, expected=self._expected[number])
+        data = answer_to_dict(found)
+        return finished(number, task, self._options, data)._replace(error=found.error)
 
 
 class _Parcels:
@@ -360,7 +356,7 @@ class _Parcels:
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, remote.Input] = OrderedDict()
-        self._networks: dict[int, remote.Input] = {}
+        self._writer = TaskWriter()
 
     def made(
         self,
@@ -368,40 +364,46 @@ class _Parcels:
         task: Task,
         options: Mapping[str, Any],
         expected: Expected | None,
-    ) -> tuple[remote.Parcel, list[remote.Input]]:
+    ) -> tuple[bytes, list[remote.Input]]:
         """Return a task as it travels, and its inputs.
 
         Raises
         ------
         OSError, ValueError
             A file cannot be read, or is not what is expected.
+        LtlpipeError
+            The task cannot be written down.
         """
-        files: dict[str, str] = {}
+        titles: dict[str, str] = {}
         inputs: dict[str, remote.Input] = {}
 
-        def packed(path: str) -> str:
-            given = self._read(path)
-            inputs[given.name], files[given.name] = given, path
+        def kept(given: remote.Input, title: str) -> str:
+            inputs[given.name], titles[given.name] = given, title
             return given.name
 
-        if isinstance(task.system, Network):
-            given = self._pickled(task.system)
-            inputs[given.name], files[given.name] = given, task.system.name
-            system: tuple[str, ...] = (given.name,)
+        data = self._writer.task_to_dict(task)
+        system, question = data["system"], data["question"]
+        if "digest" in system:
+            given = remote.Input(system["digest"], system["content"])
+            data["system"] = {**system, "content": kept(given, system["name"])}
         else:
-            system = tuple(packed(path) for path in task.system)
-        formula = task.formula
-        if isinstance(formula, AutomatonFile):
-            formula = replace(formula, path=packed(formula.path))
-        parcel = remote.Parcel(
-            number,
-            replace(task, system=system, formula=formula),
-            {**options, **task.options},
-            expected,
-            files,
-            __version__,
-        )
-        return parcel, list(inputs.values())
+            system["files"] = [kept(self._read(p), p) for p in system["files"]]
+        if "path" in question:
+            path = question["path"]
+            question["path"] = kept(self._read(path), path)
+        order = {
+            "task": data,
+            "options": {**options, **task.options},
+            "expected": expected_to_dict(expected),
+            "run": "",  # files are called after their contents
+        }
+        parcel = {
+            "version": __version__,
+            "number": number,
+            "order": order,
+            "titles": titles,
+        }
+        return packed(parcel), list(inputs.values())
 
     def _read(self, path: str) -> remote.Input:
         """Return a file as it was when this run came upon it."""
@@ -418,11 +420,3 @@ class _Parcels:
     @property
     def _n_bytes(self) -> int:
         return sum(len(given.content) for given in self._files.values())
-
-    def _pickled(self, network: Network) -> remote.Input:
-        known = self._networks.get(id(network))
-        if known is None:
-            name = network_digest(network).replace(":", "-") + remote.PICKLED
-            known = remote.Input(name, pickle.dumps(network))
-            self._networks[id(network)] = known
-        return known

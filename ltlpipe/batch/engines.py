@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ltlpipe.batch.answering import Expected
-    from ltlpipe.batch.slots import Activity, Finished
+    from ltlpipe.batch.task_data import Finished
+    from ltlpipe.batch.task_job import Activity
     from ltlpipe.batch.tasks import Task
 
 LOCAL, DASK = "local", "dask"

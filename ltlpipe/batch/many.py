@@ -57,7 +57,8 @@ def call_many(
                 active.append(_Call(item[0], operation, item[1]))
             if not active:
                 return
-            wait([x for call in active for x in call.waits], _patience(active, timeout))
+            waits = {x for call in active for x in call.waits}
+            wait(list(waits), _patience(active, timeout))
             for call in list(active):
                 outcome = call.advanced(timeout)
                 if outcome is not None:

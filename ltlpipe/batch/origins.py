@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.batch.identity import Digests, key_of
-from ltlpipe.batch.opening import reading
+from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 

@@ -1,45 +1,42 @@
-"""Workers on this machine that are kept warm from task to task.
+"""The engine of this machine: tasks as jobs, each in a worker process.
 
-How their limits hold from outside, and what becomes of those that die, is told in
-`ltlpipe.batch.slots`.
+How their limits hold from outside, and what becomes of workers that die, is told in
+`ltlpipe.batch.task_job`.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import time
-import warnings
+import uuid
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch import worker
-from ltlpipe.batch.slots import Slot
-from ltlpipe.batch.usage import members
+from ltlpipe.batch.procfs import descendants
+from ltlpipe.batch.task_data import TaskWriter, expected_to_dict, failed, finished
+from ltlpipe.batch.task_job import LOOK_SECONDS, TaskJob
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.workers import MOST_GROWTH, close_idle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from multiprocessing.connection import Connection
 
     from ltlpipe.batch.answering import Expected
-    from ltlpipe.batch.slots import Activity, Body, Finished
+    from ltlpipe.batch.task_data import Finished
+    from ltlpipe.batch.task_job import Activity
     from ltlpipe.batch.tasks import Task
-
-_LOOK_SECONDS = 0.1  # how often what workers use is looked at
 
 
 class Pool:
-    """Processes that answer tasks; use it in a with statement.
+    """Answers several tasks at once; use it in a with statement.
 
     Parameters
     ----------
     tasks : sequence of Task
-        Workers inherit them.
-    options : dict
+        What the numbers of tasks stand for.
+    options : mapping
         Those of the run.
     jobs : int
-        Processes at once.
+        Tasks at once.
     """
 
     def __init__(
@@ -52,25 +49,24 @@ class Pool:
         if self._options.get("memory") is None:
             self._options["memory"] = self._share
         self._jobs = jobs
-        self._slots: list[Slot] = []
+        self._run = uuid.uuid4().hex
+        self._writer = TaskWriter()
+        self._active: list[TaskJob] = []
+        self._ended: list[Finished] = []
         self._looked = 0.0
 
     def __enter__(self) -> Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for slot in self._slots:
-            slot.end()
-
-    @property
-    def _busy(self) -> list[Slot]:
-        """The workers that are at work."""
-        return [slot for slot in self._slots if slot.number is not None]
+        for job in self._active:
+            job.close()
+        close_idle(MOST_GROWTH)  # large systems have no business here any more
 
     @property
     def n_running(self) -> int:
         """How many tasks are being answered."""
-        return len(self._busy)
+        return len(self._active) + len(self._ended)
 
     @property
     def has_room(self) -> bool:
@@ -79,61 +75,55 @@ class Pool:
 
     def begin(self, number: int, expected: Expected | None = None) -> None:
         """Have a task answered."""
-        idle = (slot for slot in self._slots if slot.number is None)
-        slot = next(idle, None)
-        if slot is None:
-            started = _forked(self._tasks, self._options)
-            slot = Slot(*started, self._options, self._share)
-            self._slots.append(slot)
+        task = self._tasks[number]
         try:
-            slot.begin(worker.Order(number, expected), self._tasks[number])
-        except OSError:  # it died while it had nothing to do
-            slot.end()
-            self._slots.remove(slot)
-            self.begin(number, expected)
+            order = {
+                "task": self._writer.task_to_dict(task),
+                "options": {**self._options, **task.options},
+                "expected": expected_to_dict(expected),
+                "run": self._run,
+            }
+            self._active.append(TaskJob(number, order, self._share))
+        except Exception as error:  # one task's trouble is not the others'
+            self._ended.append(failed(number, task, self._options, error))
 
     def activities(self) -> list[Activity]:
         """Return what the workers are doing that have something to do."""
-        return [slot.activity() for slot in self._busy]
+        return [job.activity() for job in self._active]
 
     def wait(self, seconds: float) -> list[Finished]:
         """Wait for news, not longer than this, and return the tasks that have ended."""
-        busy = self._busy
-        if not busy:
-            time.sleep(seconds)
-            return []
-        ready = wait([slot.connection for slot in busy], min(seconds, _LOOK_SECONDS))
-        heard = [slot.listen() for slot in busy if slot.connection in ready]
-        finished = [ended for ended in heard if ended is not None]
-        finished += self._end_overruns()
-        self._slots = [slot for slot in self._slots if slot.alive]
-        return finished
+        deadline = time.monotonic() + seconds
+        while True:
+            found, self._ended = self._ended, []
+            left = 0.0 if found else max(deadline - time.monotonic(), 0.0)
+            waits = {x for job in self._active for x in job.waits}
+            ready = wait(list(waits), min(left, LOOK_SECONDS))
+            for job in list(self._active):
+                if any(x in ready for x in job.waits):
+                    self._take(found, job, job.advance())
+            self._end_overruns(found)
+            if found or time.monotonic() >= deadline:
+                return found
 
-    def _end_overruns(self) -> list[Finished]:
+    def _take(
+        self, found: list[Finished], job: TaskJob, answer: dict[str, Any] | None
+    ) -> None:
+        """Note the answer of a job, if it has one."""
+        if answer is not None:
+            self._active.remove(job)
+            task = self._tasks[job.number]
+            found.append(finished(job.number, task, self._options, answer))
+
+    def _end_overruns(self, found: list[Finished]) -> None:
         """End the workers that are beyond a limit."""
         moment = time.monotonic()
-        if moment - self._looked < _LOOK_SECONDS:
-            return []
+        if moment - self._looked < LOOK_SECONDS:
+            return
         self._looked = moment
-        busy = self._busy
-        used = members([slot.pid for slot in busy])
-        return [
-            slot.overrun(reason)
-            for slot in busy
-            if (reason := slot.excess(used[slot.pid])) is not None
-        ]
-
-
-def _forked(tasks: Sequence[Task], options: dict[str, Any]) -> tuple[Connection, Body]:
-    """Start a worker that is a copy of this process."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    process = context.Process(
-        target=worker.work, args=(theirs, os.getpid(), tasks, options), daemon=True
-    )
-    with warnings.catch_warnings():
-        # Threads of other libraries do not exist in the copy, which needs none.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
-    theirs.close()
-    return ours, process
+        # Looking costs more than small tasks do, and no limit is that small.
+        old = [job for job in self._active if job.seconds >= LOOK_SECONDS]
+        used = descendants([job.pid for job in old]) if old else {}
+        for job in old:
+            if (reason := job.excess(used[job.pid])) is not None:
+                self._take(found, job, job.end(reason))

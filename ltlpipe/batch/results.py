@@ -6,8 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.opening import reading
 from ltlpipe.batch.settings import LIMITS
+from ltlpipe.batch.sqlite_file import missing_columns, reading
 from ltlpipe.batch.store import RESULT_DTYPES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
@@ -28,7 +28,7 @@ _PLAIN = "default"  # the configuration without any option
 _TIMES = ("started_at", "finished_at")
 _CATEGORIES = (
     *("system", "reason", "automaton", "acceptance", "emptiness", "reductions"),
-    *("ltlpipe_version", "spot_version", "signal", "configuration"),
+    *("ltlpipe_version", "spot_version", "strategy", "signal", "configuration"),
 )
 _LIMIT_COLUMNS = {
     "timeout": "timeout",
@@ -57,8 +57,8 @@ def results(path: StrPath) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of the result table, and: `n_components`; `wall_seconds` and
-        `cpu_seconds`, all in; `signal`, from which the process of a task died;
+        The columns of the result table, and: `n_components`; `wall_seconds`, all in;
+        `signal`, from which the process of a task died;
         `message`, why a task failed; `finished_at`; `configuration`, the options of
         the task as ``acceptance=ba emptiness=se05`` or "default"; its limits `timeout`,
         `cpu_time`, `memory_limit_mib`, `max_states`; `attempts`; `run`, the last one
@@ -98,10 +98,12 @@ def _columns(path: str) -> dict[str, Sequence[Any]]:
     """Return the values of each column, all from one moment."""
     own = ("system", "formula_id", "formula")  # of the task, whoever solved it
     kept = [column for column in RESULT_DTYPES if column not in own]
-    chosen = ", ".join(
-        [f"tasks.{column}" for column in own] + [f"results.{column}" for column in kept]
-    )
     with reading(path) as db:
+        missing = missing_columns(db, kept)
+        chosen = ", ".join(
+            [f"tasks.{column}" for column in own]
+            + ["NULL" if c in missing else f"results.{c}" for c in kept]
+        )
         rows = db.execute(
             f"SELECT options, attempts, tasks.run, key, {chosen} "
             "FROM tasks JOIN results USING (key) ORDER BY tasks.run, number"

@@ -9,11 +9,18 @@ from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED, Expected
+from ltlpipe.batch.answering import (
+    BUG,
+    INPUT_ERROR,
+    UNSUPPORTED,
+    Expected,
+    encodable,
+)
 from ltlpipe.batch.engines import Engine
 from ltlpipe.batch.identity import Digests, options_text
-from ltlpipe.batch.slots import CRASH
 from ltlpipe.batch.store import Listed, Store
+from ltlpipe.batch.task_data import category_of
+from ltlpipe.batch.task_job import CRASH
 from ltlpipe.batch.tasks import identity_of
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import interruptible
@@ -24,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from ltlpipe.batch.engines import Workers
-    from ltlpipe.batch.slots import Finished
-    from ltlpipe.batch.solving import Watcher
     from ltlpipe.batch.table import Row
+    from ltlpipe.batch.task_data import Finished
     from ltlpipe.batch.tasks import Task
+    from ltlpipe.batch.watcher import Watcher
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Interrupt
 
@@ -127,7 +134,7 @@ class _Run:
                 return
             for finished in workers.wait(_WAIT_SECONDS):
                 for text, category in finished.warned:
-                    warnings.warn(text, category, stacklevel=2)
+                    warnings.warn(text, category_of(category), stacklevel=2)
                 if finished.row["reason"] == "interrupted":
                     agenda.give_back(finished.number)
                     continue
@@ -154,11 +161,11 @@ class _Run:
     def _show(self, finished: Finished) -> None:
         if self._watcher is None:
             return
-        task, answer = self._tasks[finished.number], finished.answer
-        if answer is not None and answer.verdict is not None:
-            self._watcher.solved(task, answer.verdict)
-        elif answer is not None and answer.error is not None:
-            self._watcher.failed(task, answer.error)
+        task = self._tasks[finished.number]
+        if finished.plan is not None:
+            self._watcher.solved(task, finished.plan)
+        elif finished.error is not None:
+            self._watcher.failed(task, finished.error)
         elif finished.row.get("message"):
             where = f"{task.system_name}: {identity_of(task.formula)[0]}"
             message = f"{where}: {finished.row['message']}"
@@ -201,7 +208,7 @@ class _Agenda:
         task = self._tasks[number]
         formula_id, formula = identity_of(task.formula)
         own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
-        self._known.append(row | _texts(own) | {"task": number})
+        self._known.append(row | encodable(own) | {"task": number})
         self.n_begun += 1
 
     def known(self) -> Iterator[Row]:
@@ -266,11 +273,4 @@ def _listed(task: Task, key: str, options: str) -> Listed:
     )
     place = json.dumps([files, formula_id, options])
     own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
-    return Listed(place=place, key=key, options=options, **_texts(own))
-
-
-def _texts(values: dict[str, str | None]) -> dict[str, Any]:
-    """Escape what a table cannot hold."""
-    from ltlpipe.batch.answering import encodable
-
-    return encodable(values)
+    return Listed(place=place, key=key, options=options, **encodable(own))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import warnings
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.answering import (
     BUG,
@@ -14,10 +15,13 @@ from ltlpipe.batch.answering import (
     failed_row,
 )
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
+from ltlpipe.batch.running import retried, run_rows
 from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
 from ltlpipe.batch.settings import parse_grid, refuse_value
 from ltlpipe.batch.table import to_frame
-from ltlpipe.batch.tasks import Task, as_tasks, multiplied, tasks_of
+from ltlpipe.batch.task_data import category_of
+from ltlpipe.batch.task_sources import as_tasks, multiplied, tasks_of
+from ltlpipe.batch.tasks import Task
 from ltlpipe.question.options import Options
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -26,11 +30,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe.batch.slots import Activity
     from ltlpipe.batch.table import Row
+    from ltlpipe.batch.watcher import Watcher
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.runtime.jobs import Progress
-    from ltlpipe.verdict.verdict import Verdict
 
 __all__ = [
     "BUG",
@@ -38,7 +40,6 @@ __all__ = [
     "LIMITS",
     "UNSUPPORTED",
     "Task",
-    "Watcher",
     "encodable",
     "failed_row",
     "solve",
@@ -48,28 +49,6 @@ __all__ = [
 
 LIMITS = ("timeout", "memory", "cpu_time")
 """The options of `check` that say nothing about the plan."""
-
-
-class Watcher(Protocol):
-    """Whoever wants to see a run over many tasks."""
-
-    def begin(self, task: Task, number: int, total: int) -> None:
-        """Take the task that is begun next, and how many have been, with it."""
-
-    def progress(self, progress: Progress) -> None:
-        """Take how far the question in this process has come."""
-
-    def working(self, activities: list[Activity]) -> None:
-        """Take what other processes are doing, several times a second."""
-
-    def solved(self, task: Task, verdict: Verdict) -> None:
-        """Take the answer to a task; from another process, without the lasso."""
-
-    def failed(self, task: Task, error: Exception) -> None:
-        """Take why a task cannot be solved."""
-
-    def stopping(self, running: int) -> None:
-        """Take that after Ctrl-C so many tasks are still brought to their end."""
 
 
 def solve(
@@ -161,8 +140,7 @@ def solve_rows(
     """Solve tasks and yield a row as soon as it is known.
 
     Besides the columns of the result table a row has `task`, the number of its task
-    from 0, `n_components`, those of the system if it could be read, `wall_seconds` and
-    `cpu_seconds`.
+    from 0, `n_components`, those of the system if it could be read, and `wall_seconds`.
 
     The options are looked at before the first row is asked for.  After a task
     that was interrupted no further one is begun.
@@ -185,8 +163,6 @@ def solve_rows(
     Options(**{k: v for k, v in options.items() if k not in TASK_LIMITS})
     if options.get("cpu_time") is not None:
         refuse_value("cpu_time", options["cpu_time"])
-    from ltlpipe.batch.running import retried, run_rows
-
     again = retried(retry)
     if again and store is None:
         raise UnsupportedError("--retry goes with --store")
@@ -208,9 +184,11 @@ def _rows(
     for number, task in enumerate(tasks):
         if watcher is not None:
             watcher.begin(task, number + 1, len(tasks))
-        row, verdict, error = answer(task, systems, options, progress=progress)
+        row, verdict, error, warned = answer(task, systems, options, progress=progress)
+        for text, category in warned:
+            warnings.warn(text, category_of(category), stacklevel=2)
         if watcher is not None and verdict is not None:
-            watcher.solved(task, verdict)
+            watcher.solved(task, verdict.plan)
         elif watcher is not None and error is not None:
             watcher.failed(task, error)
         yield row | {"task": number}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from ltlpipe.batch.opening import reading
+from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.store import lives
 
 if TYPE_CHECKING:

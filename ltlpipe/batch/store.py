@@ -26,18 +26,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.batch.answering import now
-from ltlpipe.batch.opening import (
+from ltlpipe.batch.procfs import process
+from ltlpipe.batch.sqlite_file import (
     APPLICATION,
     BUSY_SECONDS,
     SCHEMA,
+    add_columns,
     connect,
     is_empty,
     refuse_foreign,
     translated,
 )
 from ltlpipe.batch.table import DTYPES
-from ltlpipe.batch.usage import process
+from ltlpipe.batch.task_job import now
 from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.verdict.verdict import UNKNOWN
 
@@ -53,8 +54,6 @@ _RENEW_SECONDS = 15.0
 EXTRA_DTYPES = {
     "n_components": "Int64",
     "wall_seconds": "Float64",
-    "cpu_seconds": "Float64",
-    "search_seconds": "Float64",
     "signal": "string",
     "message": "string",
     "finished_at": "string",
@@ -64,7 +63,8 @@ EXTRA_DTYPES = {
 RESULT_DTYPES = DTYPES | EXTRA_DTYPES
 
 _SQL_TYPES = {"string": "TEXT", "Int64": "INTEGER", "Float64": "REAL"}
-_COLUMNS = ", ".join(f"{c} {_SQL_TYPES[t]}" for c, t in RESULT_DTYPES.items())
+_COLUMN_TYPES = {c: _SQL_TYPES[t] for c, t in RESULT_DTYPES.items()}
+_COLUMNS = ", ".join(f"{c} {sql}" for c, sql in _COLUMN_TYPES.items())
 
 _TABLES = f"""
 CREATE TABLE runs (
@@ -188,6 +188,7 @@ class Store:
                 self._db.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
             refuse_foreign(self._db, self.path)
+            add_columns(self._db, _COLUMN_TYPES)
             known = process(os.getpid())
             self.run = self._db.execute(
                 "INSERT INTO runs (command, began_at, place, pid, process_started, "
@@ -294,11 +295,13 @@ class Store:
         A verdict that is there already stays.
         """
         values = {c: row.get(c) for c in RESULT_DTYPES} | {"finished_at": now()}
+        columns = ", ".join(RESULT_DTYPES)
         places = ", ".join(f":{column}" for column in RESULT_DTYPES)
         updates = ", ".join(f"{c} = excluded.{c}" for c in ("run", *RESULT_DTYPES))
         with self._translated(), self._transaction():
             self._db.execute(
-                "INSERT INTO results VALUES (:key, "
+                f"INSERT INTO results (key, revision, run, attempts, {columns}) "
+                "VALUES (:key, "
                 "(SELECT coalesce(max(revision), 0) + 1 FROM results), :run, 1, "
                 f"{places}) ON CONFLICT (key) DO UPDATE SET {updates}, "
                 "revision = excluded.revision, attempts = attempts + 1 "

@@ -54,6 +54,12 @@ DTYPES = {
     "spot_version": "string",
     "host_cores": "Int64",
     "started_at": "string",
+    "strategy": "string",
+    "workers": "Int64",
+    "compile_seconds": "Float64",
+    "search_seconds": "Float64",
+    "cpu_seconds": "Float64",
+    "warnings": "string",
 }
 """The columns, in order, and their types; missing values are NA."""
 
@@ -68,7 +74,6 @@ COMPARISON_DTYPES = DTYPES | {
     "max_current": "Int64",
     "lasso_length": "Int64",
     "bytes_per_state": "Float64",
-    "search_seconds": "Float64",
 }
 """The columns of a comparison: what the result table does not have of the statistics
 of Schwoon & Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
@@ -116,6 +121,10 @@ def row_of(verdict: Verdict) -> Row:
         "memory_mib": stats.memory_mib,
         "lasso_prefix": None if lasso is None else _listed(lasso.prefix_actions),
         "lasso_cycle": None if lasso is None else _listed(lasso.cycle_actions),
+        "strategy": verdict.plan.strategy,
+        "compile_seconds": stats.compile_seconds,
+        "search_seconds": stats.search_seconds,
+        "cpu_seconds": stats.cpu_seconds,
     }
 
 
@@ -129,7 +138,6 @@ def comparison_columns(verdict: Verdict) -> Row:
         "max_current": stats.details.get("max_current"),
         "lasso_length": None if lasso is None else len(lasso.actions),
         "bytes_per_state": stats.bytes_per_state,
-        "search_seconds": stats.search_seconds,
     }
 
 

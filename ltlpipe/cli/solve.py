@@ -159,7 +159,7 @@ def solve(
     from ltlpipe.batch.settings import parse_grid
     from ltlpipe.batch.solving import BUG, INPUT_ERROR, solve_rows
     from ltlpipe.batch.table import json_of, open_table
-    from ltlpipe.batch.tasks import find_tasks, multiplied
+    from ltlpipe.batch.task_sources import find_tasks, multiplied
     from ltlpipe.verdict.verdict import UNKNOWN
 
     chosen = shared.given(

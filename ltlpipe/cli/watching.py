@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from ltlpipe.batch.slots import Activity
+    from ltlpipe.batch.task_job import Activity
     from ltlpipe.batch.tasks import Task
     from ltlpipe.cli.plans import PlanPrinter
     from ltlpipe.cli.progress import SearchProgress
-    from ltlpipe.verdict.verdict import Verdict
+    from ltlpipe.question.answer import Plan
 
 _TITLE = 40  # characters of a name on the line of a worker
 
@@ -52,10 +52,10 @@ class TaskWatcher(RunWatcher):
         label = f"{number}/{total} {system[0]}"
         self.progress.begin(label, total=total, done=number - 1)
 
-    def solved(self, task: Task, verdict: Verdict) -> None:  # noqa: ARG002
+    def solved(self, task: Task, plan: Plan) -> None:  # noqa: ARG002
         """Show the plan of a task."""
         self.progress.hide()
-        self._plans.show(verdict.plan)
+        self._plans.show(plan)
 
     def failed(self, task: Task, error: Exception) -> None:  # noqa: ARG002
         """Say why a task could not be solved."""

@@ -179,6 +179,11 @@ class Message:
         self._parts = [text, padding, *encoder.buffers]
         self._n_bytes = len(text) + len(padding) + encoder.n_bytes
 
+    def __bytes__(self) -> bytes:
+        """Return the message as it is without a socket, for `unpacked`."""
+        frame = _FRAME.pack(False, self._n_bytes, self._n_text)
+        return b"".join([frame, *self._parts])
+
     def send(self, connection: socket.socket) -> None:
         """Send the message through a socket.
 
@@ -190,7 +195,7 @@ class Message:
         in_file = self._n_bytes > SMALL
         frame = _FRAME.pack(in_file, self._n_bytes, self._n_text)
         if not in_file:
-            connection.sendall(b"".join([frame, *self._parts]))
+            connection.sendall(bytes(self))
             return
         descriptor = _file_in_memory()
         try:
@@ -199,6 +204,29 @@ class Message:
             socket.send_fds(connection, [frame], [descriptor])
         finally:
             os.close(descriptor)
+
+
+def packed(value: Any) -> bytes:
+    """Return a value as bytes that `unpacked` takes.
+
+    Raises
+    ------
+    TypeError
+        It has parts that cannot be sent.
+    """
+    return bytes(Message(value))
+
+
+def unpacked(data: bytes) -> Any:
+    """Return the value that `packed` was given; its arrays can be written to."""
+    _, n_bytes, n_text = _FRAME.unpack_from(data)
+    return _value(memoryview(bytearray(data[_FRAME.size :])), n_bytes, n_text)
+
+
+def _value(body: memoryview, n_bytes: int, n_text: int) -> Any:
+    """Return what a body says: text, and buffers behind it."""
+    behind = body[n_text + -n_text % _ALIGNED : n_bytes]
+    return _decoded(json.loads(bytes(body[:n_text])), behind)
 
 
 def _file_in_memory() -> int:
@@ -260,8 +288,7 @@ class Receiver:
                 return None
             body = memoryview(bytearray(self._data[_FRAME.size : end]))
             del self._data[:end]
-        behind = body[n_text + -n_text % _ALIGNED :]
-        return (_decoded(json.loads(bytes(body[:n_text])), behind),)
+        return (_value(body, n_bytes, n_text),)
 
     def _mapped(self, n_bytes: int) -> memoryview:
         """Return what the next file holds; it may be changed here."""

@@ -35,13 +35,18 @@ from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.runtime.wire import Message, Receiver, error_from_dict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.runtime.jobs import Job
 
 STARTING = "starting a worker process"
 """The phase before a new worker has begun."""
 
+MOST_GROWTH = 64 << 20
+"""Bytes by which a worker may grow from its first answer on before it is replaced:
+Spot's tables only ever grow."""
+
 _MOST_IDLE = 4  # workers that are kept for the next calls
-_MOST_GROWTH = 64 << 20  # bytes since the first answer: Spot's tables only ever grow
 _PATIENCE = 5.0  # seconds that a process that has closed its socket may take to end
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 _SHOWN = 4000  # characters of what a worker that could not start has printed
@@ -61,6 +66,32 @@ spec.loader.exec_module(module)
 from ltlpipe.worker import main
 main(int(descriptor), int(parent))
 """
+
+
+class WorkerDiedError(Exception):
+    """A worker ended before it had answered.
+
+    Parameters
+    ----------
+    status : int or None
+        Its exit status, -9 for SIGKILL; None if it is not known.
+    printed : str
+        The end of what it has printed.
+    """
+
+    def __init__(self, status: int | None, printed: str) -> None:
+        self.status, self.printed = status, printed
+        super().__init__(f"a worker process ended (exit status {status})")
+
+    def translated(self, subject: str) -> Exception:
+        """Return what `call` raises if `subject` was at work."""
+        if self.status in (None, 0, -signal.SIGKILL):  # so the system does, if full
+            return StoppedError(MEMORY)
+        if self.status == 1 and self.printed:
+            return RuntimeError(f"a worker could not go on:\n{self.printed}")
+        return UnsupportedError(
+            f"{subject} crashed on this (exit status {self.status})"
+        )
 
 
 class Worker:
@@ -150,25 +181,25 @@ class Worker:
         """Memory that the process holds; 0 where the system does not say."""
         return resident_bytes(self._process.pid)
 
-    def has_grown(self) -> bool:
-        """Whether the process holds much more than after its first answer."""
+    @property
+    def pid(self) -> int:
+        """The number of the process, which leads a process group."""
+        return self._process.pid
+
+    def has_grown(self, most: float = MOST_GROWTH) -> bool:
+        """Whether the process holds so many bytes more than after its first answer."""
         held = self.resident_bytes
         if self._first_bytes is None:
             self._first_bytes = held
-        return held - self._first_bytes > _MOST_GROWTH
+        return held - self._first_bytes > most
 
-    def death(self, subject: str) -> Exception:
-        """Return why the process ended, as an error about `subject`."""
+    def death(self) -> WorkerDiedError:
+        """Return how the process ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE)
-        status = self._process.returncode
-        if status in (None, 0, -signal.SIGKILL):  # the system does so out of memory
-            return StoppedError(MEMORY)
         self._printed.seek(0)
         printed = self._printed.read().decode(errors="replace")
-        if status == 1 and printed:
-            return RuntimeError(f"a worker could not go on:\n{printed[-_SHOWN:]}")
-        return UnsupportedError(f"{subject} crashed on this (exit status {status})")
+        return WorkerDiedError(self._process.returncode, printed[-_SHOWN:])
 
     def close(self) -> None:
         """End the process and all that it has started, whatever they do."""
@@ -240,9 +271,9 @@ class _Workers:
             raise
         return worker
 
-    def give_back(self, worker: Worker) -> None:
+    def give_back(self, worker: Worker, most_growth: float) -> None:
         """Keep a worker for the next call, unless it or their number has grown."""
-        if worker.has_grown() or len(self.idle) >= _MOST_IDLE:
+        if worker.has_grown(most_growth) or len(self.idle) >= _MOST_IDLE:
             self.end(worker)
         else:
             self.idle.append(worker)
@@ -309,25 +340,61 @@ def call(
     LtlpipeError, RuntimeError
         What the operation has raised; see `ltlpipe.runtime.wire.error_from_dict`.
     """
+    try:
+        return (yield from exchange(operation, arguments, phase=phase, parts=parts))
+    except WorkerDiedError as died:
+        raise died.translated(subject) from None
+
+
+def exchange(
+    operation: str,
+    arguments: dict[str, Any],
+    *,
+    phase: str = "",
+    parts: list[Any] | None = None,
+    leased: Callable[[Worker], None] | None = None,
+    most_growth: float = MOST_GROWTH,
+) -> Job[Any]:
+    """Do what `call` does for callers who look at the process themselves.
+
+    Parameters
+    ----------
+    operation, arguments, phase, parts
+        As for `call`.
+    leased : callable, optional
+        Is given the worker that has got the request; another one after an idle worker
+        was found dead.
+    most_growth : float
+        Bytes by which a worker may grow from its first answer on before it is replaced.
+
+    Raises
+    ------
+    WorkerDiedError
+        The worker ended while it was at work.
+    Exception
+        As for `call`.
+    """
     request = Message({"operation": operation, "arguments": arguments})
     workers = _of_this_process()
     reply: dict[str, Any] | None = None
     while reply is None:  # an idle one may have died at leisure
         worker = workers.lease(request)
+        if leased is not None:
+            leased(worker)
         try:
-            reply = yield from _reply(worker, phase, subject, parts)
+            reply = yield from _reply(worker, phase, parts)
         finally:
             if reply is None:
                 workers.end(worker)
             else:
-                workers.give_back(worker)
+                workers.give_back(worker, most_growth)
     if "error" in reply:
         raise error_from_dict(reply["error"])
     return reply["result"]
 
 
 def _reply(
-    worker: Worker, phase: str, subject: str, parts: list[Any] | None
+    worker: Worker, phase: str, parts: list[Any] | None
 ) -> Job[dict[str, Any] | None]:
     """Wait for the last message of an answer, and return it.
 
@@ -361,7 +428,7 @@ def _reply(
         if ended and reply is None:
             if usage is None and worker.has_answered:
                 return None
-            raise worker.death(subject)
+            raise worker.death()
 
 
 @cache
@@ -387,11 +454,17 @@ def prepare(*modules: str) -> None:
         workers.idle.append(worker)
 
 
-def close_idle() -> None:
-    """End the workers that wait for the next call."""
+def close_idle(most_growth: float | None = None) -> None:
+    """End the workers that wait for the next call, or those that have grown by more."""
     workers = _of_this_process()
-    while workers.idle:
-        workers.end(workers.idle.pop())
+    for worker in list(workers.idle):
+        if most_growth is not None and not (
+            worker.has_answered and worker.has_grown(most_growth)
+        ):
+            continue
+        with suppress(ValueError):  # another thread has leased it meanwhile
+            workers.idle.remove(worker)
+            workers.end(worker)
 
 
 def worker_cpu_seconds() -> float:

@@ -5,6 +5,7 @@ It prints the address of its scheduler, and ends when its standard input does.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -33,11 +34,12 @@ class Running:
 
 
 @contextmanager
-def running(n_workers=2):
-    """Run a cluster while the block does."""
+def running(n_workers=2, folder=ROOT):
+    """Run a cluster in a folder while the block does."""
     program = subprocess.Popen(
         [sys.executable, "-m", "tests.batch.cluster", str(n_workers)],
-        cwd=ROOT,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,7 +1,6 @@
 """Ways in which a task can go wrong in its worker, and a program that runs them.
 
-Workers are copies of the process that starts them, so a function that is replaced
-here is replaced in them.
+Workers are new processes; what is to go wrong in them is installed by `in_workers`.
 """
 
 from __future__ import annotations
@@ -11,10 +10,13 @@ import os
 import signal
 import sys
 import time
+from contextlib import contextmanager
+from pathlib import Path
 
 from ltlpipe import LTS, Network
 from ltlpipe.batch import answering
 from ltlpipe.batch.table import open_table
+from ltlpipe.runtime import workers
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 
@@ -68,19 +70,12 @@ def bug():
     raise ZeroDivisionError("a bug")
 
 
-class Stuck:
-    """Goes into a pickle and does not come out."""
-
-    def __reduce__(self):
-        return int, ("stuck",)
-
-
 class StrangeError(Exception):
-    """Holds what does not come out of a pickle."""
+    """Holds what cannot be sent."""
 
     def __init__(self):
         super().__init__("strange")
-        self.stuck = Stuck()
+        self.stuck = open(os.devnull)  # noqa: SIM115, PTH123
 
 
 def strange():
@@ -101,13 +96,73 @@ FORMULA = {fault: formula for formula, fault in FAULTS.items()}
 """The formula on which each fault happens."""
 
 
-def faulty_check(system, formula=None, **options):
-    """Do what the formula of a fault asks for, and else what `check` does."""
-    text = getattr(formula, "text", formula)
-    if text in FAULTS:
-        FAULTS[text]()
-    time.sleep(float(os.environ.get("SECONDS_PER_TASK", "0")))
-    return _check(system, formula, **options)
+@contextmanager
+def in_workers(code):
+    """Have workers that are started in the block run some code of this module first."""
+    root = str(Path(__file__).parents[2])
+    workers.close_idle()
+    start = workers._START
+    before = f"sys.path.append({root!r})\nfrom tests.batch import faults\n{code}\n"
+    workers._START = start.replace("main(int", f"{before}main(int")
+    try:
+        yield
+    finally:
+        workers.close_idle()
+        workers._START = start
+
+
+def install(log=None, *, faulty=True):
+    """Have formulas of faults do what they are for, and write a line for each check."""
+
+    def check(system, formula=None, **options):
+        text = getattr(formula, "text", formula)
+        if log is not None:
+            line = f"{text}\n".encode()
+            descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            os.write(descriptor, line)
+            os.close(descriptor)
+        if faulty and text in FAULTS:
+            FAULTS[text]()
+        time.sleep(float(os.environ.get("SECONDS_PER_TASK", "0")))
+        return _check(system, formula, **options)
+
+    answering.check = check
+
+
+def sign(folder):
+    """Have each worker leave a file with its number."""
+
+    def check(*args, **options):
+        (Path(folder) / str(os.getpid())).touch()
+        time.sleep(0.01)
+        return _check(*args, **options)
+
+    answering.check = check
+
+
+def grow(n_bytes):
+    """Have a worker keep so much more after each task."""
+    kept = []
+
+    def check(*args, **options):
+        kept.append(b"\1" * n_bytes)
+        return _check(*args, **options)
+
+    answering.check = check
+
+
+def compile_slowly(seconds):
+    """Have Numba say that it compiles, for longer than a task may take."""
+
+    def check(*args, **options):
+        from numba.core import event
+
+        event.start_event("numba:compile")
+        time.sleep(seconds)
+        event.end_event("numba:compile")
+        return _check(*args, **(options | {"timeout": None}))
+
+    answering.check = check
 
 
 def main(store, log, n_tasks, jobs):
@@ -115,16 +170,11 @@ def main(store, log, n_tasks, jobs):
     from ltlpipe.batch.solving import solve_rows
     from ltlpipe.batch.tasks import Task
 
-    def logged(system, formula=None, **options):
-        line = f"{formula.text}\n".encode()
-        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.write(descriptor, line)
-        os.close(descriptor)
-        return faulty_check(system, formula, **options)
-
-    answering.check = logged
     tasks = [Task(RING, "X " * k + "b") for k in range(int(n_tasks))]
-    with open_table(f"{log}.{os.getpid()}.csv") as table:
+    with (
+        in_workers(f"faults.install({log!r})"),
+        open_table(f"{log}.{os.getpid()}.csv") as table,
+    ):
         for row in solve_rows(tasks, jobs=int(jobs), store=store):
             table.write(row)
             print(row["task"], row["verdict"], flush=True)

@@ -29,7 +29,7 @@ from ltlpipe.batch.status import status
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.families.philosophers import philosophers
 from tests.batch.cluster import ROOT, running
-from tests.batch.test_pool import SAME
+from tests.batch.test_pool import SAME, plant
 from tests.cli.running import HARD, MANY
 from tests.cli.running import RING as RING_TEXT
 
@@ -106,7 +106,7 @@ def solvers(pid):
             command = (folder / "cmdline").read_bytes()
         except (OSError, NotADirectoryError):
             continue
-        if int(fields[1]) == pid and b"ltlpipe.batch.remote" in command:
+        if int(fields[1]) == pid and b"from ltlpipe.worker import" in command:
             found.append(int(folder.name))
     return found
 
@@ -151,6 +151,16 @@ def test_warnings_travel(cluster, tmp_path):
     """With the names that the user knows."""
     with pytest.warns(LtlpipeWarning, match="called 'c'"):
         begin(cluster, tmp_path / "run.sqlite", [Task(RING, "F c | F a")])
+
+
+def test_nothing_is_imported_from_the_working_directory(tmp_path):
+    """Not where Dask workers have been started, nor by what they start."""
+    plant(tmp_path, "spot", "numba")
+    with running(1, tmp_path) as own:
+        tasks = [Task(RING, "G(a -> F b)"), Task(philosophers(3), "0")]
+        rows = begin(own, tmp_path / "run.sqlite", tasks, **SEARCH)
+    assert [row["verdict"] for row in rows] == ["holds", "holds"]
+    assert not (tmp_path / "imported").exists()
 
 
 def test_inputs_travel_once_per_worker(cluster, tmp_path, monkeypatch):

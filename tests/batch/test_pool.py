@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from ltlpipe import LtlpipeWarning, solve
-from ltlpipe.batch import answering, pool, slots
+from ltlpipe.batch import pool, task_job
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.batch.tasks import Task
+from ltlpipe.runtime import workers
 from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
 
-SAME = [c for c in DTYPES if c not in ("seconds", "started_at")]
+SAME = [
+    c
+    for c in DTYPES
+    if not c.endswith("seconds") and c not in ("started_at", "memory_mib")
+]
 
 
 @pytest.fixture
 def faulty(monkeypatch):
-    """Formulas of `faults` do what they are for, in this process and in workers."""
-    monkeypatch.setattr(answering, "check", faults.faulty_check)
-    monkeypatch.setattr(slots, "_SLACK_SECONDS", 0.1)
+    """Formulas of `faults` do what they are for in workers."""
+    monkeypatch.setattr(task_job, "_SLACK_SECONDS", 0.1)
+    with faults.in_workers("faults.install()"):
+        yield
 
 
 class Watcher:
     """Notes what it is told."""
 
     def __init__(self):
-        self.begun, self.verdicts, self.errors = [], [], []
+        self.begun, self.plans, self.errors = [], [], []
 
     def begin(self, task, number, total):
         self.begun.append((number, total))
@@ -41,8 +51,8 @@ class Watcher:
     def working(self, activities):
         pass
 
-    def solved(self, task, verdict):
-        self.verdicts.append(verdict)
+    def solved(self, task, plan):
+        self.plans.append(plan)
 
     def failed(self, task, error):
         self.errors.append(error)
@@ -79,25 +89,38 @@ def test_the_rows_are_those_of_one_process(jobs, tmp_path):
     assert frame["seconds"].isna().tolist() == alone["seconds"].isna().tolist()
 
 
-def test_workers_live_on(monkeypatch, tmp_path):
-    """As many processes as asked for answer all tasks, and none is left behind."""
-    check = answering.check
-
-    def signed(*args, **options):
-        (tmp_path / str(os.getpid())).touch()
-        time.sleep(0.01)
-        return check(*args, **options)
-
-    monkeypatch.setattr(answering, "check", signed)
-
-    assert len(solve([(RING, "X " * k + "a") for k in range(20)], jobs=2)) == 20
-
-    pids = [int(path.name) for path in tmp_path.iterdir()]
-    assert len(pids) == 2
-    assert os.getpid() not in pids
+def test_workers_live_on(tmp_path):
+    """As many processes as asked for answer all tasks, and wait for the next run."""
+    pairs = [(RING, "X " * k + "a") for k in range(20)]
+    with faults.in_workers(f"faults.sign({str(tmp_path)!r})"):
+        assert len(solve(pairs, jobs=2)) == 20
+        assert len(solve(pairs, jobs=2)) == 20
+        pids = {int(path.name) for path in tmp_path.iterdir()}
+        assert len(pids) == 2
+        assert os.getpid() not in pids
+        assert pids == {worker.pid for worker in workers._of_this_process().idle}
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_large_workers_do_not_wait():
+    """What has grown in a run ends with it, as nobody may ever ask again."""
+    pairs = [(RING, "G a"), (RING, "F a")]
+    with faults.in_workers("faults.grow(100 * faults.MIB)"):
+        assert solve(pairs, jobs=1)["verdict"].tolist() == ["violated", "holds"]
+        assert workers._of_this_process().idle == []
+
+
+def test_files_of_another_run(tmp_path):
+    """A worker that lives on does not take a file for what it was."""
+    path = tmp_path / "ring.aut"
+    found = []
+    for labels in ("ab", "ba"):
+        lines = [f'({k}, "{a}", {1 - k})' for k, a in enumerate(labels)]
+        path.write_text("\n".join(["des (0, 2, 2)", *lines, ""]))
+        found += solve([(path, "a")], jobs=1)["verdict"].tolist()
+    assert found == ["holds", "violated"]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -114,7 +137,7 @@ def test_a_crash_costs_one_task(jobs, faulty):
     assert all(row["started_at"] and row["ltlpipe_version"] for row in rows)
     assert all("died" in str(error) for error in watcher.errors)
     assert len(watcher.errors) == 3
-    assert len(watcher.verdicts) == 4
+    assert [plan.strategy for plan in watcher.plans] == 4 * ["instant"]
     assert sorted(watcher.begun) == [(k, 7) for k in range(1, 8)]
 
 
@@ -149,7 +172,7 @@ def test_sleeping_costs_no_cpu_time(faulty, monkeypatch):
 @pytest.mark.parametrize("fault", [faults.eat, faults.eat_in_a_copy])
 def test_memory_from_outside(fault, faulty, monkeypatch):
     """What no search counts is noticed, too, be it in a copy of the worker."""
-    monkeypatch.setattr(slots, "_SLACK_MIB", 100)
+    monkeypatch.setattr(task_job, "_SLACK_MIB", 100)
 
     (row,) = run([fault], jobs=1, memory=50, timeout=50)
 
@@ -169,7 +192,7 @@ def test_limits_of_single_tasks(faulty):
     assert frame["seed"].tolist() == [1, 5]
 
 
-@pytest.mark.parametrize("options", [{}, {"jobs": 1}])
+@pytest.mark.parametrize("options", [{}, {"jobs": 1, "emptiness": "couvreur99"}])
 def test_cpu_time_from_inside(options):
     """A search that looks at the clock ends with what it knows."""
     from ltlpipe.families.philosophers import philosophers
@@ -188,48 +211,68 @@ def test_bugs_travel(faulty):
     rows = run([faults.bug, faults.strange], watcher, jobs=1)
 
     assert [row["reason"] for row in rows] == ["error", "error"]
-    assert [type(error) for error in watcher.errors] == [
-        ZeroDivisionError,
-        RuntimeError,
-    ]
-    assert "in bug" in str(watcher.errors[0].__cause__)
-    assert "StrangeError" in str(watcher.errors[1])
+    assert rows[0]["message"] == "a bug"
+    bug, strange = map(str, watcher.errors)
+    assert "in bug" in bug
+    assert "ZeroDivisionError: a bug" in bug
+    assert "StrangeError: strange" in strange
 
 
 def test_warnings_travel():
     """What a worker warns of, the driver warns of."""
     with pytest.warns(LtlpipeWarning, match="called 'c'"):
-        frame = solve([(RING, "F c | F a")], jobs=1)
-    assert frame["verdict"].tolist() == ["holds"]
+        frame = solve([(RING, "F c | F a"), (RING, "F a")], jobs=1)
+    assert frame["verdict"].tolist() == ["holds", "holds"]
+    first, second = map(json.loads, frame["warnings"])
+    assert first == ["no action of the system is called 'c': never true"]
+    assert second == []
 
 
 def test_compiling_is_nobodys_time(monkeypatch):
     """A kernel that is compiled in the middle of a task takes none of its time."""
-    monkeypatch.setattr(slots, "_SLACK_SECONDS", 0.1)
-    check = answering.check
-
-    def slow(*args, **options):
-        from numba.core import event
-
-        event.start_event("numba:compile")
-        time.sleep(2)
-        event.end_event("numba:compile")
-        return check(*args, **(options | {"timeout": None}))
-
-    monkeypatch.setattr(answering, "check", slow)
-
-    assert solve([(RING, "F a")], jobs=1, timeout=1)["verdict"].tolist() == ["holds"]
+    monkeypatch.setattr(task_job, "_SLACK_SECONDS", 0.1)
+    with faults.in_workers("faults.compile_slowly(2)"):
+        frame = solve([(RING, "F a")], jobs=1, timeout=1)
+    assert frame["verdict"].tolist() == ["holds"]
 
 
-def test_a_worker_that_dies_at_leisure(monkeypatch):
+def test_a_worker_that_dies_at_leisure():
     """One that has nothing to do when it is killed costs nothing."""
     tasks = [Task(RING, "F a"), Task(RING, "F b")]
     verdicts = []
-    with pool.Pool(tasks, {}, 1) as workers:
+    with pool.Pool(tasks, {}, 1) as answered:
         for number in range(2):
-            workers.begin(number)
-            while workers.n_running:
-                verdicts += [f.row["verdict"] for f in workers.wait(1)]
-            os.kill(workers._slots[0].pid, 9)
-            workers._slots[0]._process.join()
+            answered.begin(number)
+            while answered.n_running:
+                verdicts += [f.row["verdict"] for f in answered.wait(1)]
+            for worker in workers._of_this_process().idle:
+                os.kill(worker.pid, 9)
+                worker._process.wait()
     assert verdicts == ["holds", "holds"]
+
+
+def test_nothing_is_imported_from_the_working_directory(tmp_path):
+    """Not by the workers of tasks, nor by theirs."""
+    plant(tmp_path, "spot", "numba", "numpy", "ltlpipe")
+    (tmp_path / "ring.aut").write_text('des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n')
+    (tmp_path / "tasks.csv").write_text(
+        "system,formula,reduce,emptiness\n"
+        "ring.aut,G(a -> F b),none,couvreur99\nring.aut,G a,none,se05\n"
+    )
+    program = Path(sys.executable).with_name("ltlpipe")
+    done = subprocess.run(
+        [program, "solve", "tasks.csv", "--out", "r.csv", "--jobs", "2"],
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert pd.read_csv(tmp_path / "r.csv")["verdict"].tolist() == ["holds", "violated"]
+    assert not (tmp_path / "imported").exists()
+
+
+def plant(folder, *names):
+    """Put modules into a folder that note when they are imported."""
+    note = folder / "imported"
+    for name in names:
+        code = f"open({str(note)!r}, 'a').write({name!r})\nraise ImportError\n"
+        (folder / f"{name}.py").write_text(code)

@@ -8,7 +8,7 @@ from ltlpipe import InputError, LtlpipeError
 from ltlpipe.batch.problems import find_problems
 from ltlpipe.batch.rers import Effort, Name, RersWriter, names_of
 from ltlpipe.batch.solving import solve_rows
-from ltlpipe.batch.tasks import tasks_of
+from ltlpipe.batch.task_sources import tasks_of
 
 RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
 

@@ -20,7 +20,7 @@ from ltlpipe import (
 from ltlpipe.batch.problems import find_problems
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
-from ltlpipe.batch.tasks import tasks_of
+from ltlpipe.batch.task_sources import tasks_of
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 
@@ -58,7 +58,7 @@ class Watcher:
     def working(self, activities):
         pass
 
-    def solved(self, task, verdict):
+    def solved(self, task, plan):
         pass
 
     def failed(self, task, error):

@@ -16,14 +16,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ltlpipe import InputError, LtlpipeError, UnsupportedError, results, solve
-from ltlpipe.batch import answering, opening, store
+from ltlpipe import InputError, LtlpipeError, UnsupportedError, load, results, solve
+from ltlpipe.batch import sqlite_file, store
+from ltlpipe.batch.procfs import descendants
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.batch.tasks import Task
 from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
+from tests.batch.test_pool import Watcher
 from tests.cli.running import RING as RING_TEXT
 
 ROOT = Path(__file__).parents[2]
@@ -45,24 +47,21 @@ def problem(tmp_path):
 
 
 @pytest.fixture
-def checked(tmp_path, monkeypatch):
-    """What has been checked so far: a function that returns it and forgets."""
-    log = tmp_path / "checked"
-    check = answering.check
+def log(tmp_path):
+    return tmp_path / "checked"
 
-    def logged(system, formula=None, **options):
-        with log.open("a") as stream:
-            stream.write(f"{formula.text}\n")
-        return check(system, formula, **options)
 
-    monkeypatch.setattr(answering, "check", logged)
+@pytest.fixture
+def checked(log):
+    """What workers have checked so far: a function that returns it and forgets."""
 
     def take():
         found = log.read_text().splitlines() if log.exists() else []
         log.unlink(missing_ok=True)
         return sorted(found)
 
-    return take
+    with faults.in_workers(f"faults.install({str(log)!r}, faulty=False)"):
+        yield take
 
 
 def begin(path, log, n_tasks, jobs=2, seconds=0.02):
@@ -128,26 +127,20 @@ def test_workers_end_with_their_driver(path, tmp_path):
     """No process of a run that was killed goes on."""
     run = begin(path, tmp_path / "log", 50, seconds=0.2)
     run.stdout.readline()
-    mine = Path("/proc")
-    children = [
-        int(p.name)
-        for p in mine.iterdir()
-        if p.name.isdigit() and _parent(p) == run.pid
-    ]
-    assert len(children) == 2
+    while len(started := started_by(run.pid)) < 4:  # Spot has processes of its own
+        time.sleep(0.05)
     run.kill()
     run.communicate()
     deadline = time.monotonic() + 10
-    while any(alive(pid) for pid in children):
+    while any(alive(pid) for pid in started):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def _parent(folder):
-    try:
-        return int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return None
+def started_by(pid):
+    """Return the processes that one has started, and those that these have."""
+    found = {p.pid for p in descendants([pid])[pid]} - {pid}
+    return {p for p in found if alive(p)}
 
 
 def test_two_runs_at_once(path, tmp_path):
@@ -250,13 +243,14 @@ def test_changed_inputs(path, problem, checked):
     assert checked() == []
 
 
-def test_versions(path, problem, checked, monkeypatch):
+def test_versions(path, problem, log, monkeypatch):
     """What another version has answered is asked again."""
     solve(problem, store=path)
-    checked()
     monkeypatch.setattr("ltlpipe._version.__version__", "99")
-    solve(problem, store=path)
-    assert len(checked()) == 2
+    code = f"faults.install({str(log)!r})\nimport ltlpipe._version as v"
+    with faults.in_workers(f"{code}\nv.__version__ = '99'"):
+        solve(problem, store=path)
+    assert len(log.read_text().splitlines()) == 2
     assert set(results(path)["ltlpipe_version"]) == {"99"}
 
 
@@ -270,7 +264,7 @@ def test_the_same_twice_in_a_run(path, checked):
 
 def test_networks_of_one_name(path):
     """Contents decide, not names."""
-    other = answering.load(["examples/problems/mutex/system.dot"])
+    other = load(["examples/problems/mutex/system.dot"])
     pairs = [(RING, "F a"), (type(RING)(other.components, "ring"), "F a")]
     with pytest.warns(UserWarning, match="called 'a'"):
         frame = solve(pairs, store=path)
@@ -278,55 +272,47 @@ def test_networks_of_one_name(path):
     assert results(path)["verdict"].tolist() == ["holds", "violated"]
 
 
-def test_an_input_that_changes_under_way(path, problem, monkeypatch):
+def test_an_input_that_changes_under_way(path, problem):
     """The new contents are not taken for the old ones."""
-    rows = solve_rows(answering_tasks(problem), store=path, jobs=1)
-    digests = answering.Systems.system
 
-    def changed_first(self, task, expected=None):
-        Path(task.system[0]).write_text('des (0, 1, 1)\n(0, "b", 0)\n')
-        return digests(self, task, expected)
+    class Changing(Watcher):
+        def begin(self, task, number, total):
+            Path(task.system[0]).write_text('des (0, 1, 1)\n(0, "b", 0)\n')
 
-    monkeypatch.setattr(answering.Systems, "system", changed_first)
-    found = list(rows)
+    tasks = answering_tasks(problem)
+    found = list(solve_rows(tasks, store=path, jobs=1, watcher=Changing()))
 
     assert [row["reason"] for row in found] == 2 * ["input-error"]
     assert "changed after the run had begun" in found[0]["message"]
 
 
 def answering_tasks(folder):
-    from ltlpipe.batch.tasks import find_tasks
+    from ltlpipe.batch.task_sources import find_tasks
 
     return find_tasks([folder])
 
 
-def test_retry(path, checked, monkeypatch):
+def test_retry(path, log, checked):
     """Reasons, or all that are unknown; verdicts never; what is new stays."""
-    logged = answering.check
-    monkeypatch.setattr(
-        answering,
-        "check",
-        lambda *a, **o: (logged(*a, **o), faults.faulty_check(*a, **o))[1],
-    )
     crash, bug = FORMULA[faults.segfault], FORMULA[faults.bug]
     tasks = [(RING, "F a"), (RING, crash), (RING, bug), (RING, "X G a")]
-    assert solve(tasks, store=path)["reason"].tolist() == [
-        pd.NA,
-        "crash",
-        "error",
-        pd.NA,
-    ]
-    assert len(checked()) == 4
+    with faults.in_workers(f"faults.install({str(log)!r})"):
+        assert solve(tasks, store=path)["reason"].tolist() == [
+            pd.NA,
+            "crash",
+            "error",
+            pd.NA,
+        ]
+        assert len(checked()) == 4
 
-    solve(tasks, store=path)
-    assert checked() == []
-    solve(tasks, store=path, retry="crash")
-    assert checked() == [crash]
-    solve(tasks, store=path, retry=["unknown"])
-    assert checked() == sorted([crash, bug])
-    assert results(path)["attempts"].tolist() == [1, 3, 2, 1]
+        solve(tasks, store=path)
+        assert checked() == []
+        solve(tasks, store=path, retry="crash")
+        assert checked() == [crash]
+        solve(tasks, store=path, retry=["unknown"])
+        assert checked() == sorted([crash, bug])
+        assert results(path)["attempts"].tolist() == [1, 3, 2, 1]
 
-    monkeypatch.setattr(answering, "check", logged)
     frame = solve(tasks, store=path, retry="error,crash", jobs=2)
     assert frame["verdict"].tolist() == ["holds", *3 * ["violated"]]
     assert results(path)["signal"].isna().all()
@@ -420,7 +406,7 @@ def test_read_while_it_is_made(path, made):
     """Between the file and its tables there is a moment; a reader waits."""
     path.touch()
     if made == "without tables":
-        with closing(opening.connect(str(path))) as db:
+        with closing(sqlite_file.connect(str(path))) as db:
             db.execute("PRAGMA journal_mode = WAL")
     late = threading.Timer(0.3, lambda: Store(path).__exit__(None))
     late.start()
@@ -430,7 +416,7 @@ def test_read_while_it_is_made(path, made):
 
 def test_never_made(path, monkeypatch):
     """What killed the run in that moment has left no store."""
-    monkeypatch.setattr(opening, "_NEW_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite_file, "_NEW_SECONDS", 0.05)
     path.touch()
     with pytest.raises(LtlpipeError, match="this SQLite file is no result store"):
         results(path)
@@ -439,11 +425,30 @@ def test_never_made(path, monkeypatch):
 def test_a_newer_schema(path):
     Store(path).__exit__(None)
     db = sqlite3.connect(path)
-    db.execute(f"PRAGMA user_version = {opening.SCHEMA + 1}")
+    db.execute(f"PRAGMA user_version = {sqlite_file.SCHEMA + 1}")
     db.close()
     for function in (Store, results):
-        with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 2;"):
+        with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 3;"):
             function(path)
+
+
+def test_an_older_schema(path):
+    """Results of an older version are read, and the file grows on."""
+    first = solve([(RING, "F a")], store=path)
+    db = sqlite3.connect(path)
+    db.execute("ALTER TABLE results DROP COLUMN strategy")
+    db.execute("ALTER TABLE results DROP COLUMN warnings")
+    db.execute("PRAGMA user_version = 1")
+    db.commit()
+    db.close()
+    assert results(path)["strategy"].isna().all()
+
+    again = solve([(RING, "F a"), (RING, "G a")], store=path)
+
+    assert first["strategy"].tolist() == ["instant"]
+    assert again["strategy"].tolist() == [pd.NA, "instant"]
+    assert again["verdict"].tolist() == ["holds", "violated"]
+    assert results(path)["warnings"].tolist() == [pd.NA, "[]"]
 
 
 def test_a_damaged_store(path):

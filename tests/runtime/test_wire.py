@@ -16,6 +16,8 @@ from ltlpipe.runtime.wire import (
     Receiver,
     error_from_dict,
     error_to_dict,
+    packed,
+    unpacked,
 )
 
 DTYPES = st.sampled_from(["i4", "u4", "u8", "i8", "u1", "f8", "?"]).map(np.dtype)
@@ -141,3 +143,13 @@ def test_other_errors_keep_their_traceback():
     assert "KeyError: 'missing'" in str(found)
     assert isinstance(memory, StoppedError)
     assert memory.reason == "memory"
+
+
+@given(VALUES)
+def test_as_bytes(value):
+    """The same without a socket; arrays can be written to, as kernels want it."""
+    found = unpacked(packed({"value": value}))["value"]
+
+    assert same(found, value)
+    if isinstance(found, np.ndarray):
+        assert found.flags.writeable

@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING
 from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ltlpipe.runtime.files import StrPath
 
-SCHEMA = 1
-"""The version of the tables of a store; a file of a newer one is refused."""
+SCHEMA = 2
+"""The version of the tables of a store; a file of a newer one is refused.
+
+Version 2 has further columns of results.
+"""
 
 APPLICATION = 0x4C544C70
 """What tells a store from other SQLite files: "LTLp"."""
@@ -120,3 +123,16 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
             f"{path}: the store was made by a newer ltlpipe (schema {version}; this "
             f"version knows {SCHEMA}); use that, or another file"
         )
+
+
+def add_columns(db: sqlite3.Connection, columns: Mapping[str, str]) -> None:
+    """Give the results of an older store the columns that it has not."""
+    for name in missing_columns(db, columns):
+        db.execute(f"ALTER TABLE results ADD COLUMN {name} {columns[name]}")
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def missing_columns(db: sqlite3.Connection, columns: Iterable[str]) -> list[str]:
+    """Return which columns the results of a store have not, as it is older."""
+    known = {row[1] for row in db.execute("PRAGMA table_info(results)")}
+    return [name for name in columns if name not in known]

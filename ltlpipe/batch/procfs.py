@@ -1,4 +1,4 @@
-"""What groups of processes use: CPU time and memory, from ``/proc``.
+"""What processes and their descendants use: CPU time and memory, from ``/proc``.
 
 Where there is no ``/proc`` nothing is known.
 """
@@ -54,22 +54,30 @@ def process(pid: int) -> Process | None:
     )
 
 
-def members(groups: Collection[int]) -> dict[int, list[Process]]:
-    """Return the processes of process groups, by group.
+def descendants(leaders: Collection[int]) -> dict[int, list[Process]]:
+    """Return what leaders of process groups have started, with themselves, by leader.
 
-    Those that the leader of a group has started in groups of their own belong to it,
-    too: workers of ltlpipe and translators of other people.
+    That is their groups, and children of children in whatever group: workers of
+    ltlpipe and translators of other people.
     """
-    found: dict[int, list[Process]] = {group: [] for group in groups}
+    found: dict[int, list[Process]] = {leader: [] for leader in leaders}
     try:
         numbers = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
     except OSError:
         return found
-    for number in numbers:
-        known = process(number)
-        if known is None:
-            continue
-        group = known.group if known.group in found else known.parent
-        if group in found:
-            found[group].append(known)
+    known = {p.pid: p for number in numbers if (p := process(number)) is not None}
+    owners: dict[int, int | None] = {leader: leader for leader in found}
+    for each in known.values():
+        chain: list[int] = []
+        at: Process | None = each
+        while at is not None and at.pid not in owners and at.group not in found:
+            chain.append(at.pid)
+            at = known.get(at.parent)
+        owner = None
+        if at is not None:
+            owner = owners.get(at.pid, at.group)
+            owners[at.pid] = owner
+        owners.update(dict.fromkeys(chain, owner))
+        if owner is not None:
+            found[owner].append(each)
     return found

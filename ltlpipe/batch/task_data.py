@@ -1,0 +1,208 @@
+"""Tasks and answers as data, which travel to worker processes and back without pickles.
+
+What is a dict here can be sent by `ltlpipe.runtime.wire`.  A network that is in no file
+travels as bytes beside its digest, so that whoever has it already need not read them.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.batch.answering import Answer, Expected, encodable, failed_row
+from ltlpipe.batch.identity import network_digest
+from ltlpipe.batch.table import host_columns
+from ltlpipe.batch.task_job import now
+from ltlpipe.batch.tasks import AutomatonFile, Task, identity_of
+from ltlpipe.logic.formulas import Formula, heard, told
+from ltlpipe.question.answer import Plan, Tried
+from ltlpipe.runtime.errors import LtlpipeWarning
+from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
+from ltlpipe.systems.lts import LTS, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ltlpipe.batch.answering import Systems
+    from ltlpipe.batch.table import Row
+
+_TUPLES = ("reductions", "reasons", "merges")  # of a plan
+
+
+class Finished(NamedTuple):
+    """How a task ended."""
+
+    number: int
+    row: Row
+    plan: Plan | None  # None if it has no verdict
+    error: Exception | None  # why, if its worker lived to tell
+    warned: tuple[tuple[str, str], ...] = ()  # texts and categories
+
+
+# --- tasks ------------------------------------------------------------------
+
+
+class TaskWriter:
+    """Makes data of tasks; each network is encoded once."""
+
+    def __init__(self) -> None:
+        self._networks: dict[int, dict[str, Any]] = {}  # they live as long as the run
+
+    def task_to_dict(self, task: Task) -> dict[str, Any]:
+        """Return a task without its options.
+
+        Raises
+        ------
+        UnsupportedError
+            The formula cannot be written down.
+        """
+        if isinstance(task.system, Network):
+            system = self._network(task.system)
+        else:
+            system = {"files": list(task.system)}
+        return {"system": system, "question": _question_to_dict(task.formula)}
+
+    def _network(self, network: Network) -> dict[str, Any]:
+        known = self._networks.get(id(network))
+        if known is None:
+            known = {
+                "name": network.name,
+                "digest": network_digest(network),
+                "content": network_to_bytes(network),
+            }
+            self._networks[id(network)] = known
+        return known
+
+
+def task_from_dict(data: dict[str, Any], systems: Systems) -> Task:
+    """Return the task that `TaskWriter.task_to_dict` was given."""
+    about = data["system"]
+    system: Network | tuple[str, ...]
+    if "files" in about:
+        system = tuple(about["files"])
+    else:
+        content = about["content"]
+        system = systems.network(about["digest"], lambda: network_from_bytes(content))
+    return Task(system, _question_from_dict(data["question"]))
+
+
+def _question_to_dict(asked: Any) -> dict[str, Any]:
+    if isinstance(asked, str):
+        return {"text": asked}
+    if isinstance(asked, Formula):
+        place = [asked.file, asked.line, asked.number]
+        return {"text": asked.text, "formula": told(asked.spot), "place": place}
+    if isinstance(asked, AutomatonFile):
+        return {"path": asked.path, "place": [asked.file, asked.line, asked.name]}
+    return {"error": error_to_dict(asked)}
+
+
+def _question_from_dict(data: dict[str, Any]) -> Any:
+    if "error" in data:
+        return error_from_dict(data["error"])
+    if "path" in data:
+        return AutomatonFile(data["path"], *data["place"])
+    if "formula" in data:
+        return Formula(data["text"], heard(data["formula"]), *data["place"])
+    return data["text"]
+
+
+def network_to_bytes(network: Network) -> bytes:
+    """Return a network as bytes."""
+    names = ("n_states", "initial", "labels", "src", "label", "dst", "accepting")
+    parts = [
+        {name: getattr(lts, name) for name in names}
+        | {"internal": sorted(lts.internal), "name": lts.name}
+        for lts in network.components
+    ]
+    return packed({"name": network.name, "components": parts})
+
+
+def network_from_bytes(data: bytes) -> Network:
+    """Return the network that `network_to_bytes` was given."""
+    about = unpacked(data)
+    components = []
+    for part in about["components"]:
+        part["labels"] = tuple(part["labels"])
+        part["internal"] = frozenset(part["internal"])
+        components.append(LTS(**part))
+    return Network(components, about["name"])
+
+
+def expected_to_dict(expected: Expected | None) -> list[Any] | None:
+    """Return digests as `expected_from_dict` takes them."""
+    return None if expected is None else list(expected)
+
+
+def expected_from_dict(data: list[Any] | None) -> Expected | None:
+    """Return the digests that `expected_to_dict` was given."""
+    return None if data is None else Expected(tuple(data[0]), tuple(data[1]))
+
+
+# --- answers ----------------------------------------------------------------
+
+
+def answer_to_dict(answer: Answer) -> dict[str, Any]:
+    """Return an answer without its lasso, which the row has."""
+    verdict, error = answer.verdict, answer.error
+    return {
+        "row": answer.row,
+        "plan": None if verdict is None else vars(verdict.plan),
+        "error": None if error is None else error_to_dict(error),
+        "warned": list(answer.warned),
+    }
+
+
+def finished(
+    number: int, task: Task, options: Mapping[str, Any], data: dict[str, Any]
+) -> Finished:
+    """Return the end of a task out of what came from its worker.
+
+    Parameters
+    ----------
+    number, task : int, Task
+        Which.
+    options : mapping
+        Those of the run.
+    data : dict
+        What `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
+    """
+    formula_id, formula = identity_of(task.formula)
+    own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
+    row = data["row"] | encodable(own) | {"task": number}
+    plan, error = data["plan"], data["error"]
+    if "ltlpipe_version" not in row:  # nobody has lived to tell
+        merged = {**options, **task.options}
+        known = {"seed": merged.get("seed"), "workers": merged.get("workers", 1)}
+        row = host_columns() | known | row
+    return Finished(
+        number,
+        row,
+        None if plan is None else _plan_from_dict(plan),
+        None if error is None else error_from_dict(error),
+        tuple((text, category) for text, category in data["warned"]),
+    )
+
+
+def failed(
+    number: int, task: Task, options: Mapping[str, Any], error: Exception
+) -> Finished:
+    """Return the end of a task that could not even be sent."""
+    row = failed_row(task.system_name, task.formula, error)
+    data: dict[str, Any] = {"plan": None, "error": None, "warned": []}
+    data["row"] = encodable(row) | {"started_at": now()}
+    return finished(number, task, options, data)._replace(error=error)
+
+
+def _plan_from_dict(data: dict[str, Any]) -> Plan:
+    lists = {name: tuple(data[name]) for name in _TUPLES}
+    return Plan(**data | lists | {"tried": tuple(Tried(*t) for t in data["tried"])})
+
+
+def category_of(name: str) -> type[Warning]:
+    """Return the category of a warning by its name."""
+    if name == LtlpipeWarning.__name__:
+        return LtlpipeWarning
+    found = getattr(builtins, name, None)
+    is_known = isinstance(found, type) and issubclass(found, Warning)
+    return found if is_known else UserWarning  # type: ignore[return-value]

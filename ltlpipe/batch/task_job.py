@@ -1,0 +1,234 @@
+"""A task that a worker process answers, seen from outside.
+
+A task has its limits twice.  The search looks at them itself, and a worker that
+overruns one of them by more than a tenth is ended from outside and replaced: in
+compiled code of others, or in a step that does not look at the clock, nothing else
+helps.  So much room is left besides: half a second of time, and for memory that the
+search does not count (automata, code, a lasso that is being replayed) 512 MiB.  Time
+in which kernels are compiled is nobody's.
+
+A worker that dies takes nothing with it but its task, whose reason is then "crash".
+
+What goes in and out here is data (`ltlpipe.batch.task_data`): neither Spot nor Numba is
+imported, so that a Dask worker can do it, too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.runtime import workers
+from ltlpipe.runtime.jobs import CPU_TIME, MEMORY, MIB, TIMEOUT, Grant
+from ltlpipe.runtime.wire import error_to_dict
+
+if TYPE_CHECKING:
+    from ltlpipe.batch.procfs import Process
+    from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.runtime.workers import Worker
+
+CRASH = "crash"
+"""The reason of a task whose worker died."""
+
+LOOK_SECONDS = 0.1
+"""How often what workers use is to be looked at."""
+
+_OVERRUN = 1.1
+_SLACK_SECONDS = 0.5
+_SLACK_MIB = 512.0
+_MOST_GROWTH = 512 * MIB  # of a worker: systems, kernels; what a task adds is its own
+
+
+class Activity(NamedTuple):
+    """What a worker is doing."""
+
+    number: int  # of its task
+    seconds: float
+    states: int | None
+    depth: int | None
+    memory_bytes: int | None
+
+
+class TaskJob:
+    """One task on its way through a worker.
+
+    Parameters
+    ----------
+    number : int
+        Of the task.
+    order : dict
+        The arguments of `ltlpipe.batch.task_operation.answer_task`.
+    share : float, optional
+        The worker's share of the machine's memory in MiB.
+    """
+
+    def __init__(self, number: int, order: dict[str, Any], share: float | None) -> None:
+        self.number = number
+        self._limits: dict[str, Any] = order["options"]
+        self._share = share
+        self._parts: list[dict[str, Any]] = []
+        self._told: dict[str, Any] = {}
+        self._started_at = now()
+        self._started = time.monotonic()
+        self._began: float | None = None  # when everything had been read
+        self._compiling: float | None = None  # since when
+        self._compiled = 0.0  # seconds
+        self._resident = 0  # bytes when everything had been read
+        self._cpu: float | None = None
+        self._used_bytes: int | None = None
+        self._job: Job[dict[str, Any]] = workers.exchange(
+            "answer task",
+            order,
+            parts=self._parts,
+            leased=self._lease,
+            most_growth=_MOST_GROWTH,
+        )
+        self.waits: tuple[Any, ...] = ()
+        self._note(next(self._job))
+
+    def _lease(self, worker: Worker) -> None:
+        self.pid = worker.pid
+
+    @property
+    def seconds(self) -> float:
+        """For how long the worker has been at it."""
+        return time.monotonic() - self._started
+
+    def activity(self) -> Activity:
+        """Return what the worker is doing."""
+        return Activity(
+            self.number,
+            self.seconds,
+            self._told.get("states"),
+            self._told.get("depth"),
+            self._used_bytes,
+        )
+
+    def advance(self) -> dict[str, Any] | None:
+        """Take what the worker says; return the answer, as data, if it has come."""
+        try:
+            self._note(self._job.send(Grant()))
+        except StopIteration as end:
+            answer: dict[str, Any] = end.value
+            return answer
+        except workers.WorkerDiedError as died:
+            return self._crash(died)
+        except Exception as error:  # the operation itself has failed
+            answer = self._lost("error", {"message": str(error)})
+            return answer | {"error": error_to_dict(error)}
+        return None
+
+    def _note(self, progress: Progress) -> None:
+        self.waits = progress.waits
+        moment = time.monotonic()
+        if progress.phase == workers.STARTING:
+            self._started = moment
+        for part in self._parts:
+            if "began" in part:
+                self._began, self._compiled = moment, 0.0
+                self._resident, self._cpu = part["began"], None
+            elif "compiling" not in part:
+                self._told = part
+            elif part["compiling"]:
+                self._compiling = moment
+            elif self._compiling is not None:
+                self._compiled += moment - self._compiling
+                self._compiling = None
+        self._parts.clear()
+
+    def excess(self, processes: list[Process]) -> str | None:
+        """Return the limit that the worker has overrun by more than is tolerated.
+
+        Parameters
+        ----------
+        processes : list of Process
+            It and all that it has started.
+        """
+        self._used_bytes = sum(p.resident_bytes for p in processes)
+        if self._compiling is not None:
+            return None
+        if self._began is None:  # it reads, which has no limit but the machine's
+            return self._outgrown(processes, self._share)
+        seconds = time.monotonic() - self._began - self._compiled
+        if _exceeds(seconds, self._limits.get("timeout")):
+            return TIMEOUT
+        cpu = sum(p.cpu_seconds for p in processes)
+        if self._cpu is None:
+            self._cpu = cpu
+        if _exceeds(cpu - self._cpu - self._compiled, self._limits.get("cpu_time")):
+            return CPU_TIME
+        return self._outgrown(processes, self._limits.get("memory"))
+
+    def _outgrown(self, processes: list[Process], memory: float | None) -> str | None:
+        """Return "memory" if the worker has grown far beyond so many MiB."""
+        if memory is None:
+            return None
+        # What Python and its libraries take is no task's, nor what was read before.
+        grown = sum(max(p.resident_bytes - self._resident, 0) for p in processes)
+        most = max(_OVERRUN * memory, memory + _SLACK_MIB)
+        return MEMORY if grown / MIB > most else None
+
+    def end(self, reason: str) -> dict[str, Any]:
+        """End the worker, whose task is beyond a limit; return the answer."""
+        self.close()
+        return self._lost(reason, {})
+
+    def close(self) -> None:
+        """End the worker and all that it has started, unless it has answered."""
+        self._job.close()
+
+    def _crash(self, died: workers.WorkerDiedError) -> dict[str, Any]:
+        code = died.status
+        name = signal.Signals(-code).name if code is not None and code < 0 else None
+        by = f"exit code {code}" if name is None else name
+        message = f"the process that solved this died ({by})"
+        if name == "SIGKILL":
+            message += ", as when the system is out of memory"
+        elif code == 1 and died.printed:
+            message += f": {died.printed.splitlines()[-1]}"
+        return self._lost(CRASH, {"signal": name, "message": message})
+
+    def _lost(self, reason: str, known: dict[str, Any]) -> dict[str, Any]:
+        return lost(reason, self._started_at, self.seconds, known)
+
+
+def lost(
+    reason: str, started_at: str, seconds: float, known: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the end of a task that nobody has lived to tell of.
+
+    Parameters
+    ----------
+    reason : str
+        Why there is no verdict.
+    started_at, seconds : str, float
+        When it was begun, and for how long it was worked on.
+    known : dict
+        Further columns.
+
+    Returns
+    -------
+    dict
+        As `ltlpipe.batch.task_data.finished` takes it.
+    """
+    row = {
+        "verdict": "unknown",
+        "reason": reason,
+        "seconds": seconds,
+        "started_at": started_at,
+        "wall_seconds": seconds,
+        "host_cores": os.cpu_count(),
+    }
+    return {"row": row | known, "plan": None, "error": None, "warned": []}
+
+
+def now() -> str:
+    """Return the time as the result table has it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def _exceeds(used: float, limit: float | None) -> bool:
+    return limit is not None and used > max(_OVERRUN * limit, limit + _SLACK_SECONDS)

@@ -1,0 +1,146 @@
+"""What a worker process does for a batch run: it answers tasks (`answer_task`).
+
+Systems stay loaded and kernels warm from task to task.  While it is at one, the worker
+tells what `ltlpipe.batch.task_job`, on the other side, needs to keep it within its
+limits: when everything has been read, when kernels are being compiled, how far a search
+is.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.batch import answering
+from ltlpipe.batch.task_data import answer_to_dict, expected_from_dict, task_from_dict
+from ltlpipe.question.options import AUTO
+from ltlpipe.runtime.workers import resident_bytes
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.verdict.checking import check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.runtime.jobs import Progress
+
+_TELL_SECONDS = 0.2  # how often progress is sent
+
+_WARM_FORMULAS = ("G a", "GFa -> GFb")  # a weak automaton, and one that is not
+_WARM_SYSTEM = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+
+_systems = answering.Systems()
+
+
+def answer_task(
+    task: dict[str, Any],
+    options: dict[str, Any],
+    expected: list[Any] | None,
+    run: str,
+    tell: Callable[[dict[str, Any]], None],
+) -> dict[str, Any]:
+    """Answer a task, for a worker.
+
+    Parameters
+    ----------
+    task, expected
+        As `ltlpipe.batch.task_data` writes them.
+    options : dict
+        All options: those of the run and of the task.
+    run : str
+        Which run this is; a file may have changed from run to run.
+    tell : callable
+        Takes ``{"began": bytes held}``, ``{"compiling": bool}`` or
+        ``{"states": int, "depth": int}``.
+
+    Returns
+    -------
+    dict
+        As `answer_to_dict` writes it.
+    """
+    if run != _systems.run:
+        _systems.run = run
+        _systems.forget_digests()
+    teller = _teller()
+    teller.tell = tell
+    try:
+        found = answering.answer(
+            task_from_dict(task, _systems),
+            _systems,
+            options,
+            expected=expected_from_dict(expected),
+            began=lambda: _begin(options, tell),
+            progress=teller.progress,
+        )
+    finally:
+        teller.tell = None
+    return answer_to_dict(found)
+
+
+def _begin(options: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
+    if options.get("timeout") is not None or options.get("cpu_time") is not None:
+        names = ("emptiness", "acceptance", "reduce", "deadlock")
+        chosen = {name: options[name] for name in names if name in options}
+        if chosen.get("emptiness", AUTO) != AUTO:  # else it depends on the question
+            _warm_up(tuple(sorted(chosen.items())))
+    tell({"began": resident_bytes()})
+
+
+@cache
+def _warm_up(chosen: tuple[tuple[str, Any], ...]) -> None:
+    """Load the kernels that tasks with these options need.
+
+    Otherwise the first task of each worker would spend its time on that.
+    """
+    for formula in _WARM_FORMULAS:
+        with suppress(Exception):  # the task itself will say it
+            check(_WARM_SYSTEM, formula, **dict(chosen))
+
+
+class _Teller:
+    """Tells how far the task is, and whether it waits for a compiler."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[dict[str, Any]], None] | None = None
+        self._told = 0.0
+        self._waits = False  # for kernels that another process compiles
+        self._depth = 0  # of calls of Numba's compiler in this process
+
+    def progress(self, progress: Progress) -> None:
+        """Take how far the job is."""
+        assert self.tell is not None
+        if progress.compiling != self._waits:
+            self._note(self._depth, progress.compiling)
+        if time.monotonic() - self._told >= _TELL_SECONDS:
+            self._told = time.monotonic()
+            self.tell({"states": progress.states or 0, "depth": progress.depth or 0})
+
+    def step(self, change: int) -> None:
+        """Take that Numba begins (1) or ends (-1) to compile in this process."""
+        self._note(self._depth + change, self._waits)
+
+    def _note(self, depth: int, waits: bool) -> None:
+        before = bool(self._depth) or self._waits
+        self._depth, self._waits = depth, waits
+        after = bool(depth) or waits
+        if after != before and self.tell is not None:
+            self.tell({"compiling": after})
+
+
+@cache
+def _teller() -> _Teller:
+    """Return the teller of this process, which hears when Numba compiles."""
+    from numba.core import event
+
+    teller = _Teller()
+
+    class Listener(event.Listener):
+        def on_start(self, _event: Any) -> None:
+            teller.step(1)
+
+        def on_end(self, _event: Any) -> None:
+            teller.step(-1)
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+    return teller

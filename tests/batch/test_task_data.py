@@ -1,0 +1,116 @@
+"""Tasks and answers as data: what arrives is what was sent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ltlpipe import LTS, Network, UnsupportedError, check
+from ltlpipe.batch.answering import Answer, Expected, Systems
+from ltlpipe.batch.task_data import (
+    TaskWriter,
+    answer_to_dict,
+    category_of,
+    expected_from_dict,
+    expected_to_dict,
+    finished,
+    network_from_bytes,
+    network_to_bytes,
+    task_from_dict,
+)
+from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeWarning
+from ltlpipe.runtime.wire import packed, unpacked
+from tests.batch.faults import RING
+
+ODD = LTS.from_transitions(
+    [(0, "$", 1), (1, "\udcff", 0)], internal=["$"], accepting=[1], name="odd"
+)
+
+
+def travelled(task):
+    return task_from_dict(unpacked(packed(TaskWriter().task_to_dict(task))), Systems())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "G(a -> F b)",
+        "G(",
+        parse("a WU b", file="x/f.ltl", line=3),
+        parse('P_1 == "CS" -> F (x + y <= 3)'),
+        AutomatonFile("a.hoa", "t.csv", 7, "first"),
+    ],
+    ids=str,
+)
+def test_questions(asked):
+    assert travelled(Task(("a.aut", "\udcff.aut"), asked)) == Task(
+        ("a.aut", "\udcff.aut"), asked
+    )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FormulaError("bad", formula="G(", position=2, file="f.ltl", line=4),
+        InputError("none", file="f.ltl"),
+    ],
+)
+def test_questions_that_could_not_be_read(error):
+    found = travelled(Task(("a.aut",), error)).formula
+
+    assert type(found) is type(error)
+    assert str(found) == str(error)
+    assert vars(found) == vars(error)
+
+
+@pytest.mark.parametrize("network", [RING, Network([ODD, RING.components[0]], "two")])
+def test_networks(network):
+    found = network_from_bytes(network_to_bytes(network))
+
+    assert found == network
+    assert found.name == network.name
+    assert [c.name for c in found.components] == [c.name for c in network.components]
+    assert [c.src.dtype for c in found.components] == [
+        c.src.dtype for c in network.components
+    ]
+
+
+def test_a_network_that_is_there_is_not_read_again():
+    writer, systems = TaskWriter(), Systems()
+    tasks = [Task(RING, "G a"), Task(Network(RING.components, "other"), "G b")]
+
+    one, two = (task_from_dict(writer.task_to_dict(task), systems) for task in tasks)
+
+    assert one.system is two.system
+
+
+def test_answers():
+    """A plan comes back whole, an error with its kind, digests as they were."""
+    verdict = check(RING, "F a")
+    error = UnsupportedError("use something else")
+    row = {"verdict": "holds", "states": 2, "ltlpipe_version": "1"}
+    warned = (("so", "LtlpipeWarning"),)
+    answer = Answer(row, verdict, error, warned)
+
+    data = unpacked(packed(answer_to_dict(answer)))
+    found = finished(5, Task(RING, "F a"), {}, data)
+
+    assert found.plan == verdict.plan
+    assert found.plan.tried == verdict.plan.tried
+    assert found.plan.reasons == verdict.plan.reasons
+    assert repr(found.error) == repr(error)
+    assert found.warned == warned
+    assert found.row["task"] == 5
+    assert found.row["system"] == "ring"
+    assert json.dumps(found.row)
+    expected = Expected(("a", "b"), ("formula", "F a"))
+    assert expected_from_dict(expected_to_dict(expected)) == expected
+
+
+def test_categories():
+    assert category_of("LtlpipeWarning") is LtlpipeWarning
+    assert category_of("RuntimeWarning") is RuntimeWarning
+    assert category_of("print") is category_of("Strange") is UserWarning
