@@ -194,7 +194,9 @@ class ModelQuestion(Question):
 
     def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int64[n, n_variables]."""
-        return np.array(rows, dtype=np.int64).reshape(-1, len(self.system.variables))
+        return np.array(rows, dtype=np.int64).reshape(
+            len(rows), len(self.system.variables)
+        )
 
 
 def refuse_network_options(options: Options) -> None:

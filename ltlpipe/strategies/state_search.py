@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.options import AMPLE
 from ltlpipe.runtime.jobs import MIB, Progress, StoppedError, timed
 
 if TYPE_CHECKING:
@@ -119,12 +120,15 @@ def note_search(trace: Trace, search: Search | PowersetSearch) -> None:
 
     registers = search.registers
     states = int(registers[Reg.VISITED])
+    details = trace.stats.details | search.statistics()
+    if AMPLE in trace.plan.reductions:
+        details["reduced_states"] = int(registers[Reg.REDUCED])
     trace.note(
         states=states,
         transitions=int(registers[Reg.TRANSITIONS]),
         max_depth=int(registers[Reg.MAX_DEPTH]),
         bytes_per_state=search.memory_bytes / states if states else None,
         colour_bytes_per_state=search.bytes_per_state,
-        details=trace.stats.details | search.statistics(),
+        details=details,
         coverage=search.coverage(),
     )

@@ -257,7 +257,10 @@ class Portfolio:
             answer = self._advanced(entry, end - entry.work, grant)
             if answer is not None:
                 return self._ended(entry, answer)
-            if not self._has_room(entry, grant):
+            if self._held() > grant.memory_bytes:
+                if len(self._open) == 1:
+                    return self._ended(entry, Answer(INCONCLUSIVE, MEMORY))
+                self._set_largest_aside()
                 if entry not in self._open:
                     return None
                 continue
@@ -314,19 +317,11 @@ class Portfolio:
     def _held(self) -> float:
         return sum(entry.last.memory_bytes for entry in self._open)
 
-    def _has_room(self, entry: _Entry, grant: Grant) -> bool:
-        """Make room for what a strategy wants; whether there is room."""
-        if self._held() <= grant.memory_bytes:
-            return True
-        if len(self._open) == 1:
-            self._reasons.append(MEMORY)
-            self._close(entry, "dropped out", MEMORY)
-            return False
-        # The one that holds the most of those that have not found anything.
+    def _set_largest_aside(self) -> None:
+        """Set aside what holds the most of what has not found anything."""
         candidates = [e for e in self._open if not e.trace.has_found] or self._open
         largest = max(candidates, key=lambda e: e.last.memory_bytes)
         self._set_aside(largest, "memory, with others beside it")
-        return False
 
     def _progress(self, entry: _Entry, *, all_wait: bool = False) -> Progress:
         """Return what the portfolio says of itself."""
