@@ -80,11 +80,10 @@ def reduce(
     from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError, run
     from ltlpipe.systems.lts import LTS
 
-    if not isinstance(lts, LTS):
-        given = type(lts).__name__
-        raise UnsupportedError(
-            f"a {given} cannot be reduced: give one LTS of a network"
-        )
+    subject: Any = lts  # whatever a caller has passed
+    if not isinstance(subject, LTS):
+        kind = type(subject).__name__
+        raise UnsupportedError(f"a {kind} cannot be reduced: give one LTS of a network")
     try:
         return run(equivalences.reduce(lts, hidden, equivalence, cap=cap))
     except StoppedError as stopped:
