@@ -9,6 +9,7 @@ import pytest
 
 from ltlpipe import is_interruptible, load
 from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.systems.client_server import client_server
 from ltlpipe.systems.dispatcher import dispatcher
 from ltlpipe.systems.leader_election import leader_election
@@ -83,12 +84,13 @@ def test_translate_errors(args, complaint, run):
 
 
 def test_translate_out_of_memory(run, monkeypatch):
-    """What Spot raises in its own process is an error like any other."""
+    """A worker that runs out of memory is an error like any other."""
 
     def exhausted(*_, **__):
-        raise MemoryError
+        yield Progress()
+        raise StoppedError(MEMORY)
 
-    monkeypatch.setattr("ltlpipe.automata.translation.translate", exhausted)
+    monkeypatch.setattr("ltlpipe.automata.translating.automaton_text", exhausted)
 
     outcome = run("translate", "G a")
     assert outcome == (2, "", "error: no automaton: Spot ran out of memory\n")
