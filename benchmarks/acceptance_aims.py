@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from ltlpipe.verdict.limits import Limits, drive
 
 from benchmarks.por import plain
 from benchmarks.tasks import significant
@@ -24,7 +23,9 @@ from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.runtime.jobs import run
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
@@ -123,7 +124,7 @@ def _pairs(network: Network, name: str, n: int) -> float:
         condition = disjunction(fin(i) & inf(n + i) for i in range(n))
     search = SEARCHES[name]()(make_problem(packed, replace(table, condition=condition)))
     began = time.monotonic()
-    outcome = drive(search, Limits())
+    outcome = run(advance(search))
     seconds = time.monotonic() - began
     assert outcome.status == Status.EMPTY
     return seconds

@@ -18,17 +18,15 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.verdict.limits import Limits, drive
-
 from benchmarks import record
 from ltlpipe import LtlpipeError, check, load
 from ltlpipe.automata.letters import universal
 from ltlpipe.reduction.static.groups import find_groups
-from ltlpipe.runtime.jobs import run
-from ltlpipe.search.driver import OVERFLOW
+from ltlpipe.runtime.jobs import Limits, StoppedError, run
+from ltlpipe.search.driver import OVERFLOW, Outcome, advance
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,12 +55,11 @@ def explored(model: Any, args: argparse.Namespace) -> dict[str, Any]:
     for way, codes in (("full", None), ("ample", groups.codes)):
         packed = model.pack([], ample=codes)
         begun = Exploration(make_problem(packed, universal(), stutter=True))
-        drive(begun, Limits(max_states=1))  # compiles
-        limits = Limits.within(args.timeout, max_states=args.max_states)
+        run(advance(begun, max_states=1))  # compiles
         began = time.monotonic()
         while True:
             search = Exploration(make_problem(packed, universal(), stutter=True))
-            outcome = drive(search, limits, overflowed=packed.overflowed)
+            outcome = _within(search, packed, args)
             wider = packed.widened() if outcome.reason == OVERFLOW else None
             if wider is None:
                 break
@@ -75,6 +72,15 @@ def explored(model: Any, args: argparse.Namespace) -> dict[str, Any]:
             time.monotonic() - began,
         )
     return with_factor(row)
+
+
+def _within(search: Exploration, packed: Any, args: argparse.Namespace) -> Outcome:
+    """Explore as far as the limits allow."""
+    job = advance(search, max_states=args.max_states, overflowed=packed.overflowed)
+    try:
+        return run(job, Limits(args.timeout))
+    except StoppedError as stopped:
+        return Outcome(Status.RUNNING, stopped.reason)
 
 
 def searched(model: Any, formula: str, args: argparse.Namespace) -> dict[str, Any]:

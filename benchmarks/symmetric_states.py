@@ -21,22 +21,27 @@ from math import factorial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from ltlpipe.verdict.symmetry import SymmetricRun
-from ltlpipe.verdict.task import Task
 
+from ltlpipe.question.answer import Trace
+from ltlpipe.question.network import NetworkQuestion
 from ltlpipe.question.options import Options
-from ltlpipe.question.property import Property, known_actions
-from ltlpipe.search.driver import Interrupt, Limits
+from ltlpipe.question.property import Property
+from ltlpipe.reduction.alphabet import letters_of
+from ltlpipe.runtime.jobs import run
+from ltlpipe.search.driver import advance
 from ltlpipe.search.powerset.checks import REMOVED
-from ltlpipe.search.registers import Status
+from ltlpipe.search.powerset.searching import PowersetSearch
+from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.symmetric.layout import Sym
-from ltlpipe.verdict.checking import task_of
+from ltlpipe.search.symmetric.tables import symbolic_product
+from ltlpipe.strategies.symmetry import symmetry_of
+from ltlpipe.systems.packing import pack
 
 if TYPE_CHECKING:
     from ltlpipe import Network
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.reduction.symmetry.group import Symmetry
-    from ltlpipe.search.powerset.searching import PowersetSearch
+    from ltlpipe.systems.packing import PackedNetwork
 
 Cell = tuple[int, ...]  # members, ascending
 EXACT = ("tec", "nsiec", "iec", "aec")
@@ -75,26 +80,25 @@ def explicit_states(
         The plan makes no use of symmetry, or of sets with states that are not reached.
     """
     options = Options(emptiness=emptiness, lasso=False)
-    asked = Property(formula)
-    task = task_of(network, asked, options)
-    assert isinstance(task, Task)
-    actions = known_actions(network, asked, options)
-    limits, interrupt = Limits.within(None), Interrupt()
-    of_sets = task.prepared.symmetric(actions, limits, interrupt)
-    if of_sets is None or emptiness not in EXACT:
+    question = NetworkQuestion(network, Property(formula), options)
+    symmetry = run(symmetry_of(network, options))
+    if symmetry is None or emptiness not in EXACT:
         raise ValueError(f"no exact use is made of symmetry: {network.name}")
-    name = task.prepared.plan.emptiness
-    assert name is not None  # since `settle`
-    run = SymmetricRun(of_sets, name, options)
-    if run.drive(limits, interrupt, None).status != Status.EMPTY:
+    trace, actions = Trace(question.given), question.actions
+    table = run(question.automaton(question.given, actions, trace))
+    letters = letters_of(symmetry.network, actions)
+    packed = pack(symmetry.network, letters, extra_values=table.n_states)
+    stutter = question.stutters
+    automaton = run(symbolic_product(symmetry, packed, table, letters, stutter=stutter))
+    search = PowersetSearch(automaton, emptiness)
+    if run(advance(search)).status != Status.EMPTY:
         return None
-    visited = int(run.statistics()["states"])
-    return count_union(_sets(run, of_sets.symmetry)), visited
+    visited = int(search.registers[Reg.VISITED])
+    return count_union(_sets(search, packed, symmetry)), visited
 
 
-def _sets(run: SymmetricRun, symmetry: Symmetry) -> Sets:
+def _sets(search: PowersetSearch, packed: PackedNetwork, symmetry: Symmetry) -> Sets:
     """Return the sets from which nothing is accepted."""
-    search, packed = run.search, run.packed
     removed = search.arrays.numbers[: search.n_stored] == REMOVED
     rows = search.store.rows[: search.n_stored][removed]
     states = packed.unpack(rows)

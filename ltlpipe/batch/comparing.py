@@ -30,11 +30,12 @@ from ltlpipe.batch.table import (
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.jobs import Limits
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import load
-from ltlpipe.verdict.checking import check, product_size
+from ltlpipe.verdict.checking import check, chosen_search, product_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -353,6 +354,24 @@ def _suited(options: dict[str, Any], run: Run) -> dict[str, Any]:
     return options
 
 
+def _emptiness(system: System, run: Run, options: dict[str, Any]) -> str:
+    """Return which search to ask for, so that compiled ones are compared.
+
+    "auto" would answer small questions without any.
+    """
+    emptiness, acceptance = run.configuration
+    if emptiness != AUTO:
+        return emptiness
+    names = {k: v for k, v in options.items() if k not in LIMITS}
+    limits = Limits(options.get("timeout"), options.get("memory"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        chosen = chosen_search(
+            system, run.formula, limits, **names | {"acceptance": acceptance or AUTO}
+        )
+    return chosen or AUTO
+
+
 def _answered(
     system: System,
     run: Run,
@@ -365,14 +384,15 @@ def _answered(
     with warnings.catch_warnings():
         if said:  # the same for every algorithm
             warnings.simplefilter("ignore", LtlpipeWarning)
+        suited = _suited(options, run)
         verdict = check(
             system,
             run.formula,
             empty=run.formula is None,
-            emptiness=run.configuration.emptiness,
+            emptiness=_emptiness(system, run, suited),
             acceptance=run.configuration.acceptance or AUTO,
             progress=None if watcher is None else watcher.progress,
-            **_suited(options, run),
+            **suited,
         )
     return row_of(verdict) | comparison_columns(verdict) | _asked(run, options)
 

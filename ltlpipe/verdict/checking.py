@@ -12,6 +12,7 @@ from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
 from ltlpipe.question.options import AUTO, TOGETHER, Options
+from ltlpipe.question.plan import settle
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
@@ -455,6 +456,39 @@ def product_size(
         return None
     finally:
         question.close()
+
+
+def chosen_search(
+    system: System, formula: Formula | None, limits: Limits, **options: Any
+) -> str | None:
+    """Return the emptiness check that suits a question state by state.
+
+    Parameters
+    ----------
+    system, formula
+        As for `check`.
+    limits : Limits
+        Of the translation.
+    **options
+        Fields of `Options`.
+
+    Returns
+    -------
+    str or None
+        None if a limit was hit before the automaton was known.
+    """
+    chosen = Options(**options)
+    question = question_of(system, Property(formula), chosen)
+    trace = Trace(question.given)
+    try:
+        product = run(question.product(question.given, trace), limits)
+    except StoppedError:
+        return None
+    finally:
+        question.close()
+    marks, fairness = question.system_marks, question.fairness
+    plan = settle(question.given, chosen, product.table, marks, (), fairness)
+    return plan.emptiness
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:

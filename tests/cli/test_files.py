@@ -15,6 +15,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring as ring_family
 from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.promela import to_promela
 from tests.cli.running import RING
@@ -83,12 +84,13 @@ def test_translate_errors(args, complaint, run):
 
 
 def test_translate_out_of_memory(run, monkeypatch):
-    """What Spot raises in its own process is an error like any other."""
+    """A worker that runs out of memory is an error like any other."""
 
     def exhausted(*_, **__):
-        raise MemoryError
+        yield Progress()
+        raise StoppedError(MEMORY)
 
-    monkeypatch.setattr("ltlpipe.automata.translation.translate", exhausted)
+    monkeypatch.setattr("ltlpipe.automata.translating.automaton_text", exhausted)
 
     outcome = run("translate", "G a")
     assert outcome == (2, "", "error: no automaton: Spot ran out of memory\n")

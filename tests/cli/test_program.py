@@ -15,6 +15,8 @@ import pytest
 
 from tests.cli.running import HARD, MANY, PROGRAM, RING, OnTerminal, plain, program
 
+ROOT = Path(__file__).parents[2]
+
 SECONDS_TO_STOP = 5  # two are promised, and the machine may be busy
 
 COMMANDS = [
@@ -146,6 +148,53 @@ def test_progress_on_a_terminal(big):
     assert " states, " in shown
     assert " per second, depth " in shown
     assert "verdict" not in shown
+
+
+def test_phases_on_a_terminal(tmp_path):
+    """What goes on before a search, and which strategy searches."""
+    many = tmp_path / "many.aut"
+    many.write_text(MANY)
+    with OnTerminal("check", many, "-f", HARD, "--timeout", "1.5") as run:
+        outcome = run.end()
+
+    shown = plain(outcome.err)
+    assert "reading" in shown
+    assert "translating" in shown
+    assert outcome.out.startswith("unknown (timeout)")
+
+
+def test_compiling_on_a_terminal(ring, tmp_path, monkeypatch):
+    """With an empty cache the line says what is compiled, and how often."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    with OnTerminal("check", ring, "-f", "G a", "--emptiness", "dfs-weak") as run:
+        run.wait_for(r"compiling [\w-]+ \(once per version\)", seconds=60)
+
+
+WITHOUT_KERNELS = """
+import sys
+from ltlpipe.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code in (0, 1), end.code
+loaded = {"numba", "llvmlite", "pandas", "scipy", "matplotlib"} & sys.modules.keys()
+print(sorted(loaded))
+"""
+
+
+def test_what_a_small_check_loads():
+    """A question that is answered at once needs neither kernels nor tables."""
+    mutex = "examples/problems/mutex"
+    command = ["check", f"{mutex}/system.dot", "-F", f"{mutex}/formulas.ltl"]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_KERNELS, *command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        cwd=ROOT,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_no_progress_if_quiet(big):

@@ -107,7 +107,7 @@ def test_failures(source, complaint, translator, run, ring):
     [
         (["-f", "a", "--translator", "no-such-program %f"], "cannot be run"),
         (["-f", "a", "--translator", "echo"], "where the formula stands (%f)"),
-        (["--empty", "--translator", "echo %f"], "--translator goes with a formula"),
+        (["--empty", "--translator", "echo %f"], "--translator requires a formula"),
     ],
 )
 def test_usage_errors(flags, complaint, run, ring):
