@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _FIRST_BUDGET = 1 << 10
 _MAX_BUDGET = 1 << 40  # a search may return early, again and again
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
+_TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
 """Phases of jobs: the search, its run, the tables that it needs."""
@@ -121,9 +122,15 @@ def advance(
             return Outcome(Status.RUNNING, MEMORY)
         steps = _affordable(budget, search.unit_work, grant)
         before, started = search.n_steps, time.monotonic()
+        generated = int(search.registers[Reg.TRANSITIONS])
         status = search.step(steps)
         elapsed = time.monotonic() - started
-        done = max(search.n_steps - before, 1)
+        generated = int(search.registers[Reg.TRANSITIONS]) - generated
+        # A state may have thousands of successors: its step is then no unit of work.
+        work = max(
+            max(search.n_steps - before, 1) * search.unit_work,
+            generated * _TRANSITION_WORK,
+        )
         if status == Status.GROW:
             try:
                 search.grow(search.granted_bytes)
@@ -141,7 +148,7 @@ def advance(
             budget = max(steps // 2, 1)
         elif elapsed < _STEP_SECONDS / 2 and max_budget is None and steps == budget:
             budget = min(2 * budget, _MAX_BUDGET)
-        grant = yield _progress(search, phase, done * search.unit_work, held_bytes)
+        grant = yield _progress(search, phase, work, held_bytes)
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:
