@@ -74,7 +74,8 @@ def linear(n: int = 30_000, *, backwards: bool = False) -> Case:
     )
     small = [LTS.from_transitions([(0, f"b{k}", 1), (1, f"c{k}", 0)]) for k in range(3)]
     network = Network([long, *small], f"linear-{n}")
-    return Case(f"linear {n}", network, "G(b0 -> X(!b0 W c0))", "holds")
+    name = f"linear {n}{', backwards' if backwards else ''}"
+    return Case(name, network, "G(b0 -> X(!b0 W c0))", "holds")
 
 
 def told_apart(n: int = 12) -> Case:

@@ -66,7 +66,9 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
     decided = ["--reduce", "ample"]
     yield Phase("interruptibility", partial(_hard_formula, sized(12), decided))
     yield Phase(
-        "compile", partial(_philosophers, 3, ["--emptiness", "gmz04"]), cold=True
+        "compile",
+        partial(philosophers_question, 3, ["--emptiness", "gmz04"]),
+        cold=True,
     )
     yield Phase("reduce components", partial(_large_component, sized(8e5)))
     yield Phase("reduce symmetry", partial(_alike, sized(3000)))
@@ -79,7 +81,7 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
         elif name in POWERSET:
             make = partial(_clients, sized(24), chosen)
         else:
-            make = partial(_philosophers, sized(20), chosen)
+            make = partial(philosophers_question, sized(20), chosen)
         yield Phase(f"search {name}", make)
     n_rings = max(round(len(PRIMES) * scale), 2)
     for name, reduce in (("decoupled", "decoupled"), ("explicit", "none")):
@@ -130,7 +132,7 @@ def _hoa_header(n_states: int, n_propositions: int) -> str:
 def _hoa_label(n: int, folder: Path) -> list[str]:
     """Return a label whose diagram has 2^n nodes in the order of the propositions."""
     path = folder / "label.hoa"
-    label = "|".join(f"({i}&{i + n})" for i in range(n))
+    label = "|".join(["0", *(f"({i}&{i + n})" for i in range(n))])
     body = f"State: 0 {{0}}\n[{label}] 0\n--END--\n"
     path.write_text(_hoa_header(1, 2 * n) + body, encoding="utf-8")
     return [str(path), "--empty"]
@@ -156,7 +158,7 @@ def _dve(n: int, folder: Path) -> list[str]:
         f"process P {{\nstate {states};\ninit s0;\ntrans\n{steps};\n}}\nsystem async;\n",
         encoding="utf-8",
     )
-    return [str(path), "-f", "GF(P==s1)"]
+    return [str(path), "-f", 'GF(P=="s1")']
 
 
 def _pnml(n: int, folder: Path) -> list[str]:
@@ -244,7 +246,11 @@ def _static(n: int, folder: Path) -> list[str]:
 # --- searching, lassos, replay -----------------------------------------------
 
 
-def _philosophers(n: int, options: list[str], folder: Path) -> list[str]:
+def philosophers_question(n: int, options: list[str], folder: Path) -> list[str]:
+    """Return a question about philosophers that holds, state by state.
+
+    There are a million states for nine of them.
+    """
     network = philosophers(n)
     plain = [
         LTS(

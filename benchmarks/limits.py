@@ -1,13 +1,13 @@
 """How far each phase goes beyond limits: time, memory, Ctrl-C.
 
 For each phase there is a question in which it takes minutes (`limit_cases`), asked on
-the command line with ``--timeout`` 1, 5 and 20, with ``--memory``, and with Ctrl-C after
-a second.  A row has the seconds that the verdict reports and how far they are beyond
-the limit (`overrun`); how far the process was, without what a process takes that has
-nothing to do (`wall_overrun`; reading is in neither); the most resident memory of the
-process and all its descendants, looked at every 20 ms; how long after Ctrl-C the process
-was gone; and how many descendants outlived it.  What is answered within its limit has no
-overrun.
+the command line with ``--timeout`` 1, 5 and 20, with ``--memory``, and with Ctrl-C
+after a second.  A row has the seconds that the verdict reports and how far they are
+beyond the limit (`overrun`); how far the process was, without what one takes that has
+nothing to do, and without compiling (`wall_overrun`); the most resident memory of the
+process and all its descendants, looked at every 20 ms; how long after Ctrl-C the
+process was gone; and how many descendants outlived it.  What is answered within its
+limit has no overrun.
 
 The aims: a tenth of the limit and 0.3 s; half a second from Ctrl-C to the prompt.
 
@@ -42,6 +42,7 @@ LATEST = 60.0
 """Limit in seconds where another limit is what is measured."""
 
 AIM_SHARE, AIM_SECONDS, AIM_CTRL_C = 0.1, 0.3, 0.5
+INTERRUPTED = 130  # the exit code
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -63,14 +64,14 @@ class Run(NamedTuple):
 def tree(root: int) -> list[int]:
     """Return a process and all its descendants, as Linux tells them."""
     children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
             try:
-                stat = Path(f"/proc/{entry}/stat").read_text(encoding="utf-8")
+                stat = (entry / "stat").read_text(encoding="utf-8")
             except OSError:  # it has ended meanwhile
                 continue
             parent = int(stat.rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(entry))
+            children.setdefault(parent, []).append(int(entry.name))
     found = [root]
     for pid in found:
         found += children.get(pid, [])
@@ -172,7 +173,7 @@ def _runs(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
-def figures(run: Run) -> Row:
+def figures(run: Run, folder: Path) -> Row:
     """Return what a process has said, and what it took."""
     row: Row = {
         "verdict": "killed" if run.code is None else "error",
@@ -187,8 +188,11 @@ def figures(run: Run) -> Row:
             row |= {column: told[column] for column in row if column in told}
             row["strategy"] = told["plan"]["strategy"]
     if row["verdict"] == "error":
-        said = run.errors.strip().splitlines()
-        row["reason"] = said[-1][:200] if said else f"exit code {run.code}"
+        said = [line for line in run.errors.splitlines() if line.strip()]
+        told = said[0][:200] if said else f"exit code {run.code}"
+        row["reason"] = told.replace(str(folder), "")
+    if run.code == INTERRUPTED:
+        row["verdict"], row["reason"] = "unknown", "interrupted"
     return row
 
 
@@ -221,7 +225,7 @@ def measured(phase: Phase, chosen: argparse.Namespace, idle: float) -> Iterator[
                 ctrl_c=ctrl_c,
                 environment=cache,
             )
-            said = figures(run)
+            said = figures(run, folder)
             waited = run.wall - idle - float(said["compile_seconds"] or 0.0)
             beyond = None
             if limit == "timeout" and said["seconds"] is not None:
