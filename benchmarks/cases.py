@@ -41,13 +41,15 @@ def separating(n: int = 24) -> Case:
 def slots(n: int = 40) -> Case:
     """Return a component that picks a slot by internal steps, beside private rings.
 
-    Decoupled search has a state for each set of slots; state by state there are few.
+    ``rot`` moves on from any slot, ``flip`` from all but the last, so that it takes one
+    slot out of those that are possible: decoupled search has a state for each set of
+    slots.  State by state there are few.
     """
     picks = [(0, f"pick{i}", i + 1) for i in range(n)]
     turns = [(i + 1, "rot", (i + 1) % n + 1) for i in range(n)]
-    flips = [(i + 1, "flip", (n - i - 1) % n + 1) for i in range(n)]
+    flips = [(i + 1, "flip", i + 1) for i in range(n - 1)]
     chooser = LTS.from_transitions(picks + turns + flips)
-    other = LTS.from_transitions([(0, "rot", 1), (1, "flip", 0)])
+    other = LTS.from_transitions([(0, "rot", 1), (1, "rot", 1), (1, "flip", 0)])
     rings = [
         LTS.from_transitions([(k, f"r{i}_{k}", (k + 1) % 30) for k in range(30)])
         for i in range(2)
@@ -72,20 +74,22 @@ def linear(n: int = 30_000, *, backwards: bool = False) -> Case:
     )
     small = [LTS.from_transitions([(0, f"b{k}", 1), (1, f"c{k}", 0)]) for k in range(3)]
     network = Network([long, *small], f"linear-{n}")
-    return Case(f"linear {n}", network, "G(b0 -> X(!b0 W c0))", "holds")
+    name = f"linear {n}{', backwards' if backwards else ''}"
+    return Case(name, network, "G(b0 -> X(!b0 W c0))", "holds")
 
 
 def told_apart(n: int = 12) -> Case:
     """Return interchangeable members that one broadcast tells apart.
 
-    Each goes round a ring of its own; ``mark`` moves all of them at once, each to a
-    place that depends on where it is.
+    Each goes round a ring of its own; ``mark`` moves all of them at once, each to one
+    of two places that depend on where it is, so that a set of states has 2^n ways on.
     """
     size = 8
     members = []
     for i in range(n):
         steps = [(k, f"go{i}", (k + 1) % size) for k in range(size)]
         steps += [(k, "mark", (3 * k + 1) % size) for k in range(size)]
+        steps += [(k, "mark", (5 * k + 2) % size) for k in range(size)]
         members.append(LTS.from_transitions(steps, name=f"member{i}"))
     clock = LTS.from_transitions([(0, "mark", 1), (1, "tick", 0)])
     network = Network([*members, clock], f"told-apart-{n}")

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import portfolio
 from ltlpipe import check
 from ltlpipe.families.client_server import client_server
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.strategies.registry import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
 
@@ -27,7 +29,7 @@ ROOT = Path(__file__).parents[1]
         ),
         (
             "benchmarks.startup",
-            ["--runs", "1", "--emptiness", "se05"],
+            ["--runs", "1", "--emptiness", "se05", "--philosophers", "3"],
             "startup.csv",
             "seconds",
         ),
@@ -198,6 +200,59 @@ def test_states_that_sets_stand_for(tmp_path):
     for row in holding:
         found = check(network, row["formula"], emptiness="couvreur99", reduce="none")
         assert int(row["explicit_states"]) == found.stats.states > int(row["states"])
+
+
+def test_strategies_side_by_side(tmp_path):
+    """Each alone and all together; what has been measured is not measured again."""
+    rows = rows_of("benchmarks.portfolio", ["--quick"], tmp_path / "portfolio.csv")
+    questions = {row["question"] for row in rows}
+    ways = {strategy.name for strategy in STRATEGIES} | {"auto"}
+    assert {(r["question"], r["strategy"]) for r in rows} == {
+        (question, way) for question in questions for way in ways
+    }
+    assert all(r["verdict"] != "unknown" for r in rows if r["strategy"] == "auto")
+    with (tmp_path / "portfolio_summary.csv").open(encoding="utf-8") as stream:
+        lines = list(csv.DictReader(stream))
+    assert {line["kind"] for line in lines} == {"all"} | {r["kind"] for r in rows}
+    assert {line["disagreements"] for line in lines} == {"0"}
+    assert {line["missed"] for line in lines} == {"0"}
+    assert (
+        rows_of("benchmarks.portfolio", ["--quick"], tmp_path / "portfolio.csv") == rows
+    )
+
+
+def test_verdicts_that_differ_are_told():
+    """Also if one of them is the published one."""
+
+    def rows(**verdicts):
+        about = {"kind": "k", "question": "q", "seconds": 1.0, "expected": None}
+        return {way: about | {"verdict": verdict} for way, verdict in verdicts.items()}
+
+    good = rows(explicit="holds", ample="unknown", auto="holds")
+    lost = rows(explicit="holds", ample="unknown", auto="unknown")
+    wrong = rows(explicit="violated", ample="unknown", auto="holds")
+    assert portfolio.disagreements([good, lost]) == []
+    assert len(portfolio.disagreements([wrong])) == 1
+    good["auto"]["expected"] = "violated"
+    assert len(portfolio.disagreements([good])) == 1
+    assert portfolio.missed([good, lost]) == ["q"]
+    assert portfolio.ratios(good) == (1.0, 0.5)
+    assert portfolio.ratios(lost) is None
+
+
+def test_phases_within_limits(tmp_path):
+    """Each limit has a row, and what the process tree held is known."""
+    arguments = ["--scale", "0.001", "--timeout", "5", "--latest", "10"]
+    arguments += ["--phases", "read aut", "read hoa label"]
+    rows = rows_of("benchmarks.limits", arguments, tmp_path / "limits.csv")
+    limits = {"timeout", "memory", "ctrl-c"}
+    phases = ("read aut", "read hoa label")
+    assert {(r["phase"], r["limit"]) for r in rows} == {
+        (phase, limit) for phase in phases for limit in limits
+    }
+    assert {row["verdict"] for row in rows} <= {"holds", "violated"}
+    assert all(float(row["peak_mib"]) > 10 for row in rows)
+    assert all(row["left_behind"] == "0" for row in rows)
 
 
 def test_an_interrupted_comparison_goes_on(tmp_path):

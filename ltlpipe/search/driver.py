@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _FIRST_BUDGET = 1 << 10
 _MAX_BUDGET = 1 << 40  # a search may return early, again and again
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
+_FIRST_MARK = 64  # steps after which their work is estimated for the first time
+_TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
 """Phases of jobs: the search, its run, the tables that it needs."""
@@ -114,16 +116,19 @@ def advance(
     yield from ready(kernel, *arguments)
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
     search.registers[Reg.MAX_STATES] = min(max_states or MAX_STATES, MAX_STATES)
+    mark, unit = max(_FIRST_MARK, 2 * search.n_steps), _unit_of(search)
     grant = yield _progress(search, phase, 0, held_bytes)
     while True:
         search.granted_bytes = grant.memory_bytes - held_bytes
         if search.memory_bytes > search.granted_bytes:
             return Outcome(Status.RUNNING, MEMORY)
-        steps = _affordable(budget, search.unit_work, grant)
+        steps = min(_affordable(budget, unit, grant), max(mark - search.n_steps, 1))
         before, started = search.n_steps, time.monotonic()
         status = search.step(steps)
         elapsed = time.monotonic() - started
-        done = max(search.n_steps - before, 1)
+        work = max(search.n_steps - before, 1) * unit
+        if search.n_steps >= mark:
+            mark, unit = 2 * search.n_steps, _unit_of(search)
         if status == Status.GROW:
             try:
                 search.grow(search.granted_bytes)
@@ -139,9 +144,19 @@ def advance(
             return Outcome(status)
         elif elapsed > _STEP_SECONDS * 2:
             budget = max(steps // 2, 1)
-        elif elapsed < _STEP_SECONDS / 2 and max_budget is None and steps == budget:
+        elif elapsed < _STEP_SECONDS / 2 and max_budget is None and steps >= budget:
             budget = min(2 * budget, _MAX_BUDGET)
-        grant = yield _progress(search, phase, done * search.unit_work, held_bytes)
+        grant = yield _progress(search, phase, work, held_bytes)
+
+
+def _unit_of(search: Resumable) -> float:
+    """Return the work of a step: more where states have many successors.
+
+    It is asked for after 2^k steps only, so that turns end after the same steps
+    wherever the calls of the kernel end.
+    """
+    per_step = int(search.registers[Reg.TRANSITIONS]) / max(search.n_steps, 1)
+    return max(search.unit_work, per_step * _TRANSITION_WORK)
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:

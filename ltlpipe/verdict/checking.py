@@ -18,6 +18,11 @@ from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
+<<<<<<< HEAD
+=======
+from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.verdict.judgement import judged
+>>>>>>> h-bench
 from ltlpipe.verdict.portfolio import Portfolio
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.search.product_size import ProductSize
+    from ltlpipe.strategies.strategy import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
 
@@ -227,6 +233,8 @@ class Inquiry:
         How it shall be answered.
     constraint : spot.twa_graph, optional
         Only runs that it accepts count.
+    strategies : sequence of Strategy
+        The ways to an answer that may be tried.
 
     Raises
     ------
@@ -235,7 +243,12 @@ class Inquiry:
     """
 
     def __init__(
-        self, system: System, asked: Property, options: Options, constraint: Any = None
+        self,
+        system: System,
+        asked: Property,
+        options: Options,
+        constraint: Any = None,
+        strategies: Sequence[Strategy] = STRATEGIES,
     ) -> None:
         if constraint is not None and options.translator is not None:
             raise UnsupportedError(
@@ -243,11 +256,12 @@ class Inquiry:
             )
         self._system, self._asked, self._options = system, asked, options
         self._constraint = constraint
+        self._strategies = strategies
         self._portfolio: Portfolio | None = None
         self._clock = Clock()
         if constraint is None:
             self._question = question_of(system, asked, options)
-            self._portfolio = Portfolio(self._question)
+            self._portfolio = Portfolio(self._question, self._strategies)
         else:
             self._question = question_of(
                 system, Property(violations=constraint), options
@@ -300,7 +314,7 @@ class Inquiry:
             )
             allowed = Property(violations=violations)
             self._question = question_of(self._system, allowed, self._options)
-            self._portfolio = Portfolio(self._question)
+            self._portfolio = Portfolio(self._question, self._strategies)
         answer = yield from self._portfolio.job()
         if answer.kind == EMPTY:
             return self._made(HOLDS)

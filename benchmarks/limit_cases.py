@@ -1,0 +1,307 @@
+"""Questions in which one phase takes minutes, for `benchmarks.limits`.
+
+Each maker writes its files into a folder and returns the arguments of ``check``.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from benchmarks import cases
+from ltlpipe.families.client_server import client_server
+from ltlpipe.families.nets import kanban
+from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.random_networks import random_network
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
+from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.pnml.writing import save_pnml
+from ltlpipe.systems.writing import save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+SAFETY = "G(eat0 -> X(!eat0 W think0))"
+"""Holds of philosophers; the automaton of its violations is terminal."""
+
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
+
+
+class Phase(NamedTuple):
+    """A phase, and a maker of a question in which it takes minutes."""
+
+    name: str
+    make: Callable[[Path], list[str]]
+    cold: bool = False  # with an empty cache of kernels
+
+
+def phases(scale: float = 1.0) -> Iterator[Phase]:
+    """Yield the phases.
+
+    Parameters
+    ----------
+    scale : float
+        What sizes are multiplied by; less than one for tests.
+    """
+
+    def sized(n: float) -> int:
+        return max(int(n * scale), 3)
+
+    for name, write, size in (
+        ("dot", _dot, 2e6),
+        ("aut", _aut, 1e7),
+        ("hoa label", _hoa_label, 26),
+        ("hoa", _hoa, 2e6),
+        ("dve", _dve, 2e5),
+        ("pnml", _pnml, 1e6),
+        ("gz", _bomb, 400),
+    ):
+        yield Phase(f"read {name}", partial(write, sized(size)))
+    yield Phase("translate", partial(_hard_formula, sized(12), []))
+    decided = ["--reduce", "ample"]
+    yield Phase("interruptibility", partial(_hard_formula, sized(12), decided))
+    yield Phase(
+        "compile",
+        partial(philosophers_question, 3, ["--emptiness", "gmz04"]),
+        cold=True,
+    )
+    yield Phase("reduce components", partial(_large_component, sized(8e5)))
+    yield Phase("reduce symmetry", partial(_alike, sized(3000)))
+    yield Phase("reduce decoupled", partial(_linear, sized(3e6)))
+    yield Phase("reduce ample", partial(_static, sized(4000)))
+    for name in SEARCHES:
+        chosen = ["--emptiness", name]
+        if name in DECOUPLED:
+            make = partial(_random, max(sized(8), 3), chosen)
+        elif name in POWERSET:
+            make = partial(_clients, sized(24), chosen)
+        else:
+            make = partial(philosophers_question, sized(20), chosen)
+        yield Phase(f"search {name}", make)
+    n_rings = max(round(len(PRIMES) * scale), 2)
+    for name, reduce in (("decoupled", "decoupled"), ("explicit", "none")):
+        yield Phase(f"lasso {name}", partial(_coprime, n_rings, ["--reduce", reduce]))
+    chosen = ["--emptiness", "reach-terminal"]
+    yield Phase("lasso reach-terminal", partial(_far, sized(3e6), chosen))
+    yield Phase("replay", partial(_coprime, n_rings - 1, ["--emptiness", "se05"]))
+
+
+# --- reading -----------------------------------------------------------------
+
+
+def _pieces(n: int) -> Iterator[range]:
+    """Yield the numbers below `n` in pieces, so that a text need not be held whole."""
+    for first in range(0, n, 100_000):
+        yield range(first, min(first + 100_000, n))
+
+
+def _dot(n: int, folder: Path) -> list[str]:
+    path = folder / "large.dot"
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write('digraph g {\n  start -> 0 [label=""];\n')
+        for piece in _pieces(n):
+            stream.writelines(
+                f'  {k} -> {(k * 7 + 1) % n} [label="a{k % 5}"];\n' for k in piece
+            )
+        stream.write("}\n")
+    return [str(path), "-f", "G(a0 -> F a1)"]
+
+
+def _aut(n: int, folder: Path) -> list[str]:
+    path = folder / "large.aut"
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write(f"des (0, {n}, {n})\n")
+        for piece in _pieces(n):
+            stream.writelines(f"({k}, a{k % 5}, {(k * 7 + 1) % n})\n" for k in piece)
+    return [str(path), "-f", "G(a0 -> F a1)"]
+
+
+def _hoa_header(n_states: int, n_propositions: int) -> str:
+    names = " ".join(f'"p{i}"' for i in range(n_propositions))
+    return (
+        f"HOA: v1\nStates: {n_states}\nStart: 0\nAP: {n_propositions} {names}\n"
+        "acc-name: Buchi\nAcceptance: 1 Inf(0)\n--BODY--\n"
+    )
+
+
+def _hoa_label(n: int, folder: Path) -> list[str]:
+    """Return a label whose diagram has 2^n nodes in the order of the propositions."""
+    path = folder / "label.hoa"
+    label = "|".join(["0", *(f"({i}&{i + n})" for i in range(n))])
+    body = f"State: 0 {{0}}\n[{label}] 0\n--END--\n"
+    path.write_text(_hoa_header(1, 2 * n) + body, encoding="utf-8")
+    return [str(path), "--empty"]
+
+
+def _hoa(n: int, folder: Path) -> list[str]:
+    path = folder / "large.hoa"
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write(_hoa_header(n, 2))
+        for piece in _pieces(n):
+            stream.writelines(
+                f"State: {k}\n[{k % 2}&!{1 - k % 2}] {(k * 7 + 1) % n}\n" for k in piece
+            )
+        stream.write("--END--\n")
+    return [str(path), "--empty"]
+
+
+def _dve(n: int, folder: Path) -> list[str]:
+    path = folder / "large.dve"
+    states = ", ".join(f"s{k}" for k in range(n))
+    steps = ",\n".join(f"s{k} -> s{(k * 7 + 1) % n} {{}}" for k in range(n))
+    path.write_text(
+        f"process P {{\nstate {states};\ninit s0;\ntrans\n{steps};\n}}\nsystem async;\n",
+        encoding="utf-8",
+    )
+    return [str(path), "-f", 'GF(P=="s1")']
+
+
+def _pnml(n: int, folder: Path) -> list[str]:
+    path = folder / "large.pnml"
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write(
+            '<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="n" '
+            'type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">\n'
+            '<place id="p0"><initialMarking><text>1</text></initialMarking></place>\n'
+        )
+        for piece in _pieces(n):
+            for k in piece:
+                stream.write(
+                    f'<place id="p{k + 1}"/><transition id="t{k}"/>'
+                    f'<arc id="i{k}" source="p{k}" target="t{k}"/>'
+                    f'<arc id="o{k}" source="t{k}" target="p{k + 1}"/>\n'
+                )
+        stream.write("</page></net></pnml>\n")
+    return [str(path), "-f", "G(p0<=1)"]
+
+
+def _bomb(n: int, folder: Path) -> list[str]:
+    """Return a file of `n` times 16 MiB of blank lines, compressed."""
+    path = folder / "bomb.aut.gz"
+    member = gzip.compress(b"\n" * (1 << 24))
+    with path.open("wb") as stream:
+        stream.write(gzip.compress(b"des (0, 1, 1)\n"))
+        for _ in range(n):
+            stream.write(member)
+        stream.write(gzip.compress(b"(0, a, 0)\n"))
+    return [str(path), "-f", "GF a"]
+
+
+# --- translating and reducing ------------------------------------------------
+
+
+def _saved(network: Network, folder: Path) -> str:
+    path = folder / f"{network.name}.hoa"
+    if not any(lts.accepting is not None for lts in network.components):
+        path = path.with_suffix(".dot")
+    save(network, path)
+    return str(path)
+
+
+def _hard_formula(n: int, options: list[str], folder: Path) -> list[str]:
+    """Return a formula whose automaton has states for all sets of `n` promises."""
+    ring = LTS.from_transitions([(k, f"a{k}", (k + 1) % n) for k in range(n)])
+    other = LTS.from_transitions([(k, f"b{k}", (k + 1) % n) for k in range(n)])
+    parts = (f"((a{k} U (b{k} U a{(k + 1) % n})) | G F b{k})" for k in range(n))
+    path = _saved(Network([ring, other], "hard"), folder)
+    return [path, "-f", f"!({' & '.join(parts)})", *options]
+
+
+def _large_component(n: int, folder: Path) -> list[str]:
+    case = cases.large_component(n)
+    path = _saved(case.system, folder)
+    return [path, "-f", str(case.formula), "--reduce", "components"]
+
+
+def _alike(n: int, folder: Path) -> list[str]:
+    """Return many components that look alike, each beside those before and behind."""
+    components = [
+        LTS.from_transitions(
+            [(0, f"x{i}", 1), (1, f"x{(i + 1) % n}", 2), (2, f"y{i}", 0)]
+        )
+        for i in range(n)
+    ]
+    path = _saved(Network(components, "alike"), folder)
+    return [path, "-f", "G(x0 -> F x1)", "--reduce", "symmetry"]
+
+
+def _linear(n: int, folder: Path) -> list[str]:
+    case = cases.linear(n, backwards=True)
+    path = _saved(case.system, folder)
+    return [path, "-f", str(case.formula), "--reduce", "decoupled"]
+
+
+def _static(n: int, folder: Path) -> list[str]:
+    """Return a net of many transitions, of which tables say what depends on what."""
+    path = folder / "kanban.pnml"
+    save_pnml(kanban(n, 2), path)
+    return [str(path), "-f", "G(free0<=2)", "--reduce", "ample"]
+
+
+# --- searching, lassos, replay -----------------------------------------------
+
+
+def philosophers_question(n: int, options: list[str], folder: Path) -> list[str]:
+    """Return a question about philosophers that holds, state by state.
+
+    There are a million states for nine of them.
+    """
+    network = philosophers(n)
+    plain = [
+        LTS(
+            n_states=lts.n_states,
+            initial=lts.initial,
+            labels=lts.labels,
+            src=lts.src,
+            label=lts.label,
+            dst=lts.dst,
+        )
+        for lts in network.components
+    ]
+    path = _saved(Network(plain, f"philosophers-{n}"), folder)
+    return [path, "-f", SAFETY, "--reduce", "none", *options]
+
+
+def _clients(n: int, options: list[str], folder: Path) -> list[str]:
+    path = _saved(client_server(n), folder)
+    return [path, "-f", "G(grant1 -> (!grant2 W (release1|commit1|abort1)))", *options]
+
+
+def _random(n: int, options: list[str], folder: Path) -> list[str]:
+    network = random_network(n, seed=4, local_ratio=0.0, out_degree=4.0)
+    return [_saved(network, folder), "--empty", *options]
+
+
+def _coprime(n: int, options: list[str], folder: Path) -> list[str]:
+    """Return rings that turn together and accept together once in all their product.
+
+    The cycle has as many steps as the periods multiplied: 223 million for nine.
+    """
+    rings = [
+        LTS.from_transitions(
+            [(k, "tick", (k + 1) % p) for k in range(p)], accepting=[p - 1]
+        )
+        for p in PRIMES[:n]
+    ]
+    network = Network(rings, f"coprime-{prod(PRIMES[:n])}")
+    return [_saved(network, folder), "--empty", "--json", *options]
+
+
+def _far(n: int, options: list[str], folder: Path) -> list[str]:
+    """Return a violation that is `n` steps away, beside others that go on for ever."""
+    numbers = np.arange(n, dtype=np.int32)
+    long = LTS(
+        n_states=n + 1,
+        initial=0,
+        labels=("a", "b"),
+        src=np.append(numbers, np.int32(n)),
+        label=np.append(np.zeros(n, dtype=np.int32), np.int32(1)),
+        dst=np.append(numbers + 1, np.int32(n)).astype(np.int32),
+    )
+    path = _saved(Network([long], "far"), folder)
+    return [path, "-f", "G !b", "--reduce", "none", *options]
