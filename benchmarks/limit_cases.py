@@ -155,7 +155,8 @@ def _dve(n: int, folder: Path) -> list[str]:
     states = ", ".join(f"s{k}" for k in range(n))
     steps = ",\n".join(f"s{k} -> s{(k * 7 + 1) % n} {{}}" for k in range(n))
     path.write_text(
-        f"process P {{\nstate {states};\ninit s0;\ntrans\n{steps};\n}}\nsystem async;\n",
+        f"process P {{\nstate {states};\ninit s0;\ntrans\n{steps};\n}}\n"
+        "system async;\n",
         encoding="utf-8",
     )
     return [str(path), "-f", 'GF(P=="s1")']

@@ -18,11 +18,8 @@ from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
-<<<<<<< HEAD
-=======
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.verdict.judgement import judged
->>>>>>> h-bench
 from ltlpipe.verdict.portfolio import Portfolio
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -322,7 +319,6 @@ class Inquiry:
             return self._made(UNKNOWN, answer.reason)
         if answer.run is None:
             return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
-        from ltlpipe.verdict.judgement import judged
 
         lasso = yield from judged(self._question, answer.run)
         return self._made(VIOLATED, lasso=lasso)
