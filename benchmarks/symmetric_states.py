@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.question.options import Options
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.network import NetworkQuestion
+from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import run
 from ltlpipe.search.driver import advance
 from ltlpipe.search.powerset.checks import REMOVED
+from ltlpipe.search.powerset.searching import PowersetSearch
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.symmetric.layout import Sym
-from ltlpipe.search.powerset.searching import PowersetSearch
 from ltlpipe.search.symmetric.tables import symbolic_product
 from ltlpipe.strategies.symmetry import symmetry_of
 from ltlpipe.systems.packing import pack
