@@ -64,7 +64,7 @@ AS_WORKERS_DO = """
 """
 
 MODEL = """
-    from ltlpipe.systems.dve.model import load_dve
+    from ltlpipe.systems.reading import load_dve
     model = load_dve({path!r})
     expand = model.pack([]).expand
     run(compilation.ready_expand_pointer(expand), clock=clock)

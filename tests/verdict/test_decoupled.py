@@ -251,17 +251,18 @@ def test_limits():
 
 
 def test_large_tables_take_no_longer_than_the_time_limit():
-    """Closures of thousands of internal states are not waited for."""
+    """Closures of thousands of internal states are there soon, or not waited for."""
     rng = np.random.default_rng(0)
-    n = 6000
+    n = 40_000
     steps = [(s, "i", int(d)) for s in range(n) for d in rng.integers(n, size=3)]
     large = LTS.from_transitions([*steps, (0, "g", 0)])
     network = Network([large, LTS.from_transitions([(0, "g", 0)])])
     ask = {"formula": "GF g", "emptiness": "decoupled-scc"}
     check(PLAIN, "GF l0", emptiness="decoupled-scc")  # compiled and loaded
     began = time.monotonic()
-    assert check(network, timeout=1, **ask).reason == "timeout"
+    verdict = check(network, timeout=1, **ask)
     assert time.monotonic() - began < 4
+    assert verdict.verdict != "unknown" or verdict.reason in ("timeout", "memory")
 
 
 def test_lassos_that_are_too_long(monkeypatch):
