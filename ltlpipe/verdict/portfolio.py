@@ -54,6 +54,13 @@ GROWTH = 1.6
 PATIENCE = 2e6
 """Units of work of a strategy after which another that waits may take its place."""
 
+FREE_WAITING = 500_000.0
+"""Units of work that a strategy may wait for workers before that is its own work.
+
+A worker that has just begun takes longer for the same translation than one that is warm:
+below this, turns do not depend on it.
+"""
+
 LIMITS_OF_SEARCHES = (MEMORY, MAX_STATES)
 """Reasons that end one strategy and not the others."""
 
@@ -78,6 +85,7 @@ class _Entry:
     grant: Grant | None = None  # None before it has begun
     seconds: float = 0.0
     work: float = 0.0
+    waited: float = 0.0  # units of work of workers
     last: Progress = field(default_factory=Progress)
 
 
@@ -289,7 +297,7 @@ class Portfolio:
             else:
                 entry.last = entry.job.send(self._share(entry, work, grant))
             entry.grant = grant
-            entry.work += entry.last.work
+            entry.work += self._work_of(entry)
         except StopIteration as end:
             answer: Answer = end.value
             return answer
@@ -305,6 +313,15 @@ class Portfolio:
         finally:
             entry.seconds += time.monotonic() - began
         return None
+
+    @staticmethod
+    def _work_of(entry: _Entry) -> float:
+        """Return the work of the latest piece of a strategy, as its turn counts it."""
+        work = entry.last.work
+        if not entry.last.waits:
+            return work
+        waited, entry.waited = entry.waited, entry.waited + work
+        return max(entry.waited - max(waited, FREE_WAITING), 0.0)
 
     def _share(self, entry: _Entry, work: float, grant: Grant) -> Grant:
         """Return what a strategy may do next."""
