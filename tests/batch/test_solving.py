@@ -231,7 +231,7 @@ def test_ctrl_c_ends_the_run():
 
     watcher = Impatient()
     tasks = [(NETWORK, "G a"), (philosophers(9), "0"), (NETWORK, "G b")]
-    frame = solve(tasks, watcher=watcher)
+    frame = solve(tasks, watcher=watcher, reduce="none", emptiness="couvreur99")
 
     assert frame["verdict"].tolist() == ["violated", "unknown"]
     assert frame["reason"].tolist() == [pd.NA, "interrupted"]
