@@ -247,6 +247,7 @@ def _rows(
     measure: _Measure | None,
 ) -> Iterator[Row]:
     common = host_columns() | {"seed": options.get("seed")}
+    common["workers"] = options.get("workers", 1)
     warm: set[Configuration] = set()
     suited = False  # whether some algorithm so far takes the formula's automaton
     for number, run in enumerate(runs, start=1):

@@ -80,7 +80,7 @@ class Watcher:
     def begin(self, run, number, total):
         self.begun.append((run.configuration.emptiness, number, total))
 
-    def progress(self, states, depth):
+    def progress(self, progress):
         pass
 
     def failed(self, run, error):
@@ -494,7 +494,7 @@ def test_ctrl_c_ends_the_comparison():
     """The row of the run that was interrupted is the last one."""
 
     class Impatient(Watcher):
-        def progress(self, states, depth):
+        def progress(self, progress):
             os.kill(os.getpid(), signal.SIGINT)
 
     watcher = Impatient()

@@ -51,6 +51,12 @@ FULL = {
     "spot_version": "2.13",
     "host_cores": 2,
     "started_at": "2026-01-01T00:00:00+00:00",
+    "strategy": "explicit",
+    "workers": 1,
+    "compile_seconds": 0.0,
+    "search_seconds": 0.05,
+    "cpu_seconds": 0.07,
+    "warnings": "[]",
 }
 COLUMNS = list(FULL)  # those of the contract, in its order
 EMPTY = {"system": "s.aut", "verdict": "unknown", "reason": "input-error"}
@@ -159,9 +165,10 @@ def test_csv_of_one_row(tmp_path):
     assert header == ",".join(COLUMNS)
     assert full == (
         'é.dot,f.ltl:1,"G ""a,b""",violated,,BA,Inf(0),2,se05,none,9007199254740993,'
-        '0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00'
+        '0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00,'
+        "explicit,1,0.0,0.05,0.07,[]"
     )
-    assert empty == "s.aut,,,unknown,input-error" + "," * 17
+    assert empty == "s.aut,,,unknown,input-error" + "," * 23
 
 
 def test_row_of_a_verdict():
@@ -174,6 +181,8 @@ def test_row_of_a_verdict():
     assert (row["system"], row["formula"], row["formula_id"]) == ("s.aut", "G a", "G a")
     assert (row["verdict"], row["reason"]) == ("violated", None)
     assert (row["automaton"], row["emptiness"]) == ("BA", "se05")
+    assert row["strategy"] == verdict.plan.strategy
+    assert row["cpu_seconds"] == verdict.stats.cpu_seconds
     assert row["reductions"] == "none"
     assert (row["states"], row["seconds"]) == (
         verdict.stats.states,

@@ -121,7 +121,7 @@ def test_elsewhere(run, store, monkeypatch):
     [
         ("text", "this is no result store, or it is damaged"),
         ("foreign", "this SQLite file is no result store"),
-        ("newer", "made by a newer ltlpipe (schema 2; this version knows 1)"),
+        ("newer", "made by a newer ltlpipe (schema 3; this version knows 2)"),
         ("torn", "run.sqlite: "),
     ],
 )
