@@ -10,8 +10,8 @@ begin anew.
 ``portfolio_summary.csv`` says for each kind of question how many one strategy decides
 and ``auto`` does not (aim: none), and the ratio of the seconds of ``auto`` to those of
 the fastest strategy: the median (aim: 1.3), and with half a second of grace the median
-and the worst (aim: 4).  If two verdicts about a question differ, or one is not the published one, the
-exit code is 1.
+and the worst (aim: 4).  If two verdicts about a question differ, or one is not the
+published one, the exit code is 1.
 
     python -m benchmarks.portfolio [--timeout 10] [--budget SECONDS] [--summary]
 """
