@@ -73,7 +73,7 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
     yield Phase("reduce components", partial(_composed, sized(400)))
     yield Phase("reduce symmetry", partial(_alike, sized(250)))
     yield Phase("reduce decoupled", partial(_linear, sized(1e5)))
-    yield Phase("reduce ample", partial(_static, sized(4000)))
+    yield Phase("reduce ample", partial(_static, sized(1500)))
     for name in SEARCHES:
         chosen = ["--emptiness", name]
         if name in DECOUPLED:
