@@ -74,7 +74,7 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
     yield Phase("reduce symmetry", partial(_alike, sized(250)))
     yield Phase("reduce decoupled", partial(_linear, sized(1e5)))
     yield Phase("reduce ample", partial(_static, sized(1500)))
-    for name in SEARCHES:
+    for name in dict.fromkeys([*SEARCHES, *DECOUPLED, *POWERSET]):
         chosen = ["--emptiness", name]
         if name in DECOUPLED:
             make = partial(_random, max(sized(8), 3), chosen)
