@@ -285,6 +285,10 @@ def _clients(n: int, options: list[str], folder: Path) -> list[str]:
 
 def _random(n: int, options: list[str], folder: Path) -> list[str]:
     network = random_network(n, seed=4, local_ratio=0.0, out_degree=4.0)
+    if "decoupled-scc" in options:  # takes no components that accept
+        network = Network([plain(lts) for lts in network.components], "random")
+        label = min(network.components[0].labels)
+        return [*_saved(network, folder), "-f", f"F {label}", *options]
     return [*_saved(network, folder, ".hoa"), "--empty", *options]
 
 
