@@ -62,19 +62,19 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
         ("gz", _bomb, 400),
     ):
         yield Phase(f"read {name}", partial(write, sized(size)))
-    yield Phase("translate", partial(_hard_formula, sized(12), []))
+    yield Phase("translate", partial(_hard_formula, sized(10), []))
     decided = ["--reduce", "ample"]
-    yield Phase("interruptibility", partial(_hard_formula, sized(12), decided))
+    yield Phase("interruptibility", partial(_hard_formula, sized(10), decided))
     yield Phase(
         "compile",
         partial(philosophers_question, 3, ["--emptiness", "gmz04"]),
         cold=True,
     )
-    yield Phase("reduce components", partial(_large_component, sized(8e5)))
-    yield Phase("reduce symmetry", partial(_alike, sized(3000)))
-    yield Phase("reduce decoupled", partial(_linear, sized(3e6)))
-    yield Phase("reduce ample", partial(_static, sized(4000)))
-    for name in SEARCHES:
+    yield Phase("reduce components", partial(_composed, sized(400)))
+    yield Phase("reduce symmetry", partial(_alike, sized(250)))
+    yield Phase("reduce decoupled", partial(_linear, sized(1e5)))
+    yield Phase("reduce ample", partial(_static, sized(1500)))
+    for name in dict.fromkeys([*SEARCHES, *DECOUPLED, *POWERSET]):
         chosen = ["--emptiness", name]
         if name in DECOUPLED:
             make = partial(_random, max(sized(8), 3), chosen)
@@ -87,7 +87,7 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
     for name, reduce in (("decoupled", "decoupled"), ("explicit", "none")):
         yield Phase(f"lasso {name}", partial(_coprime, n_rings, ["--reduce", reduce]))
     chosen = ["--emptiness", "reach-terminal"]
-    yield Phase("lasso reach-terminal", partial(_far, sized(3e6), chosen))
+    yield Phase("lasso reach-terminal", partial(_far, sized(3e5), chosen))
     yield Phase("replay", partial(_coprime, n_rings - 1, ["--emptiness", "se05"]))
 
 
@@ -155,8 +155,7 @@ def _dve(n: int, folder: Path) -> list[str]:
     states = ", ".join(f"s{k}" for k in range(n))
     steps = ",\n".join(f"s{k} -> s{(k * 7 + 1) % n} {{}}" for k in range(n))
     path.write_text(
-        f"process P {{\nstate {states};\ninit s0;\ntrans\n{steps};\n}}\n"
-        "system async;\n",
+        f"process P {{ state {states}; init s0; trans\n{steps}; }}\nsystem async;\n",
         encoding="utf-8",
     )
     return [str(path), "-f", 'GF(P=="s1")']
@@ -196,45 +195,55 @@ def _bomb(n: int, folder: Path) -> list[str]:
 # --- translating and reducing ------------------------------------------------
 
 
-def _saved(network: Network, folder: Path) -> str:
-    path = folder / f"{network.name}.hoa"
-    if not any(lts.accepting is not None for lts in network.components):
-        path = path.with_suffix(".dot")
-    save(network, path)
-    return str(path)
+def _saved(network: Network, folder: Path, ending: str = ".dot") -> list[str]:
+    """Write a network; return its files."""
+    return [str(path) for path in save(network, folder / f"{network.name}{ending}")]
 
 
 def _hard_formula(n: int, options: list[str], folder: Path) -> list[str]:
-    """Return a formula whose automaton has states for all sets of `n` promises."""
-    ring = LTS.from_transitions([(k, f"a{k}", (k + 1) % n) for k in range(n)])
-    other = LTS.from_transitions([(k, f"b{k}", (k + 1) % n) for k in range(n)])
-    parts = (f"((a{k} U (b{k} U a{(k + 1) % n})) | G F b{k})" for k in range(n))
-    path = _saved(Network([ring, other], "hard"), folder)
-    return [path, "-f", f"!({' & '.join(parts)})", *options]
+    """Return a formula whose violations are fair in `n` ways."""
+    rings = [
+        LTS.from_transitions([(k, f"{name}{k}", (k + 1) % n) for k in range(n)])
+        for name in ("a", "b")
+    ]
+    fair = " & ".join(f"(GF a{k} -> GF b{k})" for k in range(n))
+    formula = f"!({fair} & G(a0 -> X(!a0 W a1)))"
+    return [*_saved(Network(rings, "hard"), folder), "-f", formula, *options]
 
 
-def _large_component(n: int, folder: Path) -> list[str]:
-    case = cases.large_component(n)
-    path = _saved(case.system, folder)
-    return [path, "-f", str(case.formula), "--reduce", "components"]
+def _composed(n: int, folder: Path) -> list[str]:
+    """Return three components of `n` states that are composed to be reduced."""
+    parts = random_network(
+        3, seed=1, n_states=(n, n), local_ratio=0.8, out_degree=3.0
+    ).components
+    files = _saved(Network([plain(lts) for lts in parts], "composed"), folder)
+    shared = set(parts[0].labels) & set(parts[1].labels)
+    formula = f"GF {min(shared)}"
+    return [
+        *files,
+        "-f",
+        formula,
+        "--reduce",
+        "components",
+        "--cap-states",
+        "1000000000",
+    ]
 
 
 def _alike(n: int, folder: Path) -> list[str]:
-    """Return many components that look alike, each beside those before and behind."""
+    """Return many components that can be interchanged, beside a clock."""
     components = [
-        LTS.from_transitions(
-            [(0, f"x{i}", 1), (1, f"x{(i + 1) % n}", 2), (2, f"y{i}", 0)]
-        )
+        LTS.from_transitions([(0, f"x{i}", 1), (1, f"y{i}", 2), (2, "tick", 0)])
         for i in range(n)
     ]
-    path = _saved(Network(components, "alike"), folder)
-    return [path, "-f", "G(x0 -> F x1)", "--reduce", "symmetry"]
+    files = _saved(Network(components, "alike"), folder)
+    return [*files, "-f", "G(tick -> X(!tick W y0))", "--reduce", "symmetry"]
 
 
 def _linear(n: int, folder: Path) -> list[str]:
     case = cases.linear(n, backwards=True)
-    path = _saved(case.system, folder)
-    return [path, "-f", str(case.formula), "--reduce", "decoupled"]
+    files = _saved(case.system, folder, ".aut")
+    return [*files, "-f", str(case.formula), "--reduce", "decoupled"]
 
 
 def _static(n: int, folder: Path) -> list[str]:
@@ -247,35 +256,40 @@ def _static(n: int, folder: Path) -> list[str]:
 # --- searching, lassos, replay -----------------------------------------------
 
 
+def plain(lts: LTS) -> LTS:
+    """Return a component without its acceptance."""
+    return LTS(
+        n_states=lts.n_states,
+        initial=lts.initial,
+        labels=lts.labels,
+        src=lts.src,
+        label=lts.label,
+        dst=lts.dst,
+    )
+
+
 def philosophers_question(n: int, options: list[str], folder: Path) -> list[str]:
     """Return a question about philosophers that holds, state by state.
 
     There are a million states for nine of them.
     """
-    network = philosophers(n)
-    plain = [
-        LTS(
-            n_states=lts.n_states,
-            initial=lts.initial,
-            labels=lts.labels,
-            src=lts.src,
-            label=lts.label,
-            dst=lts.dst,
-        )
-        for lts in network.components
-    ]
-    path = _saved(Network(plain, f"philosophers-{n}"), folder)
-    return [path, "-f", SAFETY, "--reduce", "none", *options]
+    parts = [plain(lts) for lts in philosophers(n).components]
+    files = _saved(Network(parts, f"philosophers-{n}"), folder)
+    return [*files, "-f", SAFETY, "--reduce", "none", *options]
 
 
 def _clients(n: int, options: list[str], folder: Path) -> list[str]:
-    path = _saved(client_server(n), folder)
-    return [path, "-f", "G(grant1 -> (!grant2 W (release1|commit1|abort1)))", *options]
+    served = "G(grant1 -> (!grant2 W (release1|commit1|abort1)))"
+    return [*_saved(client_server(n), folder), "-f", served, *options]
 
 
 def _random(n: int, options: list[str], folder: Path) -> list[str]:
     network = random_network(n, seed=4, local_ratio=0.0, out_degree=4.0)
-    return [_saved(network, folder), "--empty", *options]
+    if "decoupled-scc" in options:  # takes no components that accept
+        network = Network([plain(lts) for lts in network.components], "random")
+        label = min(network.components[0].labels)
+        return [*_saved(network, folder), "-f", f"F {label}", *options]
+    return [*_saved(network, folder, ".hoa"), "--empty", *options]
 
 
 def _coprime(n: int, options: list[str], folder: Path) -> list[str]:
@@ -290,7 +304,7 @@ def _coprime(n: int, options: list[str], folder: Path) -> list[str]:
         for p in PRIMES[:n]
     ]
     network = Network(rings, f"coprime-{prod(PRIMES[:n])}")
-    return [_saved(network, folder), "--empty", "--json", *options]
+    return [*_saved(network, folder, ".hoa"), "--empty", *options]
 
 
 def _far(n: int, options: list[str], folder: Path) -> list[str]:
@@ -304,5 +318,5 @@ def _far(n: int, options: list[str], folder: Path) -> list[str]:
         label=np.append(np.zeros(n, dtype=np.int32), np.int32(1)),
         dst=np.append(numbers + 1, np.int32(n)).astype(np.int32),
     )
-    path = _saved(Network([long], "far"), folder)
-    return [path, "-f", "G !b", "--reduce", "none", *options]
+    files = _saved(Network([long], "far"), folder, ".aut")
+    return [*files, "-f", "G !b", "--reduce", "none", *options]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.verdict.verdict import Lasso
 
+_REPLAYING = Progress("replaying")
+"""Yielded between the parts; limits are looked at only there."""
+
 
 def judged(question: Question, run: Run) -> Job[Lasso]:
     """Write a run down as a lasso, and replay it.
@@ -28,22 +31,24 @@ def judged(question: Question, run: Run) -> Job[Lasso]:
     ReplayError
         It is no violation: a bug.
     """
-    yield Progress("replaying")
+    yield _REPLAYING
     network = with_components(question)
     if network is not None:
-        return _judged_by_components(network, run)
-    return _judged_by_valuations(question, run)  # type: ignore[arg-type]
+        return (yield from _judged_by_components(network, run))
+    return (yield from _judged_by_valuations(question, run))  # type: ignore[arg-type]
 
 
-def _judged_by_components(question: NetworkQuestion, run: Run) -> Lasso:
+def _judged_by_components(question: NetworkQuestion, run: Run) -> Job[Lasso]:
     system, asked = question.system, question.property
     lasso = network_lasso(system, *run)
+    yield _REPLAYING
     replay_run(
         system,
         lasso,
         stutters=question.stutters,
         together=not question.accepts_apart,
     )
+    yield _REPLAYING
     check_fairness(system, lasso, question.options)
     if asked.formula is not None:
         replay_formula(asked.formula, lasso, system)
@@ -52,10 +57,12 @@ def _judged_by_components(question: NetworkQuestion, run: Run) -> Lasso:
     return lasso
 
 
-def _judged_by_valuations(question: ModelQuestion, run: Run) -> Lasso:
+def _judged_by_valuations(question: ModelQuestion, run: Run) -> Job[Lasso]:
     system = question.system
     lasso = model_lasso(system, *run)
+    yield _REPLAYING
     replay_model_run(system, lasso, stutters=question.stutters)
+    yield _REPLAYING
     check_model_fairness(system, lasso, question.options)
     if not question.property.is_trivial:
         replay_valuations(question.property, question.propositions, lasso)

@@ -345,7 +345,8 @@ class Portfolio:
         last = entry.last
         waits, compiling = last.waits, last.compiling
         if all_wait:
-            waits = tuple(w for e in self._open for w in e.last.waits)
+            # Several may wait for one kernel.
+            waits = tuple(dict.fromkeys(w for e in self._open for w in e.last.waits))
             compiling = True
         phase = last.phase
         if phase and len(self._open) > 1 and not compiling:

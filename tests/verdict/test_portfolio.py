@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import subprocess
 import sys
@@ -416,6 +417,23 @@ def test_turns_become_longer():
     assert lengths[0] == FIRST_TURN / 1000
     assert len(lengths) < 30
     assert all(b >= a for a, b in itertools.pairwise(lengths[:-1]))
+
+
+def test_two_wait_for_the_same_kernel():
+    """There is one descriptor, which is waited for once."""
+    reading, writing = os.pipe()
+
+    def waiting(_question, _trace):
+        for _ in range(3):
+            yield Progress("compiling", waits=(reading,), compiling=True)
+        return Answer(EMPTY)
+
+    try:
+        strategies = (Played(name, waiting) for name in "ab")
+        assert run(asked(*strategies).job()).kind == EMPTY
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 # Memory

@@ -53,11 +53,12 @@ def place_bounds(net: Net) -> Bounds:
 
 def semiflows(net: Net, max_rows: int = MAX_ROWS) -> np.ndarray:
     """Return semiflows, int64[k, n_places]; all minimal ones if they are few."""
-    effect = _effects(net)
-    n_places = effect.shape[0]
+    n_places = len(net.places)
     none = np.zeros((0, n_places), dtype=np.int64)
-    too_large = n_places * effect.size > _MAX_EFFORT
-    if too_large or np.abs(effect).max(initial=0) > _MAX_WEIGHT:
+    if _are_too_many(net):
+        return none
+    effect = _effects(net)
+    if np.abs(effect).max(initial=0) > _MAX_WEIGHT:
         return none
     columns = effect[:, _independent(effect)]
     rows = np.hstack([columns, np.eye(n_places, dtype=np.int64)])
@@ -79,6 +80,33 @@ def semiflows(net: Net, max_rows: int = MAX_ROWS) -> np.ndarray:
     flows = rows[:, n_columns:]
     # No sum below can overflow: weights and effects are small.
     return np.asarray(flows[~(flows @ effect).any(axis=1)])
+
+
+def _are_too_many(net: Net) -> bool:
+    """Whether there are too many different effects for a matrix to be eliminated.
+
+    Decided before there is one, which would take gigabytes for a net of some thousand
+    places.
+    """
+    most = _MAX_EFFORT // max(len(net.places), 1) ** 2
+    sides = [
+        (sign, arcs.first.tolist(), arcs.place.tolist(), arcs.weight.tolist())
+        for arcs, sign in ((net.pre, -1), (net.post, 1))
+    ]
+    different = set()
+    for transition in range(len(net.transitions)):
+        effect: dict[int, int] = {}
+        for sign, first, places, weights in sides:
+            for k in range(first[transition], first[transition + 1]):
+                effect[places[k]] = effect.get(places[k], 0) + sign * weights[k]
+        changed = frozenset(
+            (place, change) for place, change in effect.items() if change
+        )
+        if changed:
+            different.add(changed)
+        if len(different) > most:
+            return True
+    return False
 
 
 def _effects(net: Net) -> np.ndarray:

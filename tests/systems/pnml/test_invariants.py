@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,3 +115,14 @@ def test_no_places_and_no_transitions():
         for transitions in ([], [Transition("t", "t")]):
             net = PetriNet(places, transitions)
             assert net.bounds.tokens == [2] * len(places)
+
+
+def test_a_large_net_is_left_alone():
+    """Before a matrix is made, which would have 144 million numbers here."""
+    net = ring(12_000)
+    tracemalloc.start()
+    try:
+        assert len(semiflows(net)) == 0
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
