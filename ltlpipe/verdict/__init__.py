@@ -1,5 +1,5 @@
-"""Verdicts: the plan, the search, the lasso and its replay.
+"""From a question to a verdict: the portfolio, the lasso and its replay.
 
-In come a system and a property; out comes a `Verdict`.  Read
-`ltlpipe.verdict.checking` first, then `ltlpipe.verdict.task`.
+In come a system, a property and options; out comes a `Verdict`.  Read `checking` first,
+then `portfolio`, which conducts the strategies, and `replay`, which trusts nobody.
 """

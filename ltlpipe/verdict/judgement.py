@@ -8,8 +8,8 @@ from ltlpipe.question.network import with_components
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.verdict.fair_replay import check_fairness, check_model_fairness
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
-from ltlpipe.verdict.replay import replay_formula, replay_run, replay_word
+from ltlpipe.verdict.model_replay import model_run_replayed, replay_valuations
+from ltlpipe.verdict.replay import REPLAYING, replay_formula, replay_word, run_replayed
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Run
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.verdict.verdict import Lasso
 
-_REPLAYING = Progress("replaying")
+_REPLAYING = Progress(REPLAYING)
 """Yielded between the parts; limits are looked at only there."""
 
 
@@ -42,7 +42,7 @@ def _judged_by_components(question: NetworkQuestion, run: Run) -> Job[Lasso]:
     system, asked = question.system, question.property
     lasso = network_lasso(system, *run)
     yield _REPLAYING
-    replay_run(
+    yield from run_replayed(
         system,
         lasso,
         stutters=question.stutters,
@@ -61,7 +61,7 @@ def _judged_by_valuations(question: ModelQuestion, run: Run) -> Job[Lasso]:
     system = question.system
     lasso = model_lasso(system, *run)
     yield _REPLAYING
-    replay_model_run(system, lasso, stutters=question.stutters)
+    yield from model_run_replayed(system, lasso, stutters=question.stutters)
     yield _REPLAYING
     check_model_fairness(system, lasso, question.options)
     if not question.property.is_trivial:

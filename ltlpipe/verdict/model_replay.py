@@ -9,19 +9,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.propositions.evaluating import evaluate
-from ltlpipe.verdict.replay import ReplayError, accepts
+from ltlpipe.verdict.replay import REPLAYING, ReplayError, accepts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.property import Property
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
     from ltlpipe.verdict.verdict import Lasso
 
+_STEPS_AT_ONCE = 100  # replayed between two looks at the limits
+_STEP_WORK = 100.0  # units per step
+
 
 def replay_model_run(model: Model, lasso: Lasso, *, stutters: bool) -> None:
+    """Step a lasso through the interpreter; `model_run_replayed` as a plain function.
+
+    Raises
+    ------
+    ReplayError
+        The lasso is no run of the model.
+    """
+    complete(model_run_replayed(model, lasso, stutters=stutters))
+
+
+def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
     """Step a lasso through the interpreter.
 
     Parameters
@@ -48,6 +64,8 @@ def replay_model_run(model: Model, lasso: Lasso, *, stutters: bool) -> None:
     if states[-1] != states[len(lasso.prefix)]:
         raise ReplayError("the cycle does not close")
     for k, action in enumerate(actions):
+        if k % _STEPS_AT_ONCE == 0:
+            yield Progress(REPLAYING, _STEPS_AT_ONCE * _STEP_WORK)
         steps = model.steps(states[k])
         if action < 0:
             if not stutters or steps or states[k] != states[k + 1]:

@@ -33,7 +33,7 @@ from ltlpipe.question.answer import (
 )
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, Grant, Progress, StoppedError
+from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
@@ -57,12 +57,9 @@ PATIENCE = 2e6
 FREE_WAITING = 500_000.0
 """Units of work that a strategy may wait for workers before that is its own work.
 
-A worker that has just begun takes longer for the same translation than one that is warm:
-below this, turns do not depend on it.
+A worker that has just begun takes longer for a translation than one that is warm: below
+this, turns do not depend on it.
 """
-
-LIMITS_OF_SEARCHES = (MEMORY, MAX_STATES)
-"""Reasons that end one strategy and not the others."""
 
 
 @dataclass

@@ -11,12 +11,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.jobs import Progress, complete
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.verdict.verdict import Lasso
+
+
+REPLAYING = "replaying"
+"""The phase of all that is done here."""
+
+STEPS_AT_ONCE = 1000
+"""Steps that are replayed between two looks at the limits."""
+
+_STEP_WORK = 10.0  # units per step
 
 
 class ReplayError(RuntimeError):
@@ -31,6 +43,28 @@ def replay_run(
     together: bool = True,
     accepting: bool = True,
 ) -> None:
+    """Step a lasso through the components; `run_replayed` as a plain function.
+
+    Raises
+    ------
+    ReplayError
+        The lasso is no accepting run of the network.
+    """
+    complete(
+        run_replayed(
+            network, lasso, stutters=stutters, together=together, accepting=accepting
+        )
+    )
+
+
+def run_replayed(
+    network: Network,
+    lasso: Lasso,
+    *,
+    stutters: bool = False,
+    together: bool = True,
+    accepting: bool = True,
+) -> Job[None]:
     """Step a lasso through the components.
 
     Parameters
@@ -63,6 +97,8 @@ def replay_run(
     steps = _steps_taken(network, lasso.states)
     alphabets = [frozenset(c.labels) - c.internal for c in network.components]
     for k, name in enumerate([*lasso.prefix, *lasso.cycle]):
+        if k % STEPS_AT_ONCE == 0:
+            yield Progress(REPLAYING, STEPS_AT_ONCE * _STEP_WORK)
         if actions[k] < 0:
             if not stutters or states[k] != states[k + 1]:
                 raise ReplayError(f"step {k} repeats a state but may not")
