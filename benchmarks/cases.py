@@ -41,21 +41,20 @@ def separating(n: int = 24) -> Case:
 def slots(n: int = 40) -> Case:
     """Return a component that picks a slot by internal steps, beside private rings.
 
-    ``rot`` moves on from any slot, ``flip`` from all but the last, so that it takes one
-    slot out of those that are possible: decoupled search has a state for each set of
-    slots.  State by state there are few.
+    ``rot`` turns the slots, and slot 0 cannot ``flip``: for decoupled search nearly
+    every set of slots is a state of its own.  State by state there are few.
     """
     picks = [(0, f"pick{i}", i + 1) for i in range(n)]
     turns = [(i + 1, "rot", (i + 1) % n + 1) for i in range(n)]
-    flips = [(i + 1, "flip", i + 1) for i in range(n - 1)]
+    flips = [(i + 1, "flip", i + 1) for i in range(1, n)]
     chooser = LTS.from_transitions(picks + turns + flips)
-    other = LTS.from_transitions([(0, "rot", 1), (1, "rot", 1), (1, "flip", 0)])
+    other = LTS.from_transitions([(0, "rot", 0), (0, "flip", 0)])
     rings = [
         LTS.from_transitions([(k, f"r{i}_{k}", (k + 1) % 30) for k in range(30)])
         for i in range(2)
     ]
     network = Network([chooser, other, *rings], f"slots-{n}")
-    return Case(f"slots {n}", network, "G(flip -> X(!flip W rot))", "holds")
+    return Case(f"slots {n}", network, "G(r0_0 -> X(!r0_0 W r0_1))", "holds")
 
 
 def linear(n: int = 30_000, *, backwards: bool = False) -> Case:
