@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 STARTING = "starting a worker process"
 """The phase before a new worker has begun."""
 
+FREE_GROWTH = 32 << 20
+"""Bytes that an operation may take uncounted: what Spot's first translation takes."""
+
 MOST_GROWTH = 64 << 20
 """Bytes by which a worker may grow from its first answer on before it is replaced:
 Spot's tables only ever grow."""
@@ -407,7 +410,7 @@ def _reply(
         if usage is not None:
             used = worker.cpu_seconds
             work, usage["cpu"] = max(used - usage["cpu"], 0.0) * 1e6, used
-            growth = max(worker.resident_bytes - usage["bytes"], 0)
+            growth = max(worker.resident_bytes - usage["bytes"] - FREE_GROWTH, 0)
         # At the end the last work is accounted for, and nothing is waited for.
         readable = worker if reply is None else _at_end()
         starting = usage is None and not worker.has_answered
