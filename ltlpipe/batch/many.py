@@ -49,6 +49,10 @@ def call_many(
     Outcome
         As calls are done, in any order.
     """
+    if timeout is not None and timeout <= 0:
+        for number in range(len(calls)):
+            yield Outcome(number, [], StoppedError(TIMEOUT), 0.0)
+        return
     todo = iter(enumerate(calls))
     active: list[_Call] = []
     try:

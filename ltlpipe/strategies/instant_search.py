@@ -151,6 +151,7 @@ def search(
         status = yield from product.grow(n_expanded)
         lasso = yield from _accepting_run(product.graph, goal, meter)
         if lasso is not None:
+            yield from meter.report()
             return product.outcome(FOUND, lasso)
         if status is not None:
             break
@@ -161,6 +162,7 @@ def search(
         lasso = yield from _accepting_run(dive.graph, goal, meter)
         if lasso is not None:
             return dive.outcome(FOUND, lasso)
+    yield from meter.report()
     return product.outcome(status)
 
 

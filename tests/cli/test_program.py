@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ltlpipe.runtime.workers import cpu_seconds_of
 from tests.cli.running import HARD, MANY, PROGRAM, RING, OnTerminal, plain, program
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,7 @@ OPTIONS = [
 LIGHT = """
 import sys
 import ltlpipe.cli
+from ltlpipe.runtime.workers import cpu_seconds_of
 from ltlpipe.cli.application import app
 
 for command in sys.argv[1:]:
@@ -272,7 +274,10 @@ def test_ctrl_c_in_a_translation(tmp_path):
     many = tmp_path / "many.aut"
     many.write_text(MANY)
     with OnTerminal("check", many, "-f", HARD, "--json") as run:
-        wait_until(lambda: children(run.process.pid))
+        # It is started before the system is read.
+        wait_until(
+            lambda: any(cpu_seconds_of(c) > 2 for c in children(run.process.pid))
+        )
         (child,) = children(run.process.pid)
         pressed = time.monotonic()
         run.process.send_signal(signal.SIGINT)
@@ -427,7 +432,7 @@ def test_an_error_is_no_verdict(error, code, message, run, ring, monkeypatch):
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("ltlpipe.verdict.checking.check", broken)
+    monkeypatch.setattr("ltlpipe.verdict.checking.Inquiry", broken)
 
     outcome = run("check", ring, "-f", "G a")
 
