@@ -409,7 +409,6 @@ def livelock(
     """
     from ltlpipe.systems.lts import Network
 
-    is_network = isinstance(system, Network)
     known = system.action_index if isinstance(system, Network) else system.actions
     for name in progress_actions:
         if name not in known:
@@ -418,10 +417,11 @@ def livelock(
             )
     if not progress_actions:
         raise UnsupportedError("name at least one action that is progress")
-    parts = [
-        quoted(name if is_network else f'action=="{name}"') for name in progress_actions
-    ]
-    return check(system, f"GF({' | '.join(parts)})", progress=progress, **options)
+    if isinstance(system, Network):
+        some = " | ".join(map(quoted, progress_actions))
+    else:  # one proposition: letters are sets of propositions
+        some = quoted(" || ".join(f'action=="{name}"' for name in progress_actions))
+    return check(system, f"GF({some})", progress=progress, **options)
 
 
 def product_size(

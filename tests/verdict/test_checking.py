@@ -44,6 +44,7 @@ def test_a_verdict_says_all_about_itself():
         "cpu_seconds",
         "memory_mib",
         "lasso",
+        "warnings",
     ]
     plan = as_json["plan"]
     tried = {entry["strategy"]: entry for entry in plan.pop("tried")}
@@ -229,7 +230,7 @@ def test_memory_for_the_buffers_alone():
     fan = [LTS.from_transitions([(0, f"a{i}", d) for d in range(90)]) for i in range(2)]
     wide = LTS.from_transitions([(0, "go", d) for d in range(150)])
     network = Network([*fan, wide, wide])
-    verdict = check(network, "G !go", memory=0.1, reduce="none")
+    verdict = check(network, "G !go", memory=0.1, reduce="none", emptiness="couvreur99")
     assert (verdict.verdict, verdict.reason) == ("unknown", "memory")
     assert verdict.stats.states is None
 
