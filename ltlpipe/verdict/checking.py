@@ -417,11 +417,9 @@ def livelock(
             )
     if not progress_actions:
         raise UnsupportedError("name at least one action that is progress")
-    if isinstance(system, Network):
-        some = " | ".join(map(quoted, progress_actions))
-    else:  # one proposition: letters are sets of propositions
-        some = quoted(" || ".join(f'action=="{name}"' for name in progress_actions))
-    return check(system, f"GF({some})", progress=progress, **options)
+    said = "{}" if isinstance(system, Network) else 'action=="{}"'
+    parts = [quoted(said.format(name)) for name in progress_actions]
+    return check(system, f"GF({' | '.join(parts)})", progress=progress, **options)
 
 
 def product_size(
