@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from hypothesis import settings
 settings.register_profile("same", deadline=None, print_blob=True, derandomize=True)
 settings.register_profile("others", deadline=None, print_blob=True)
 settings.load_profile("same")
+
+# A shell that runs tests in the background has them ignore Ctrl-C, and so would the
+# programs that they start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONG = (
     "search/test_modes.py",
