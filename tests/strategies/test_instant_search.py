@@ -619,7 +619,8 @@ from ltlpipe.strategies.instant_search import search
 from ltlpipe.systems.views import ModelView, NetworkView
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.pnml.net import PetriNet, Place, Transition
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
 
 dve = "process P { state q; init q; trans q -> q {}; } system async;"
 net = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {0: 1})])
