@@ -336,7 +336,9 @@ def _warm_up(configuration: Configuration) -> None:
         asked += [{"formula": text, "acceptance": acceptance} for text in _EACH_SEARCH]
     for question in asked:
         with suppress(Exception):  # if something is wrong, the run itself will say so
-            if check(loop, **question, reduce="none").reason == "interrupted":
+            # A seed means something to compiled searches only.
+            verdict = check(loop, **question, reduce="none", seed=0)
+            if verdict.reason == "interrupted":
                 raise KeyboardInterrupt
 
 

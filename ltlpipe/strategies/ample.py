@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.options import AMPLE
+from ltlpipe.question.options import AMPLE, COMPONENTS
 from ltlpipe.question.plan import settle
 from ltlpipe.strategies.state_search import search_states
 
@@ -25,11 +25,13 @@ supersedes: str | None = "explicit"
 
 def is_named(options: Options) -> bool:
     """Whether the options ask for it by name, so that it must not be left out."""
-    return options.insists_on(AMPLE)
+    return options.insists_on(AMPLE) and not options.insists_on(COMPONENTS)
 
 
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
+    if question.options.insists_on(COMPONENTS):
+        return "--reduce asks for components, which are searched with ample sets then"
     return question.obstacle_to_ample()
 
 

@@ -44,18 +44,25 @@ SOME_STATES = 500_000
 
 def is_named(options: Options) -> bool:
     """Whether the options ask for it by name, so that it must not be left out."""
-    return options.insists_on(COMPONENTS)
+    others = options.wants_decoupling or options.wants_symmetry
+    return options.insists_on(COMPONENTS) and not others
 
 
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
-    options, network = question.options, with_components(question)
-    if network is None:
-        return "a model has no components"
+    options = question.options
     if not options.reduces(COMPONENTS):
         return "--reduce does not ask for it"
     if options.emptiness in OF_SETS:
         return f"{options.emptiness} does not look at one state at a time"
+    return reason_against(question)
+
+
+def reason_against(question: Question) -> str | None:
+    """Return why components cannot be reduced; it may be for another strategy."""
+    options, network = question.options, with_components(question)
+    if network is None:
+        return "a model has no components"
     if question.fairness is not None:
         return UNFAIR
     if options.bitstate is not None:

@@ -68,7 +68,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     network = with_components(question)
     assert network is not None  # by `obstacle`
     if question.options.insists_on(COMPONENTS):
-        hindrance = components.obstacle(question)
+        hindrance = components.reason_against(question)
         if hindrance is not None:
             raise NotApplicableError(f"--reduce components: {hindrance}")
         cap = question.options.cap_states

@@ -74,7 +74,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     assert network is not None  # by `obstacle`
     system, reduction = network.system, None
     if question.options.insists_on(COMPONENTS):
-        hindrance = components.obstacle(question)
+        hindrance = components.reason_against(question)
         if hindrance is not None:
             raise NotApplicableError(f"--reduce components: {hindrance}")
         cap = question.options.cap_states
