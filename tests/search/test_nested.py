@@ -153,7 +153,8 @@ def test_the_lasso_of_reach_terminal_keeps_to_the_limits(reason):
     )
     assert check(ends, "G !bad", lasso=False, **asked, **limits).verdict == "violated"
     verdict = check(ends, "G !bad", **asked, **limits)
-    assert (verdict.verdict, verdict.reason) == ("unknown", reason)
+    assert (verdict.verdict, verdict.reason) == ("violated", "lasso-limit")
+    assert verdict.lasso is None
     free = check(ends, "G !bad", **asked)
     assert free.stats.memory_mib > short.memory_mib + 0.1
     assert len(free.lasso.prefix) == n

@@ -204,7 +204,9 @@ def test_properties_that_exclude_decoupled_search():
     asked = {"accepting": "each", "reduce": "decoupled"}
     with pytest.raises(UnsupportedError, match=r"decoupled cannot.*not interruptible"):
         check(alternating((0, 1)), "!X g", **asked)
-    with pytest.raises(UnsupportedError, match="cannot be used: --reduce components: acceptance"):
+    with pytest.raises(
+        UnsupportedError, match="cannot be used: --reduce components: acceptance"
+    ):
         check(ring(5), empty=True, reduce="components,decoupled")
     with pytest.raises(UnsupportedError, match="--stack-test is for"):
         check(ring(5), empty=True, stack_test=True)

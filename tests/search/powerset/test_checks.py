@@ -176,7 +176,7 @@ def test_arrays_grow_in_the_middle_of_a_search(name):
     assert search.registers[Reg.VISITED] == search.registers[Reg.MAX_DEPTH] == n
     found, search = run(closed, name)
     assert found
-    sets = SetRuns(search).accepting()
+    sets = jobs.run(SetRuns(search).accepting())
     assert len(sets.prefix) + len(sets.cycle) == n + 2
 
 

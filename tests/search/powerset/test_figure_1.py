@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import pytest
 
+from ltlpipe.runtime import jobs
 from ltlpipe.search.powerset.checks import REMOVED
 from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
 from ltlpipe.search.powerset.runs import SetRuns
@@ -98,7 +99,7 @@ def test_its_only_accepting_run():
 def test_all_checks_find_it(automaton, name):
     """The run of sets is the paper's."""
     search = searched(automaton, name)
-    run = SetRuns(search).accepting()
+    run = jobs.run(SetRuns(search).accepting())
     cycle = [states_of(row) for row in search.store.rows[run.cycle]]
 
     assert run.prefix.tolist() == [0]
