@@ -42,7 +42,6 @@ OPTIONS = [
 LIGHT = """
 import sys
 import ltlpipe.cli
-from ltlpipe.runtime.workers import cpu_seconds_of
 from ltlpipe.cli.application import app
 
 for command in sys.argv[1:]:
