@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Lasso
 
 _REPLAYING = Progress(REPLAYING)
-"""Yielded between the parts; limits are looked at only there."""
+"""Yielded between the parts; Spot's judgement of a word is one of them."""
 
 
 def judged(question: Question, run: Run) -> Job[Lasso]:
