@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FIRST_BUDGET = 1 << 10
 _MAX_BUDGET = 1 << 40  # a search may return early, again and again
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
-_FIRST_MARK = 64  # steps after which their work is estimated for the first time
+_FIRST_MARK = 8  # steps after which their work is estimated for the first time
 _TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 name = DECOUPLING
 supersedes: str | None = None
+needs_kernels = True
 
 
 def is_named(options: Options) -> bool:

@@ -20,6 +20,9 @@ class Strategy(Protocol):
     supersedes: str | None
     """The strategy that it makes superfluous once its search has begun."""
 
+    needs_kernels: bool
+    """Whether it runs compiled kernels, which have to be loaded, or even compiled."""
+
     def is_named(self, options: Options) -> bool:
         """Whether the options ask for it by name, so that it must not be left out."""
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 name = SYMMETRY
 supersedes: str | None = None
+needs_kernels = True
 
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""

@@ -1,10 +1,12 @@
 """The portfolio: it conducts the strategies of a question and takes the first answer.
 
-`instant` comes first, alone, for it ends by itself.  Then the strategies without an
-obstacle take turns, each turn longer than the last; at most `MOST_OPEN` are open, and
-the next begins when one has dropped out.  What a strategy has done is kept while it
-waits.  One that fails (memory, tables too large, not applicable after all) drops out
-and takes nothing with it.  So no strategy can trap a question.
+A strategy that needs no kernels comes first, alone, for a few milliseconds.  Then the
+others without an obstacle take turns, each turn longer than the last, and the first
+goes on only while all of them wait for kernels.  At most `MOST_OPEN` are open.  The next
+begins when one has dropped out, or when all have had `PATIENCE`; then one of them has to
+make room, and begins again later.  What a strategy has done is kept while it waits.  One
+that fails (memory, tables too large, not applicable after all) drops out and takes
+nothing with it.  So no strategy can trap a question.
 
 Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): who
 answers, its lasso and its counts are the same on an idle and on a busy machine, once
@@ -45,14 +47,23 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 3
 
-FIRST_TURN = 100_000.0
-"""Units of work of a first turn: a search enters up to a hundred thousand states."""
+PRELUDE = 5_000.0
+"""Units of work of a strategy without kernels before others begin.
 
-GROWTH = 1.6
+It costs about as much as kernels that are loaded take for a small product.
+"""
+
+FIRST_TURN = 20_000.0
+"""Units of work of a first turn: a search enters up to twenty thousand states."""
+
+GROWTH = 1.3
 """How much longer each turn is than the one before."""
 
-PATIENCE = 2e6
-"""Units of work of a strategy after which another that waits may take its place."""
+PATIENCE = 2e5
+"""Units of work of each that is open after which another takes the place of one.
+
+It is doubled each time, since who has made room begins anew.
+"""
 
 FREE_WAITING = 500_000.0
 """Units of work that a strategy may wait for workers before that is its own work.
@@ -115,6 +126,8 @@ class Portfolio:
         self._waiting: list[Strategy] = []
         self._again: list[Strategy] = []
         self._open: list[_Entry] = []
+        self._spare: _Entry | None = None  # needs no kernels; has had its turn
+        self._patience = PATIENCE
         self._traces: list[tuple[Strategy, Trace]] = []
         self._errors: list[tuple[Strategy, Exception]] = []
         self._winner: Trace | None = None
@@ -145,7 +158,7 @@ class Portfolio:
         Without an answer that is the one that has found a violation, if there is one,
         else the one that has entered the most states.
         """
-        for entry in self._open:
+        for entry in self._at_work:
             if entry.trace.stats.states is None and entry.last.states is not None:
                 entry.trace.note(states=entry.last.states, max_depth=entry.last.depth)
         found = self._winner or max(
@@ -162,7 +175,7 @@ class Portfolio:
         """Return what has become of each strategy."""
         at_work = [
             Tried(entry.strategy.name, "set aside", entry.seconds, None)
-            for entry in self._open
+            for entry in self._at_work
         ]
         waiting = [
             Tried(strategy.name, "not tried", 0.0, "its turn had not come")
@@ -182,59 +195,73 @@ class Portfolio:
             cannot.
         """
         grant = yield Progress("planning")
-        turn = math.inf
+        turn = FIRST_TURN
         try:
-            while self._open or self._waiting or self._again:
-                self._fill()
-                if not self._is_alone and turn == math.inf:
-                    turn = FIRST_TURN
+            while self._fill():
                 worked = False
                 for entry in list(self._open):
                     if entry not in self._open:  # closed for lack of memory
                         continue
-                    allowed = math.inf if self._is_alone else turn
                     before = entry.work
-                    answer = yield from self._turn(entry, allowed, grant)
+                    answer = yield from self._turn(entry, self._length(turn), grant)
                     worked = worked or entry.work > before or entry not in self._open
                     if answer is not None:
                         return answer
                 if worked:
                     turn *= GROWTH
-                elif self._open:  # all of them wait for kernels
+                elif self._spare is not None:  # all others wait for kernels
+                    answer = yield from self._turn(self._spare, PRELUDE, grant)
+                    if answer is not None:
+                        return answer
+                elif self._open:
                     grant = yield self._progress(self._open[0], all_wait=True)
         finally:
-            for entry in self._open:
+            for entry in self._at_work:
                 entry.job.close()
         return self._given_up()
 
     @property
-    def _is_alone(self) -> bool:
-        """Whether one strategy is open and no other can take turns with it."""
-        return len(self._open) == 1 and not (self._waiting and not self._in_prelude)
+    def _at_work(self) -> list[_Entry]:
+        """The strategies that have begun and not ended."""
+        return self._open if self._spare is None else [self._spare, *self._open]
+
+    def _length(self, turn: float) -> float:
+        """Return the work of the next turn, of the strategy whose it is."""
+        if self._in_prelude and self._waiting:
+            return PRELUDE
+        return math.inf if len(self._at_work) == 1 and not self._waiting else turn
 
     @property
     def _in_prelude(self) -> bool:
-        """Whether `instant` is open, which ends by itself."""
-        return any(entry.strategy is STRATEGIES[0] for entry in self._open)
+        """Whether a strategy is open that needs no kernels."""
+        return any(not entry.strategy.needs_kernels for entry in self._open)
 
-    def _fill(self) -> None:
-        """Begin strategies until enough are open."""
-        if self._in_prelude:
-            return
-        if not self._open and not self._waiting and self._again:
-            self._begin(self._again.pop(0))
-            return
+    def _fill(self) -> bool:
+        """Begin strategies until enough are open; return whether there is any."""
+        if self._in_prelude and self._waiting and self._open[0].grant is not None:
+            self._spare = self._open.pop()
+        if not self._open and not self._waiting:
+            if self._spare is not None:
+                self._open, self._spare = [self._spare], None
+            elif self._again:
+                self._begin(self._again.pop(0))
         if self._waiting and len(self._open) == MOST_OPEN:
             self._make_room()
         while self._waiting and len(self._open) < MOST_OPEN and not self._in_prelude:
             self._begin(self._waiting.pop(0))
+        return bool(self._open)
 
     def _make_room(self) -> None:
-        """Set aside a strategy that has had its chance, for one that has had none."""
-        entry = max(self._open, key=lambda e: e.work)
-        if min(e.work for e in self._open) < PATIENCE:
+        """Let a strategy that waits take the place of one that has had its chance.
+
+        The first stays: it is the one that answers most questions.
+        """
+        if min(entry.work for entry in self._open) < self._patience:
             return
-        self._set_aside(entry, "no answer yet; another strategy takes its turn")
+        self._patience *= 2
+        entry = max(self._open[1:], key=lambda e: e.work)
+        self._close(entry, "set aside", "no answer yet; another strategy has its turn")
+        self._waiting.append(entry.strategy)
 
     def _set_aside(self, entry: _Entry, reason: str) -> None:
         """Close a strategy that may begin again at the end."""
@@ -249,7 +276,10 @@ class Portfolio:
 
     def _close(self, entry: _Entry, outcome: str, reason: str | None = None) -> None:
         entry.job.close()
-        self._open.remove(entry)
+        if entry is self._spare:
+            self._spare = None
+        else:
+            self._open.remove(entry)
         self._tried.append(Tried(entry.strategy.name, outcome, entry.seconds, reason))
 
     def _turn(self, entry: _Entry, turn: float, grant: Grant) -> Job[Answer | None]:
@@ -263,14 +293,14 @@ class Portfolio:
             if answer is not None:
                 return self._ended(entry, answer)
             if self._held() > grant.memory_bytes:
-                if len(self._open) == 1:
+                if len(self._at_work) == 1:
                     return self._ended(entry, Answer(INCONCLUSIVE, MEMORY))
                 self._set_largest_aside()
-                if entry not in self._open:
+                if entry not in self._at_work:
                     return None
                 continue
             progress = entry.last
-            if progress.compiling and len(self._open) > 1:
+            if progress.compiling and len(self._at_work) > 1:
                 return None
             grant = yield self._progress(entry)
             self._supersede(entry)
@@ -324,17 +354,17 @@ class Portfolio:
         """Return what a strategy may do next."""
         others = self._held() - entry.last.memory_bytes
         memory = grant.memory_bytes
-        if len(self._open) > 1 and memory != math.inf:
+        if len(self._at_work) > 1 and memory != math.inf:
             memory = max(memory / (MOST_OPEN + 1), memory - others)
         return Grant(memory, min(work, grant.work))
 
     def _held(self) -> float:
-        return sum(entry.last.memory_bytes for entry in self._open)
+        return sum(entry.last.memory_bytes for entry in self._at_work)
 
     def _set_largest_aside(self) -> None:
         """Set aside what holds the most of what has not found anything."""
-        candidates = [e for e in self._open if not e.trace.has_found] or self._open
-        largest = max(candidates, key=lambda e: e.last.memory_bytes)
+        candidates = [e for e in self._at_work if not e.trace.has_found]
+        largest = max(candidates or self._at_work, key=lambda e: e.last.memory_bytes)
         self._set_aside(largest, "memory, with others beside it")
 
     def _progress(self, entry: _Entry, *, all_wait: bool = False) -> Progress:
