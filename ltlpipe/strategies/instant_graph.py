@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Edge = tuple[int, int, int]
 """A transition: the number of the state it leads to, its marks as bits, its action."""
 
-SLICE = 2_000
+SLICE = 1_000
 """Units of work between two looks at the limits."""
 
 # Units of work, measured.
