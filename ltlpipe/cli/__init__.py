@@ -16,6 +16,7 @@ import traceback
 import warnings
 
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
+from ltlpipe.runtime.jobs import heed_ctrl_c, is_importing
 
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
@@ -30,12 +31,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a character
             stream.reconfigure(errors="backslashreplace")
+    heed_ctrl_c()
     code = _run()
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
         code = _output_failed(error)
+    if is_importing():  # the interpreter would wait for it, or take it apart
+        os._exit(code if isinstance(code, int) else 1)
     sys.exit(code)
 
 

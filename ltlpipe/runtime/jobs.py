@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import math
 import signal
+import socket
 import sys
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -209,7 +211,58 @@ class Interrupt:
     """Whether Ctrl-C has been pressed; see `interruptible`."""
 
     def __init__(self) -> None:
-        self.pressed = False
+        self.pressed = _unheeded.pressed
+
+
+_unheeded = Interrupt.__new__(Interrupt)
+_unheeded.pressed = False
+"""A Ctrl-C between jobs, whose exception may be lost (in an import, in a callback)."""
+
+
+def heed_ctrl_c() -> None:
+    """Let each loop that begins after Ctrl-C end at once, until `ended_by_ctrl_c`."""
+
+    def note(_signal: int, _frame: object) -> None:
+        _unheeded.pressed = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+
+
+@contextmanager
+def ended_by_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C end the block, and nothing after it."""
+    with suppress(KeyboardInterrupt):
+        yield
+    _unheeded.pressed = False
+
+
+def imported(*names: str) -> Job[None]:
+    """Import modules in a thread, and look at the limits meanwhile.
+
+    Numba alone takes half a second.  A job that is closed leaves the thread to itself.
+    """
+    if all(name in sys.modules for name in names):
+        return
+    reading, writing = socket.socketpair()
+
+    def work() -> None:
+        with writing, suppress(ImportError):  # told to whoever needs it
+            for name in names:
+                import_module(name)
+
+    with reading:
+        threading.Thread(target=work, name=IMPORTING, daemon=True).start()
+        while not wait([reading], 0):
+            yield Progress("loading", waits=(reading,))
+
+
+IMPORTING = "ltlpipe-import"
+
+
+def is_importing() -> bool:
+    """Whether a thread still imports what a closed job wanted."""
+    return any(thread.name == IMPORTING for thread in threading.enumerate())
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """The portfolio: it conducts the strategies of a question and takes the first answer.
 
-A strategy that needs no kernels comes first, alone, for a few milliseconds.  Then the
+A strategy that needs no kernels comes first, alone, for a few milliseconds. Then the
 others without an obstacle take turns, each turn longer than the last, and the first
-goes on only while all of them wait for kernels.  At most `MOST_OPEN` are open.  The next
-begins when one has dropped out, or when all have had `PATIENCE`; then one of them has to
-make room, and begins again later.  What a strategy has done is kept while it waits.  One
-that fails (memory, tables too large, not applicable after all) drops out and takes
-nothing with it.  So no strategy can trap a question.
+goes on only while all of them wait for kernels. At most `MOST_OPEN` are open. The
+next begins when one has dropped out, or when all have had `PATIENCE`; then one of
+them makes room, and begins again later. What a strategy has done is kept while it
+waits. One that fails (memory, tables too large, not applicable after all) drops out
+and takes nothing with it. So no strategy can trap a question.
 
 Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): who
 answers, its lasso and its counts are the same on an idle and on a busy machine, once
@@ -35,7 +35,13 @@ from ltlpipe.question.answer import (
 )
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
+from ltlpipe.runtime.jobs import (
+    MEMORY,
+    Grant,
+    Progress,
+    StoppedError,
+    imported,
+)
 from ltlpipe.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
@@ -270,9 +276,13 @@ class Portfolio:
 
     def _begin(self, strategy: Strategy) -> None:
         trace = Trace(self._question.given)
-        job = strategy.job(self._question, trace)
-        self._open.append(_Entry(strategy, trace, job))
+        self._open.append(_Entry(strategy, trace, self._job_of(strategy, trace)))
         self._traces.append((strategy, trace))
+
+    def _job_of(self, strategy: Strategy, trace: Trace) -> Job[Answer]:
+        if strategy.needs_kernels:
+            yield from imported("numba")
+        return (yield from strategy.job(self._question, trace))
 
     def _close(self, entry: _Entry, outcome: str, reason: str | None = None) -> None:
         entry.job.close()
