@@ -1,6 +1,6 @@
 """``python -m ltlpipe`` is ``ltlpipe``."""
 
-from ltlpipe.cli import main
+from ltlpipe.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()

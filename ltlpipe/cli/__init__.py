@@ -1,6 +1,6 @@
 """The command line: one module per command.
 
-`main` is what the shell calls.  It turns errors of ltlpipe into one message and
+`program` is what the shell calls.  `main` turns errors of ltlpipe into one message and
 exit code 2.  Spot, Numba and pandas are imported by the commands that need
 them, when they run: ``ltlpipe --help`` loads none.
 
@@ -10,18 +10,43 @@ for Ctrl-C outside of a search, 141 where the reader of the output has gone.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import threading
 import traceback
 import warnings
+from contextlib import suppress
 
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
-from ltlpipe.runtime.jobs import heed_ctrl_c, is_importing
+from ltlpipe.runtime.jobs import heed_ctrl_c
 
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _READER_GONE = 141  # 128 + SIGPIPE
+
+
+def program() -> None:
+    """Run the command line and end the process, without taking modules apart.
+
+    That would take longer than many a check, and wait for what is still imported.
+    """
+    heed_ctrl_c()
+    try:
+        main()
+    except SystemExit as end:
+        if not isinstance(end.code, int | None) or any(
+            not thread.daemon
+            for thread in threading.enumerate()
+            if thread is not threading.main_thread()
+        ):
+            raise
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(end.code or 0)
 
 
 def main() -> None:
@@ -31,15 +56,12 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a character
             stream.reconfigure(errors="backslashreplace")
-    heed_ctrl_c()
     code = _run()
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
         code = _output_failed(error)
-    if is_importing():  # the interpreter would wait for it, or take it apart
-        os._exit(code if isinstance(code, int) else 1)
     sys.exit(code)
 
 

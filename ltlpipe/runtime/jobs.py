@@ -207,15 +207,14 @@ class Clock:
         return now
 
 
+@dataclass
 class Interrupt:
     """Whether Ctrl-C has been pressed; see `interruptible`."""
 
-    def __init__(self) -> None:
-        self.pressed = _unheeded.pressed
+    pressed: bool = False
 
 
-_unheeded = Interrupt.__new__(Interrupt)
-_unheeded.pressed = False
+_unheeded = Interrupt()
 """A Ctrl-C between jobs, whose exception may be lost (in an import, in a callback)."""
 
 
@@ -252,17 +251,9 @@ def imported(*names: str) -> Job[None]:
                 import_module(name)
 
     with reading:
-        threading.Thread(target=work, name=IMPORTING, daemon=True).start()
+        threading.Thread(target=work, daemon=True).start()
         while not wait([reading], 0):
             yield Progress("loading", waits=(reading,))
-
-
-IMPORTING = "ltlpipe-import"
-
-
-def is_importing() -> bool:
-    """Whether a thread still imports what a closed job wanted."""
-    return any(thread.name == IMPORTING for thread in threading.enumerate())
 
 
 @contextmanager
@@ -271,7 +262,7 @@ def interruptible() -> Iterator[Interrupt]:
 
     Outside the main thread, where signals cannot be caught, the flag stays down.
     """
-    interrupt = Interrupt()
+    interrupt = Interrupt(_unheeded.pressed)
     if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -19,6 +21,9 @@ from ltlpipe.runtime.jobs import (
     TooMuchWorkError,
     bounded,
     done,
+    ended_by_ctrl_c,
+    heed_ctrl_c,
+    imported,
     interruptible,
     run,
 )
@@ -185,6 +190,47 @@ def test_a_second_ctrl_c_raises():
         assert interrupt.pressed
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture
+def _heeded():
+    """Ctrl-C as the command line has it."""
+    before = signal.getsignal(signal.SIGINT)
+    heed_ctrl_c()
+    yield
+    with ended_by_ctrl_c():
+        pass
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heeded")
+def test_a_ctrl_c_whose_exception_is_lost_ends_the_next_job():
+    with suppress(BaseException):  # as an import or a callback may do
+        signal.raise_signal(signal.SIGINT)
+
+    steps = Steps(3)
+    assert reason_of(steps(), Limits()) == "interrupted"
+    assert steps.taken == 0
+
+
+@pytest.mark.usefixtures("_heeded")
+def test_what_ctrl_c_ends_is_over():
+    with ended_by_ctrl_c():
+        signal.raise_signal(signal.SIGINT)
+
+    assert run(Steps(2)()) == "done"
+
+
+def test_imports_are_looked_at(tmp_path, monkeypatch):
+    """A module that takes long to import does not hold up the limits."""
+    (tmp_path / "takes_long.py").write_text("import time; time.sleep(0.5)")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert reason_of(imported("takes_long"), Limits(timeout=0.1)) == "timeout"
+    run(imported("takes_long"))
+    assert "takes_long" in sys.modules
+    assert next(imported("takes_long"), None) is None
+    run(imported("no_such_module"))  # told to whoever imports it
 
 
 def test_other_threads_run_jobs_too():
