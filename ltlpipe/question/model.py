@@ -15,11 +15,12 @@ from ltlpipe.question.options import AMPLE, AUTO, TOGETHER
 from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.question.stuttering import decide_reduction
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.systems.views import ModelView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
@@ -53,15 +54,15 @@ class ModelProduct:
     ample: np.ndarray | None = None
     reductions: tuple[str, ...] | None = None
 
-    def packings(self) -> Iterator[PackedModel]:
-        """Yield the packed model and, as long as something overflows, a wider one."""
-        packed = self.question.system.pack(
+    def packed(self) -> Job[PackedModel]:
+        """Return the packed model."""
+        yield Progress("packing")
+        return self.question.system.pack(
             list(self.question.propositions.values()),
             extra_values=self.table.n_states,
             seed=self.question.options.seed,
             ample=self.ample,
         )
-        yield from packed.packings()
 
     def problem(self, packed: PackedModel) -> Problem:
         """Return the product of the packed model and the automaton."""

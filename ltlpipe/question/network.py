@@ -37,7 +37,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.views import NetworkView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
@@ -81,12 +81,12 @@ class NetworkProduct:
         """The automaton of the violations."""
         return self.trimmed.table
 
-    def packings(self) -> Iterator[PackedNetwork]:
-        """Yield the packed network."""
+    def packed(self) -> Job[PackedNetwork]:
+        """Return the packed network."""
         from ltlpipe.reduction.alphabet import letters_of
-        from ltlpipe.systems.packing import pack
+        from ltlpipe.systems.packing import pack_network
 
-        yield pack(
+        return pack_network(
             self.trimmed.network,
             letters_of(self.trimmed.network, self.trimmed.actions),
             extra_values=self.table.n_states,

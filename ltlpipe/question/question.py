@@ -16,7 +16,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Shared, timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable
 
     import numpy as np
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.models import PackedModel
-    from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.systems.packing import PackedSystem
     from ltlpipe.systems.views import ModelView, NetworkView
 
 Fact = TypeVar("Fact")
@@ -58,8 +57,8 @@ class Product(Protocol):
     def table(self) -> PropertyAutomaton:
         """The automaton of the violations."""
 
-    def packings(self) -> Iterator[PackedNetwork | PackedModel]:
-        """Yield the packed system and, as long as something overflows, a wider one."""
+    def packed(self) -> Job[PackedSystem | None]:
+        """Return the packed system."""
 
     def problem(self, packed: Any) -> Problem:
         """Return the product of a packed system and the automaton."""

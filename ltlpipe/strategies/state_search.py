@@ -50,7 +50,8 @@ def search_states(
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
-    for packed in product.packings():
+    packed = yield from product.packed()
+    while packed is not None:
         needed = product.needed_bytes(packed) + (question.options.bitstate or 0) * MIB
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
@@ -60,6 +61,7 @@ def search_states(
         answer = yield from _searched(question, search, packed, trace, limit)
         if answer.reason != OVERFLOW:
             return answer
+        packed = packed.widened()
     return Answer(INCONCLUSIVE, OVERFLOW)
 
 

@@ -148,11 +148,11 @@ def _search(
     from ltlpipe.search.symmetric.sizes import product_bytes
     from ltlpipe.search.symmetric.tables import symbolic_product
     from ltlpipe.strategies.state_search import note_search
-    from ltlpipe.systems.packing import pack
+    from ltlpipe.systems.packing import pack_network
 
     options, stutter = question.options, question.stutters
     letters = letters_of(symmetry.network, actions)
-    packed = pack(
+    packed = yield from pack_network(
         symmetry.network, letters, extra_values=table.n_states, seed=options.seed
     )
     needed = product_bytes(symmetry, packed, table)

@@ -17,7 +17,7 @@ from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.packing import pack_network
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -106,7 +106,7 @@ def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Foun
     )
     if stops:
         letters[-1] = table.n_letters - 1
-    packed = pack(network, letters, extra_values=table.n_states)
+    packed = yield from pack_network(network, letters, extra_values=table.n_states)
     search = Couvreur99(make_problem(packed, table))
     outcome = yield from advance(search, phase=LIFTING)
     if outcome.reason is not None:

@@ -22,7 +22,7 @@ from ltlpipe.systems.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.propositions.binding import Vocabulary
@@ -118,13 +118,9 @@ class PackedModel(PackedSystem):
     ----------
     places : tuple of Place
         Where each variable lies.
-    widened : callable
-        Returns the model packed again with wider places where they were too narrow;
-        None if there are no wider ones.
     """
 
     places: tuple[Place, ...]
-    widened: Callable[[], PackedModel | None] = lambda: None
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""
@@ -134,13 +130,6 @@ class PackedModel(PackedSystem):
             bits = value & np.uint64(place.mask)
             states[:, i] = bits.astype(np.int64) + place.low
         return states
-
-    def packings(self) -> Iterator[PackedModel]:
-        """Yield this and, as long as something has overflowed, what is wider."""
-        packed: PackedModel | None = self
-        while packed is not None:
-            yield packed
-            packed = packed.widened() if packed.overflowed() is not None else None
 
 
 System = Network | Model

@@ -30,17 +30,26 @@ out_rows, out_letters, out_actions, out_marks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS, Network
+
+PACKING = "packing"
+"""Phase of jobs that lay out tables."""
+
+_PER_TRANSITION = 0.5  # microseconds, roughly, of all that is done to one
+_FEW = 64  # states for which a loop is faster than arrays
 
 MAX_SUCCESSORS = 1 << 22
 """Successors of one state that a search can take in."""
@@ -67,6 +76,9 @@ class PackedSystem:
     overflowed : callable
         Returns the number of a variable that got a value for which its place is too
         narrow, so that successors are missing; None if there was none.
+    widened : callable
+        Returns the system packed again with wider places where they were too narrow;
+        None if there are no wider ones.
     """
 
     expand: Callable[..., int]
@@ -77,6 +89,7 @@ class PackedSystem:
     max_successors: int
     n_marks: int = 0
     overflowed: Callable[[], int | None] = lambda: None
+    widened: Callable[[], PackedSystem | None] = lambda: None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,14 +122,14 @@ class PackedNetwork(PackedSystem):
         return states
 
 
-def pack(
+def pack_network(
     network: Network,
     letters: np.ndarray,
     *,
     extra_values: int = 1,
     seed: int | None = None,
-) -> PackedNetwork:
-    """Lay out the tables of `network` for one property.
+) -> Job[PackedNetwork]:
+    """Lay out the tables of a network for one property.
 
     Parameters
     ----------
@@ -142,13 +155,16 @@ def pack(
     """
     # Only here: whoever reads a system, or steps through it, does without Numba.
     from ltlpipe.systems.packing_kernels import expand_network
-    from ltlpipe.systems.packing_tables import TableBuilder
+    from ltlpipe.systems.packing_tables import tables_of
 
     rng = None if seed is None else np.random.default_rng(seed)
-    local = [reachable_states(c) for c in network.components]
+    ticks = Ticks(PACKING, _PER_TRANSITION)
+    local = []
+    for component in network.components:
+        local.append((yield from reachable_states(component, ticks)))
     *fields, extra = allocate([*map(len, local), extra_values])
     n_words = 1 + max(f.word for f in (*fields, extra))
-    builder = TableBuilder(network, fields, local, n_words)
+    builder = yield from tables_of(network, fields, local, n_words, ticks)
     bound = builder.bound
     if bound > MAX_SUCCESSORS:
         action, count = builder.widest()
@@ -158,7 +174,7 @@ def pack(
             f" of {len(action.participants)} components; the limit is "
             f"{MAX_SUCCESSORS}: make the components less nondeterministic"
         )
-    ints, words = builder.build(letters, rng)
+    ints, words = yield from builder.build(letters, rng, ticks)
     initial = np.zeros(n_words, dtype=np.uint64)
     for component, states, field in zip(network.components, local, fields, strict=True):
         value = int(np.searchsorted(states, component.initial))
@@ -176,25 +192,70 @@ def pack(
     )
 
 
-def reachable_states(component: LTS) -> np.ndarray:
+def pack(
+    network: Network,
+    letters: np.ndarray,
+    *,
+    extra_values: int = 1,
+    seed: int | None = None,
+) -> PackedNetwork:
+    """Do `pack_network` at once."""
+    return complete(
+        pack_network(network, letters, extra_values=extra_values, seed=seed)
+    )
+
+
+def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     """Return the states that the component reaches by its own transitions.
 
     int32[k], ascending.  A component may have far more states than transitions.
     """
-    ends = (np.array([component.initial]), component.src, component.dst)
-    named = np.unique(np.concatenate(ends))
-    src = np.searchsorted(named, component.src)
+    m = component.n_transitions
+    src, dst, start = component.src, component.dst, component.initial
+    named = np.arange(component.n_states)
+    if component.n_states > 4 * m + _FEW:
+        named = np.sort(np.concatenate([[start], src, dst]))
+        named = named[np.concatenate([[True], named[1:] != named[:-1]])]
+        src, dst = np.searchsorted(named, src), np.searchsorted(named, dst)
+        start = int(np.searchsorted(named, start))
     order = np.argsort(src, kind="stable")
-    targets = np.searchsorted(named, component.dst)[order].tolist()
-    first = np.searchsorted(src[order], np.arange(len(named) + 1)).tolist()
-    start = int(np.searchsorted(named, component.initial))
+    targets = dst[order]
+    first = np.zeros(len(named) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(src, minlength=len(named)), out=first[1:])
+    if ticks.over(m):
+        yield ticks.progress
     seen = np.zeros(len(named), dtype=np.bool_)
     seen[start] = True
+    latest = np.zeros(len(named), dtype=np.int64)
     frontier = [start]
+    begins: Any = first.data
+    leads_to: Any = targets.data
+    is_seen: Any = seen.data
     while frontier:
-        state = frontier.pop()
-        for dst in targets[first[state] : first[state + 1]]:
-            if not seen[dst]:
-                seen[dst] = True
-                frontier.append(dst)
+        if len(frontier) > _FEW:
+            met = _targets(np.array(frontier), first, targets)
+            met = met[~seen[met]]
+            seen[met] = True
+            numbers = np.arange(len(met))
+            latest[met] = numbers
+            frontier = met[latest[met] == numbers].tolist()  # each once
+        else:  # there may be as many rounds as states
+            following: list[int] = []
+            for state in frontier:
+                for dst in leads_to[begins[state] : begins[state + 1]]:
+                    if not is_seen[dst]:
+                        is_seen[dst] = True
+                        following.append(dst)
+            frontier = following
+        if ticks.over(len(frontier) + 1):
+            yield ticks.progress
     return named[seen].astype(np.int32)
+
+
+def _targets(states: np.ndarray, first: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return where all transitions of some states lead, one after the other."""
+    counts = first[states + 1] - first[states]
+    behind = np.cumsum(counts)
+    ahead = np.repeat(first[states] - behind + counts, counts)
+    found: np.ndarray = targets[np.arange(behind[-1]) + ahead]
+    return found

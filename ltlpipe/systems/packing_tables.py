@@ -16,12 +16,16 @@ from ltlpipe.systems.packing_kernels import COMPONENT_STRIDE, Header
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.ticks import Ticks
     from ltlpipe.systems.fields import Field
     from ltlpipe.systems.lts import LTS, Action, Network
 
 MAX_MOVES = 1 << 12
 """Joint moves of one action beyond which it may be multiplied out on the fly."""
 
+_PER_ACTION = 100  # transitions that take as long as what each action takes
+_MAX_KEY = 1 << 62
 _BLOW_UP = 4  # joint moves per local transition that are never worth a table
 
 
@@ -59,8 +63,14 @@ class _Wide(NamedTuple):
         return math.prod(part.most_from_one_state() for part in self.steps)
 
 
-class TableBuilder:
-    """Collects the moves of a network and lays out its tables.
+def tables_of(
+    network: Network,
+    fields: Sequence[Field],
+    local: list[np.ndarray],
+    n_words: int,
+    ticks: Ticks,
+) -> Job[TableBuilder]:
+    """Collect the moves of a network.
 
     Parameters
     ----------
@@ -72,7 +82,16 @@ class TableBuilder:
         The local states that get values, per component, ascending.
     n_words : int
         Words of a row.
+    ticks : Ticks
+        Counts transitions.
     """
+    builder = TableBuilder(network, fields, local, n_words)
+    yield from builder.collect(ticks)
+    return builder
+
+
+class TableBuilder:
+    """Lays out the tables of a network; see `tables_of`."""
 
     def __init__(
         self,
@@ -86,11 +105,17 @@ class TableBuilder:
         self.local = local
         self.n_words = n_words
         self._wide: list[_Wide] = []
-        listed: list[list[_Moves]] = [[] for _ in fields]
-        by_label = [
-            _steps_by_label(component, states)
-            for component, states in zip(network.components, local, strict=True)
-        ]
+        self._moves: list[_Moves] = []
+
+    def collect(self, ticks: Ticks) -> Job[None]:
+        """List the moves of all actions."""
+        network, local = self.network, self.local
+        listed: list[list[_Moves]] = [[] for _ in self.fields]
+        by_label = []
+        for component, states in zip(network.components, local, strict=True):
+            by_label.append(_steps_by_label(component, states))
+            if ticks.over(component.n_transitions):
+                yield ticks.progress
         for number, action in enumerate(network.actions):
             steps = [by_label[p][action.name] for p in action.participants]
             joint = math.prod(len(part.src) for part in steps)
@@ -100,7 +125,12 @@ class TableBuilder:
             # The more states the owner has, the fewer moves are tried in vain.
             owner = max(action.participants, key=lambda p: len(local[p]))
             listed[owner].append(self._joint_moves(number, action, steps, owner))
-        self._moves = [self._concatenated(parts) for parts in listed]
+            if ticks.over(joint + _PER_ACTION):
+                yield ticks.progress
+        for parts in listed:
+            self._moves.append(self._concatenated(parts))
+            if ticks.over(len(self._moves[-1].state)):
+                yield ticks.progress
 
     @property
     def bound(self) -> int:
@@ -146,8 +176,8 @@ class TableBuilder:
         return every.take(np.argsort(every.state, kind="stable"))
 
     def build(
-        self, letters: np.ndarray, rng: np.random.Generator | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, letters: np.ndarray, rng: np.random.Generator | None, ticks: Ticks
+    ) -> Job[tuple[np.ndarray, np.ndarray]]:
         """Return `ints` and `words`.
 
         Parameters
@@ -156,6 +186,8 @@ class TableBuilder:
             The letter of each action.
         rng : Generator or None
             Shuffles components and moves.
+        ticks : Ticks
+            Counts moves.
         """
         n = len(self.fields)
         order = np.arange(n) if rng is None else rng.permutation(n)
@@ -176,6 +208,8 @@ class TableBuilder:
             ints.append(self._state_entries(i, moves, first))
             listed.append(moves)
             first += len(moves.state)
+            if ticks.over(len(moves.state)):
+                yield ticks.progress
         header[Header.MOVES] = ints.length
         actions = np.concatenate([moves.action for moves in listed])
         ints.append(np.stack([actions, letters[actions]], axis=1))
@@ -233,15 +267,23 @@ class _Section:
 
 def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
     """Return the transitions between `states` by label, each once, in order."""
-    place = np.searchsorted(states, component.src).clip(max=len(states) - 1)
-    inside = states[place] == component.src
-    src = place[inside]
-    dst = np.searchsorted(states, component.dst[inside])
-    label = component.label[inside].astype(np.int64)
-    order = np.lexsort((dst, src, label))  # stable: the first of equals leads
-    columns = np.stack([label, src, dst])[:, order]
+    src, label, dst = component.src, component.label, component.dst
+    if len(states) < component.n_states:
+        place = np.searchsorted(states, src).clip(max=len(states) - 1)
+        inside = states[place] == src
+        src, label = place[inside], label[inside]
+        dst = np.searchsorted(states, dst[inside])
+    src, label, dst = (column.astype(np.int64) for column in (src, label, dst))
+    if len(states) ** 2 * len(component.labels) < _MAX_KEY:
+        key = (label * len(states) + src) * len(states) + dst
+        order = np.argsort(key, kind="stable")  # the first of equals leads
+        differs = key[order[1:]] != key[order[:-1]]
+    else:
+        order = np.lexsort((dst, src, label))
+        columns = np.stack([label, src, dst])[:, order]
+        differs = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
     leads = np.ones(len(order), dtype=np.bool_)
-    leads[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    leads[1:] = differs
     kept = np.sort(order[leads])
     kept = kept[np.argsort(label[kept], kind="stable")]
     ends = np.searchsorted(label[kept], np.arange(len(component.labels) + 1))

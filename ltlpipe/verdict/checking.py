@@ -504,11 +504,13 @@ def _explored(question: Question) -> Job[ProductSize | None]:
     from ltlpipe.search.product_size import product_size_of
 
     product = yield from question.product(question.given, Trace(question.given))
-    for packed in product.packings():
+    packed = yield from product.packed()
+    while packed is not None:
         yield from ready_expand_pointer(packed.expand)
         size = yield from product_size_of(
             product.problem(packed), max_states=question.options.max_states
         )
         if packed.overflowed() is None:
             return size
+        packed = packed.widened()
     return None

@@ -26,12 +26,12 @@ from ltlpipe.verdict.replay import replay_run
 from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.deadlocks import DeadlockSearch
-    from ltlpipe.systems.models import PackedModel, System
-    from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.packing import PackedSystem
     from ltlpipe.verdict.verdict import Lasso
 
 _REASON = (
@@ -104,7 +104,8 @@ def _job(
 
     trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
     table = universal()
-    for packed in _packings(system, seed):
+    packed = yield from _packed(system, seed)
+    while packed is not None:
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
         yield from ready_expand_pointer(packed.expand)
         search = DeadlockSearch(make_problem(packed, table))
@@ -116,6 +117,7 @@ def _job(
         finally:
             note_search(trace, search)
         if outcome.reason == OVERFLOW:
+            packed = packed.widened()
             continue
         if outcome.reason is not None:
             return UNKNOWN, outcome.reason, None
@@ -130,15 +132,13 @@ def _job(
     return UNKNOWN, OVERFLOW, None
 
 
-def _packings(
-    system: System, seed: int | None
-) -> Iterable[PackedModel | PackedNetwork]:
+def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
     if isinstance(system, Network):
-        from ltlpipe.systems.packing import pack
+        from ltlpipe.systems.packing import pack_network
 
         letters = np.zeros(len(system.actions), dtype=np.int32)
-        return [pack(system, letters, seed=seed)]
-    return system.pack([], seed=seed).packings()
+        return (yield from pack_network(system, letters, seed=seed))
+    return system.pack([], seed=seed)
 
 
 def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:

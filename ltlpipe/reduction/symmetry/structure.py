@@ -20,6 +20,7 @@ import numpy as np
 
 from ltlpipe.reduction.progress import SYMMETRY, comparing
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
@@ -168,9 +169,9 @@ def parts_of(network: Network) -> Job[Parts]:
     """Take a network apart."""
     components = network.components
     reached = []
+    ticks = Ticks(SYMMETRY, 0.1)
     for c in components:
-        reached.append(reachable_states(c))
-        yield comparing(c.n_transitions)
+        reached.append((yield from reachable_states(c, ticks)))
     first_state = np.cumsum([0, *map(len, reached)])
     n_labels = [len(c.labels) for c in components]
     first_use = np.cumsum([0, *n_labels])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.decoupled.local_sets import LocalSets, set_of
 from ltlpipe.search.decoupled.tables import (
     WORD_BITS,
@@ -26,7 +27,6 @@ from ltlpipe.search.decoupled.tables import (
     place_sets,
 )
 from ltlpipe.search.driver import TABULATING
-from ltlpipe.search.ticks import Ticks
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ def decouple(
     if seed is not None:
         labels = np.random.default_rng(seed).permutation(labels).tolist()
     names = frozenset(actions[i].name for i in labels)
-    local = [reachable_states(c) for c in network.components]
+    local = []
+    for lts in network.components:
+        local.append((yield from reachable_states(lts, ticks)))
     components = []
     for lts, states in zip(network.components, local, strict=True):
         component = LocalSets(lts, states)

@@ -29,12 +29,12 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import most_steps
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.decoupled.local_runs import LocalSteps
 from ltlpipe.search.decoupled.rounds import rounds
 from ltlpipe.search.decoupled.shortest_trace import shortest_trace
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import total_bytes
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.ticks import Ticks
+    from ltlpipe.runtime.ticks import Ticks
     from ltlpipe.systems.lts import LTS
 
 _BITS_PER_UNIT = 1 << 15

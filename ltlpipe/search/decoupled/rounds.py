@@ -23,8 +23,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.decoupled.composition import is_enabled, write_successor
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.store import find, hash_row
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job

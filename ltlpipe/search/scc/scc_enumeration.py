@@ -37,7 +37,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, is_live_in
 from ltlpipe.search.scc.intervals import bury
 from ltlpipe.systems.lts import require_network
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.packing import pack_network
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -326,7 +326,7 @@ def scc_table(system: Network, *, max_states: int | None = None) -> Job[pd.DataF
 
     automaton = universal()
     letters = np.zeros(len(system.actions), dtype=np.int32)
-    packed = pack(system, letters)
+    packed = yield from pack_network(system, letters)
     needed = buffer_bytes(packed, automaton)
     grant = yield Progress(SEARCHING)
     if needed > grant.memory_bytes:

@@ -25,11 +25,11 @@ import numpy as np
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.memory import most_steps
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
 from ltlpipe.search.symmetric.preimages import Preimages
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton

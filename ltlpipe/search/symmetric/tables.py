@@ -13,6 +13,7 @@ import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.search.powerset.automaton import PowersetAutomaton, Tables
 from ltlpipe.search.product import MAX_MARKS
@@ -30,7 +31,6 @@ from ltlpipe.search.symmetric.layout import (
 from ltlpipe.search.symmetric.phases import Phase, common_blocks, phases_of
 from ltlpipe.search.symmetric.product import symbolic_successors
 from ltlpipe.search.symmetric.sizes import product_bytes
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
