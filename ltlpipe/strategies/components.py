@@ -8,7 +8,7 @@ bisimilarity.  Compositions are small at first: most networks need no large ones
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer, Run
@@ -91,31 +91,85 @@ def _answer(
     question: NetworkQuestion, cap: int, max_states: int | None, trace: Trace
 ) -> Job[Answer]:
     """Reduce components up to so many states, and search what is left."""
-    decision, before, reduced = yield from reduce_network(question, cap, trace)
-    trace.note(details={"largest_composition": reduced.largest})
-    product, plan = yield from _product(question, decision, reduced, trace)
-    trace.plan = note_components(plan, reduced, decision)
+    composed = yield from reduce_network(question, cap, trace)
+    product, plan = yield from _product(question, composed, trace)
+    trace.plan = composed.noted(plan)
     answer = yield from search_states(question, product, trace, max_states=max_states)
-    if answer.kind != FOUND or answer.run is None:
-        return answer
-    lifted = yield from lift(before, reduced, answer.run, trace)
-    return Answer(FOUND, run=lifted)
+    return (yield from composed.lifted(answer, trace))
 
 
-def reduce_network(
-    question: NetworkQuestion, cap: int, trace: Trace
-) -> Job[tuple[Decision, Network, Reduced]]:
-    """Reduce the components of a question's network.
+class Composed(NamedTuple):
+    """Components that were composed and reduced.
 
-    Returns
-    -------
+    Parameters
+    ----------
     decision : Decision
         Whether the property is interruptible.
-    network : Network
+    before : Network
         What was reduced: the question's, trimmed.
     reduced : Reduced
         What takes its place.
     """
+
+    decision: Decision
+    before: Network
+    reduced: Reduced
+
+    def noted(self, plan: Plan) -> Plan:
+        """Say in a settled plan how components were reduced."""
+        from ltlpipe.reduction.components.groups import tree
+
+        groups, largest = self.reduced.groups, self.reduced.largest
+        reason = self.decision.reason
+        n_before = len(frozenset().union(*(group.members for group in groups)))
+        if any(group.equivalence == "strong" for group in groups):
+            why = f", and no more, because {reason}"
+            why = "" if self.decision.allowed else why
+            said = f"bisimilar states of components are one{why}"
+        else:
+            said = (
+                f"components, because {reason}: {n_before} became {len(groups)}, with "
+                f"at most {largest:,} states on the way"
+            )
+        trimmed = tuple(r for r in plan.reductions if r == ALPHABET)
+        others = tuple(r for r in plan.reductions if r != ALPHABET)
+        return replace(
+            plan,
+            reductions=(*trimmed, COMPONENTS, *others),
+            reasons=(*plan.reasons, said),
+            merges=tuple(line for group in groups for line in tree(group)),
+        )
+
+    def lifted(self, answer: Answer, trace: Trace) -> Job[Answer]:
+        """Return an answer about the network before; its run is one of that."""
+        from ltlpipe.strategies.lifting import Lifter
+
+        run = answer.run
+        if run is None:
+            return answer
+        lift = Lifter(self.before).lift(
+            self.reduced.groups, run.actions, run.states[-1], run.length
+        )
+        found = yield from timed(
+            lift, lambda seconds: trace.add_seconds("lasso_seconds", seconds)
+        )
+        return Answer(FOUND, run=Run(*found))
+
+
+def composed_if_named(
+    question: Question, network: NetworkQuestion, trace: Trace
+) -> Job[Composed | None]:
+    """Reduce components if that is named beside another strategy."""
+    if not question.options.insists_on(COMPONENTS):
+        return None
+    hindrance = reason_against(question)
+    if hindrance is not None:
+        raise NotApplicableError(f"--reduce components: {hindrance}")
+    return (yield from reduce_network(network, question.options.cap_states, trace))
+
+
+def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:
+    """Compose and reduce the components of a question's network."""
     from ltlpipe.reduction.components.merger import shrink_components
     from ltlpipe.reduction.components.shared_results import (
         reduced_components,
@@ -141,19 +195,20 @@ def reduce_network(
         reduced = yield from reduced_components(network, visible, cap_states=cap)
     else:
         reduced = yield from shrink_components(network, visible)
-    return decision, network, reduced
+    trace.note(details={"largest_composition": reduced.largest})
+    return Composed(decision, network, reduced)
 
 
 def _product(
-    question: NetworkQuestion, decision: Decision, reduced: Reduced, trace: Trace
+    question: NetworkQuestion, composed: Composed, trace: Trace
 ) -> Job[tuple[Product, Plan]]:
     """Return the product of the reduced network, with ample sets where possible."""
-    given = question.given
+    given, network = question.given, composed.reduced.network
     hindrance = question.obstacle_to_ample()
     if hindrance is None:
         try:
             product, reason = yield from question.ample_product_of(
-                reduced.network, given, trace
+                network, given, trace
             )
             return product, ample_plan(question, product, reason)
         except NotApplicableError as error:
@@ -161,9 +216,9 @@ def _product(
     if question.options.insists_on(AMPLE):
         raise NotApplicableError(f"--reduce asks for ample sets, but {hindrance}")
     plan = given
-    if decision.allowed and question.property.formula is None:
+    if composed.decision.allowed and question.property.formula is None:
         plan = question.with_one_mark(given)
-    product = yield from question.product_of(reduced.network, plan, trace)
+    product = yield from question.product_of(network, plan, trace)
     return product, settle(
         product.plan,
         question.options,
@@ -171,40 +226,6 @@ def _product(
         question.system_marks,
         product.reductions,
         question.fairness,
-    )
-
-
-def lift(before: Network, reduced: Reduced, run: Run, trace: Trace) -> Job[Run]:
-    """Return a run of the network that was reduced, from one of what took its place."""
-    from ltlpipe.strategies.lifting import Lifter
-
-    lifted = yield from timed(
-        Lifter(before).lift(reduced.groups, run.actions, run.states[-1], run.length),
-        lambda seconds: trace.add_seconds("lasso_seconds", seconds),
-    )
-    return Run(*lifted)
-
-
-def note_components(plan: Plan, reduced: Reduced, decision: Decision) -> Plan:
-    """Say in a settled plan how components were reduced."""
-    from ltlpipe.reduction.components.groups import tree
-
-    n_before = len(frozenset().union(*(group.members for group in reduced.groups)))
-    if any(group.equivalence == "strong" for group in reduced.groups):
-        why = "" if decision.allowed else f", and no more, because {decision.reason}"
-        said = f"bisimilar states of components are one{why}"
-    else:
-        said = (
-            f"components, because {decision.reason}: {n_before} became "
-            f"{len(reduced.groups)}, with at most {reduced.largest:,} states on the way"
-        )
-    trimmed = tuple(r for r in plan.reductions if r == ALPHABET)
-    others = tuple(r for r in plan.reductions if r != ALPHABET)
-    return replace(
-        plan,
-        reductions=(*trimmed, COMPONENTS, *others),
-        reasons=(*plan.reasons, said),
-        merges=tuple(line for group in reduced.groups for line in tree(group)),
     )
 
 

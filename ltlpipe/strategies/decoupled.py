@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
 from ltlpipe.question.interruptible import is_simple, normalised
 from ltlpipe.question.network import UNFAIR, with_components
-from ltlpipe.question.options import COMPONENTS, DECOUPLING
+from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.decoupling import Asked, estimate
@@ -68,24 +68,13 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    if question.options.insists_on(COMPONENTS):
-        hindrance = components.reason_against(question)
-        if hindrance is not None:
-            raise NotApplicableError(f"--reduce components: {hindrance}")
-        cap = question.options.cap_states
-        decided, before, reduced = yield from components.reduce_network(
-            network, cap, trace
-        )
-        trace.note(details={"largest_composition": reduced.largest})
-        asked, plan = yield from _asked(network, reduced.network, trace)
-        trace.plan = components.note_components(plan, reduced, decided)
-        answer = yield from _search(network, asked, trace)
-        if answer.run is None:
-            return answer
-        run = yield from components.lift(before, reduced, answer.run, trace)
-        return Answer(FOUND, run=run)
-    asked, trace.plan = yield from _asked(network, network.system, trace)
+    composed = yield from components.composed_if_named(question, network, trace)
+    system = network.system if composed is None else composed.reduced.network
+    asked, plan = yield from _asked(network, system, trace)
+    trace.plan = plan if composed is None else composed.noted(plan)
     answer = yield from _search(network, asked, trace)
+    if composed is not None:
+        answer = yield from composed.lifted(answer, trace)
     return answer
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import AMPLE, COMPONENTS, SYMMETRY
+from ltlpipe.question.options import AMPLE, SYMMETRY
 from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.identity_cache import Beside
@@ -73,14 +73,8 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    system, reduction = network.system, None
-    if question.options.insists_on(COMPONENTS):
-        hindrance = components.reason_against(question)
-        if hindrance is not None:
-            raise NotApplicableError(f"--reduce components: {hindrance}")
-        cap = question.options.cap_states
-        reduction = yield from components.reduce_network(network, cap, trace)
-        system = reduction[2].network
+    composed = yield from components.composed_if_named(question, network, trace)
+    system = network.system if composed is None else composed.reduced.network
     symmetry = yield from symmetry_of(system, question.options)
     if symmetry is None:
         raise NotApplicableError(
@@ -97,14 +91,12 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         question.system_marks,
         None,
     )
-    if reduction is not None:
-        plan = components.note_components(plan, reduction[2], reduction[0])
-        trace.note(details={"largest_composition": reduction[2].largest})
+    if composed is not None:
+        plan = composed.noted(plan)
     trace.plan = _noted(plan, symmetry)
     answer = yield from _search(question, symmetry, table, actions, trace)
-    if answer.run is not None and reduction is not None:
-        run = yield from components.lift(*reduction[1:], answer.run, trace)
-        return Answer(FOUND, run=run)
+    if composed is not None:
+        answer = yield from composed.lifted(answer, trace)
     return answer
 
 
