@@ -37,6 +37,7 @@ OPERATIONS = {
     "explain": "ltlpipe.batch.analyzing:explained",
     "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
+    "judge word": "ltlpipe.automata.words:is_violation",
     "normalise hoa": "ltlpipe.automata.hoa:normalised",
     "read system": "ltlpipe.systems.reading:parse",
     "stutter invariant": "ltlpipe.automata.stuttering:is_stutter_invariant",

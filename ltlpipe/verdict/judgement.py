@@ -8,8 +8,8 @@ from ltlpipe.question.network import with_components
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.verdict.fair_replay import check_fairness, check_model_fairness
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import model_run_replayed, replay_valuations
-from ltlpipe.verdict.replay import REPLAYING, replay_formula, replay_word, run_replayed
+from ltlpipe.verdict.model_replay import model_run_replayed, valuations_replayed
+from ltlpipe.verdict.replay import REPLAYING, run_replayed, word_replayed
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Run
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Lasso
 
 _REPLAYING = Progress(REPLAYING)
-"""Yielded between the parts; Spot's judgement of a word is one of them."""
+"""Yielded between the parts."""
 
 
 def judged(question: Question, run: Run) -> Job[Lasso]:
@@ -50,10 +50,8 @@ def _judged_by_components(question: NetworkQuestion, run: Run) -> Job[Lasso]:
     )
     yield _REPLAYING
     check_fairness(system, lasso, question.options)
-    if asked.formula is not None:
-        replay_formula(asked.formula, lasso, system)
-    elif asked.violations is not None:
-        replay_word(asked.violations, lasso, system)
+    if not asked.is_trivial:
+        yield from word_replayed(asked.formula or asked.violations, lasso, system)
     return lasso
 
 
@@ -64,6 +62,8 @@ def _judged_by_valuations(question: ModelQuestion, run: Run) -> Job[Lasso]:
     yield from model_run_replayed(system, lasso, stutters=question.stutters)
     yield _REPLAYING
     check_model_fairness(system, lasso, question.options)
-    if not question.property.is_trivial:
-        replay_valuations(question.property, question.propositions, lasso)
+    asked = question.property
+    if not asked.is_trivial:
+        subject = asked.formula or asked.violations
+        yield from valuations_replayed(subject, question.propositions, lasso)
     return lasso

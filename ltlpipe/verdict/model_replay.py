@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.words import violates
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.propositions.evaluating import evaluate
-from ltlpipe.verdict.replay import REPLAYING, ReplayError, accepts
+from ltlpipe.verdict.replay import REPLAYING, ReplayError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
     from ltlpipe.verdict.verdict import Lasso
@@ -77,15 +78,15 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
             )
 
 
-def replay_valuations(
-    asked: Property, propositions: Mapping[str, Expression], lasso: Lasso
-) -> None:
+def valuations_replayed(
+    asked: Formula | Any, propositions: Mapping[str, Expression], lasso: Lasso
+) -> Job[None]:
     """Ask Spot whether the word of a lasso violates a property.
 
     Parameters
     ----------
-    asked : Property
-        A formula or an automaton of the violations.
+    asked : Formula or spot.twa_graph
+        A formula, or an automaton of the words that violate the property.
     propositions : mapping of str to Expression
         What its propositions mean in the model.
     lasso : Lasso
@@ -97,27 +98,19 @@ def replay_valuations(
         The word does not violate the property.
     """
     word = []
-    for state, action in zip(
-        lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True
+    for k, (state, action) in enumerate(
+        zip(lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True)
     ):
+        if k % _STEPS_AT_ONCE == 0:
+            yield Progress(REPLAYING, _STEPS_AT_ONCE * _STEP_WORK)
         dead = action < 0
         taken = None if dead else action
         word.append(
-            {
+            frozenset(
                 name
                 for name, meaning in propositions.items()
                 if evaluate(meaning, state, action=taken, dead=dead)
-            }
+            )
         )
-    if not accepts(_violations(asked), word, len(lasso.prefix)):
+    if not (yield from violates(asked, word, len(lasso.prefix), frozenset)):
         raise ReplayError("Spot says that the word of the lasso is no violation")
-
-
-def _violations(asked: Property) -> Any:
-    if asked.violations is not None:
-        return asked.violations
-    import spot
-
-    assert asked.formula is not None
-    # Another automaton than that which was searched, made without simplification.
-    return spot.translate(spot.formula_Not(asked.formula.spot), "any", "low")

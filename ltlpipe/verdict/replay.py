@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.words import violates
 from ltlpipe.runtime.jobs import Progress, complete
 
 if TYPE_CHECKING:
@@ -195,13 +196,13 @@ def _check_acceptance(
             raise ReplayError(f"no state of the cycle is accepting in component {i}")
 
 
-def replay_word(violations: Any, lasso: Lasso, network: Network) -> None:
-    """Ask Spot whether the word of a lasso is accepted by an automaton over actions.
+def word_replayed(asked: Formula | Any, lasso: Lasso, network: Network) -> Job[None]:
+    """Ask Spot whether the word of a lasso violates a property.
 
     Parameters
     ----------
-    violations : spot.twa_graph
-        An automaton of the words that violate the property.
+    asked : Formula or spot.twa_graph
+        A formula, or an automaton of the words that violate the property.
     lasso : Lasso
         Its actions are the word.
     network : Network
@@ -212,84 +213,12 @@ def replay_word(violations: Any, lasso: Lasso, network: Network) -> None:
     ReplayError
         The word does not violate the property.
     """
-    word = [{name} if name else set() for name in _visible_word(network, lasso)]
-    if not accepts(violations, word, len(lasso.prefix)):
+
+    def names(action: int) -> list[str]:
+        if action < 0 or network.actions[action].internal:
+            return []
+        return [network.actions[action].name]
+
+    word, start = lasso.actions.tolist(), len(lasso.prefix)
+    if not (yield from violates(asked, word, start, names)):
         raise ReplayError("Spot says that the word of the lasso is no violation")
-
-
-def replay_formula(formula: Formula, lasso: Lasso, network: Network) -> None:
-    """Ask Spot whether the word of a lasso violates a formula.
-
-    The automaton is another one than that which was searched: of any acceptance
-    that comes easily, without simplification, and over other propositions, the
-    bits of a number for each action that occurs in the word (0 for none).
-    Actions that do not occur are false.
-
-    Raises
-    ------
-    ReplayError
-        The word satisfies the formula.
-    """
-    import spot
-
-    names = _visible_word(network, lasso)
-    occurring = sorted({name for name in names if name})
-    numbers = {name: i for i, name in enumerate(occurring, start=1)}
-    n_bits = len(occurring).bit_length()
-    meaning = spot.relabeling_map()
-    for name in formula.propositions:
-        parts = [
-            ("" if numbers.get(name, 0) >> bit & 1 else "!") + f"happens{bit}"
-            for bit in range(n_bits)
-        ]
-        meaning[spot.formula_ap(name)] = spot.formula(
-            " & ".join(parts) if name in numbers else "0"
-        )
-    violation = spot.formula_Not(spot.relabel_apply(formula.spot, meaning))
-    word = [
-        {f"happens{bit}" for bit in range(n_bits) if numbers.get(name, 0) >> bit & 1}
-        for name in names
-    ]
-    automaton = spot.translate(violation, "any", "low")
-    if not accepts(automaton, word, len(lasso.prefix)):
-        raise ReplayError("Spot says that the word of the lasso is no violation")
-
-
-def _visible_word(network: Network, lasso: Lasso) -> list[str]:
-    """Return the name of each action, "" for those that no proposition can name."""
-    return [
-        network.actions[action].name
-        if action >= 0 and not network.actions[action].internal
-        else ""
-        for action in lasso.actions.tolist()
-    ]
-
-
-def accepts(automaton: Any, word: list[set[str]], start: int) -> bool:
-    """Whether Spot accepts a word of sets of propositions that goes on at `start`."""
-    import spot  # the first: it says where buddy is
-
-    # isort: split
-    import buddy
-
-    variables = {p.ap_name(): automaton.register_ap(p) for p in automaton.ap()}
-    labels: dict[frozenset[str], Any] = {}
-
-    def label(holding: set[str]) -> Any:
-        key = frozenset(holding & variables.keys())
-        if key not in labels:
-            labels[key] = buddy.bddtrue
-            for name, variable in variables.items():
-                literal = buddy.bdd_ithvar if name in key else buddy.bdd_nithvar
-                labels[key] &= literal(variable)
-        return labels[key]
-
-    graph = spot.make_twa_graph(automaton.get_dict())
-    graph.copy_ap_of(automaton)
-    graph.new_states(len(word))
-    graph.set_init_state(0)
-    for k, holding in enumerate(word):
-        graph.new_edge(k, k + 1 if k + 1 < len(word) else start, label(holding))
-    # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
-    # automaton is the second one, since no place is left to move 32 marks to.
-    return not spot.product(graph, automaton).is_empty()

@@ -24,7 +24,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.alphabet import letters_of
-from ltlpipe.runtime.jobs import Grant, Limits, StoppedError, run
+from ltlpipe.runtime.jobs import Grant, Limits, StoppedError, complete, run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
@@ -43,8 +43,8 @@ from ltlpipe.systems.views import (
     TooLargeError,
 )
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import replay_model_run, replay_valuations
-from ltlpipe.verdict.replay import replay_formula, replay_run
+from ltlpipe.verdict.model_replay import replay_model_run, valuations_replayed
+from ltlpipe.verdict.replay import replay_run, word_replayed
 from tests.cross.test_models import (
     dve_atoms,
     explored,
@@ -107,7 +107,7 @@ def violation(system, text, *, stutter=False, acceptance="ba", **limits):
     if outcome.lasso is not None:
         lasso = lasso_of(system, outcome)
         replay_run(system, lasso, stutters=stutter)
-        replay_formula(formula, lasso, system)
+        complete(word_replayed(formula, lasso, system))
     return outcome
 
 
@@ -413,7 +413,7 @@ def test_letters_that_tell_marks(system, text, stutter):
     if expected:
         lasso = lasso_of(system, outcome)
         replay_run(system, lasso, stutters=stutter)
-        replay_formula(formula, lasso, system)
+        complete(word_replayed(formula, lasso, system))
     apart = violation(system, text, acceptance="tgba", stutter=stutter)
     assert apart.status == outcome.status
 
@@ -502,7 +502,9 @@ def assert_model_agrees(model, formula, *, stutter):
     if outcome.lasso:
         lasso = lasso_of(model, outcome)
         replay_model_run(model, lasso, stutters=stutter)
-        replay_valuations(asked, meanings, lasso)
+        complete(
+            valuations_replayed(asked.formula or asked.violations, meanings, lasso)
+        )
 
 
 SEED = st.integers(0, 1 << 30)

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict.replay import (
     ReplayError,
-    replay_formula,
     replay_run,
+    word_replayed,
 )
 from ltlpipe.verdict.verdict import Lasso
 from tests.oracles import compose
@@ -119,16 +120,16 @@ def test_random_walks_are_runs(network, data):
 def test_spot_judges_the_word():
     """The word of the run violates G !c but not G !idle."""
     network, lasso = a_network(), a_lasso()
-    replay_formula(parse("G !c"), lasso, network)
+    complete(word_replayed(parse("G !c"), lasso, network))
     with pytest.raises(ReplayError, match="no violation"):
-        replay_formula(parse("G !idle"), lasso, network)
+        complete(word_replayed(parse("G !idle"), lasso, network))
 
 
 def test_internal_actions_satisfy_no_proposition():
     """Even if a proposition has their name."""
     inner = LTS.from_transitions([(0, "i", 0)], internal=["i"])
     lasso = Lasso([], ["i"], np.array([0]), np.array([[0], [0]]))
-    replay_formula(parse("F i"), lasso, Network([inner]))
+    complete(word_replayed(parse("F i"), lasso, Network([inner])))
 
 
 def test_long_lassos_are_replayed():

@@ -1,0 +1,118 @@
+"""Whether a word violates a property: Spot decides, in a worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.automata.translating import received, subject
+from ltlpipe.logic.formulas import Formula
+from ltlpipe.runtime import workers
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from ltlpipe.runtime.jobs import Job
+
+
+def violates(
+    asked: Formula | Any, word: Iterable[Hashable], start: int, names: Any
+) -> Job[bool]:
+    """Decide whether a word violates a formula, or is one of an automaton.
+
+    A formula is translated into another automaton than that which was searched: of
+    any acceptance that comes easily, without simplification.
+
+    Parameters
+    ----------
+    asked : Formula or spot.twa_graph
+        The automaton is one of the words that violate the property.
+    word : iterable of hashable
+        Letters.
+    start : int
+        Where the word goes on behind its last letter.
+    names : callable
+        Returns the propositions that hold in a letter; at most one each if the
+        letters are actions.
+    """
+    numbers: dict[Hashable, int] = {}
+    steps = [numbers.setdefault(letter, len(numbers)) for letter in word]
+    answer: bool = yield from workers.call(
+        "judge word",
+        phase="replaying",
+        asked=subject(asked),
+        letters=[sorted(names(letter)) for letter in numbers],
+        steps=steps,
+        start=start,
+    )
+    return answer
+
+
+def is_violation(
+    asked: dict[str, str], letters: list[list[str]], steps: list[int], start: int
+) -> bool:
+    """Do the work of `violates`.
+
+    If no two propositions hold together, those of a formula become the bits of a
+    number for each that occurs in the word (0 for none): there may be hundreds.
+    """
+    import spot
+
+    automaton: Any = received(asked)
+    if isinstance(automaton, Formula):
+        violation = spot.formula_Not(automaton.spot)
+        if all(len(names) <= 1 for names in letters):
+            violation, letters = _numbered(violation, letters)
+        automaton = spot.translate(violation, "any", "low")
+    return _accepts(automaton, letters, steps, start)
+
+
+def _numbered(formula: Any, letters: list[list[str]]) -> tuple[Any, list[list[str]]]:
+    """Replace propositions by the bits of numbers; those of no letter are false."""
+    import spot
+
+    occurring = sorted({name for names in letters for name in names})
+    numbers = {name: i for i, name in enumerate(occurring, start=1)}
+    bits = [(bit, f"happens{bit}") for bit in range(len(occurring).bit_length())]
+    meaning = spot.relabeling_map()
+    for proposition in spot.atomic_prop_collect(formula):
+        number = numbers.get(proposition.ap_name())
+        parts = [
+            happens if (number or 0) >> bit & 1 else f"!{happens}"
+            for bit, happens in bits
+        ]
+        meaning[proposition] = spot.formula(
+            "0" if number is None else " & ".join(parts)
+        )
+    told = [
+        [happens for bit, happens in bits if names and numbers[names[0]] >> bit & 1]
+        for names in letters
+    ]
+    return spot.relabel_apply(formula, meaning), told
+
+
+def _accepts(
+    automaton: Any, letters: list[list[str]], steps: Sequence[int], start: int
+) -> bool:
+    """Whether Spot accepts a word that goes on at `start`."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    variables = {p.ap_name(): automaton.register_ap(p) for p in automaton.ap()}
+    labels = []
+    for names in letters:
+        label = buddy.bddtrue
+        for name, variable in variables.items():
+            literal = buddy.bdd_ithvar if name in names else buddy.bdd_nithvar
+            label &= literal(variable)
+        labels.append(label)
+    graph = spot.make_twa_graph(automaton.get_dict())
+    graph.copy_ap_of(automaton)
+    graph.new_states(len(steps))
+    graph.set_init_state(0)
+    for k, letter in enumerate(steps):
+        graph.new_edge(k, k + 1 if k + 1 < len(steps) else start, labels[letter])
+    # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
+    # automaton is the second one, since no place is left to move 32 marks to.
+    return not spot.product(graph, automaton).is_empty()
