@@ -141,7 +141,7 @@ def _write_hoa() -> Writer:
 
 
 def _read_dve() -> Reader:
-    from ltlpipe.systems.dve.encoding import parse_plain
+    from ltlpipe.systems.dve.grammar import parse_plain
     from ltlpipe.systems.dve.model import build
 
     return Reader(parse_plain, build)

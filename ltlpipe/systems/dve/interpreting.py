@@ -16,7 +16,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.systems.dve.expressions import EvaluationError, evaluate, position
-from ltlpipe.systems.dve.program import BOUNDS
+from ltlpipe.systems.dve.program import converted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ class Interpreter:
         types = self.program.channels[sender.message.channel].types
         sent = [evaluate(value, state) for value in sender.message.values]
         if types is not None:
-            sent = [_converted(v, t) for v, t in zip(sent, types, strict=True)]
+            sent = [converted(v, t) for v, t in zip(sent, types, strict=True)]
         for target, value in zip(receiver.message.values, sent, strict=True):
             self._assign(target, value, values)  # type: ignore[arg-type]
 
@@ -142,7 +142,7 @@ class Interpreter:
         assert channel.types is not None
         sent = [evaluate(value, values) for value in sender.message.values]
         for cell, value, kind in zip(channel.cells, sent, channel.types, strict=True):
-            values[cell + values[channel.length]] = _converted(value, kind)
+            values[cell + values[channel.length]] = converted(value, kind)
         values[channel.length] += 1
 
     def _get(self, receiver: Transition, channel: Channel, values: list[int]) -> None:
@@ -165,7 +165,7 @@ class Interpreter:
 
     def _assign(self, target: Read | Element, value: int, values: list[int]) -> None:
         variable = position(target, values)
-        values[variable] = _converted(value, self.program.variables[variable].kind)
+        values[variable] = converted(value, self.program.variables[variable].kind)
 
     def _failed(self, state: State) -> State:
         return (*state[:-1], 1)
@@ -217,9 +217,3 @@ class Interpreter:
                 for variable in self.program.slot_variables(slot):
                     values[variable] = choice.after[variable]
         return tuple(values)
-
-
-def _converted(value: int, kind: str) -> int:
-    """Return a value as a variable of a type holds it."""
-    low, high = BOUNDS[kind]
-    return low + (value - low) % (high - low + 1)

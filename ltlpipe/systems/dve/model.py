@@ -11,7 +11,6 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.dve.compiling import successor_function
-from ltlpipe.systems.dve.encoding import tree_of
 from ltlpipe.systems.dve.interpreting import Interpreter
 from ltlpipe.systems.dve.ranges import Ranges
 from ltlpipe.systems.dve.reading import checked, read_dve
@@ -38,11 +37,8 @@ def read_dve_model(text: str, file: str) -> DveModel:
 
 
 def build(plain: Plain, file: str) -> Job[DveModel]:
-    """Build a model of what `ltlpipe.systems.dve.encoding.parse_plain` has returned."""
-    tree = yield from tree_of(plain)
-    program = yield from checked(tree, file)
-    del tree
-    return DveModel(program)
+    """Build a model of what `ltlpipe.systems.dve.grammar.parse_plain` has returned."""
+    return DveModel((yield from checked(plain, file)))
 
 
 class DveModel(Model):

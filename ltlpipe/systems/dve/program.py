@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 BOUNDS = {"byte": (0, 255), "int": (-(1 << 15), (1 << 15) - 1)}
 """The values of each type; what is assigned is taken modulo their number."""
 
+
+def converted(value: int, kind: str) -> int:
+    """Return a value as a variable of a type holds it."""
+    low, high = BOUNDS[kind]
+    return low + (value - low) % (high - low + 1)
+
+
 ERROR = "error"
 """The kind of the variable that tells whether a step has failed."""
 
@@ -124,7 +131,6 @@ class Transition:
     guard: Expression | None
     message: Message | None
     effects: tuple[Effect, ...]
-    line: int
 
 
 @dataclass(frozen=True)

@@ -13,33 +13,34 @@ from typing import TYPE_CHECKING
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.dve import syntax
-from ltlpipe.systems.dve.expressions import Binary
-from ltlpipe.systems.dve.grammar import parse
-from ltlpipe.systems.dve.messages import MessageReader, declared_channel
-from ltlpipe.systems.dve.names import (
-    ChannelName,
-    Constant,
-    ProcessName,
-    Scalar,
-    Scope,
-    unknown,
-)
+from ltlpipe.systems.dve.expressions import Binary, Number, Read
+from ltlpipe.systems.dve.grammar import parse_plain, tree_of
 from ltlpipe.systems.dve.program import (
     BOUNDS,
     ERROR,
     Array,
     Channel,
     Effect,
+    Message,
     Process,
     Program,
     Transition,
     Variable,
+    converted,
 )
-from ltlpipe.systems.dve.resolving import Resolver
+from ltlpipe.systems.dve.resolving import (
+    ChannelName,
+    Constants,
+    ProcessName,
+    Resolver,
+    Scope,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.expressions import Expression
+    from ltlpipe.systems.plain import Plain
 
 _PART_BYTES = 1000  # of a declaration or a transition
 
@@ -65,11 +66,15 @@ def read_dve(text: str, file: str) -> Program:
     UnsupportedError
         The model has a property process, or more than `MAX_VARIABLES` variables.
     """
-    return complete(checked(parse(text, file), file))
+    return complete(checked(parse_plain(text, file), file))
 
 
-def checked(tree: syntax.File, file: str) -> Job[Program]:
-    """Return the job that looks names up, and checks what `read_dve` promises."""
+def checked(plain: Plain, file: str) -> Job[Program]:
+    """Return the job that looks names up in what `parse_plain` has returned.
+
+    It checks what `read_dve` promises.
+    """
+    tree = yield from tree_of(plain)
     return (yield from _Reader(tree, file).program())
 
 
@@ -89,7 +94,7 @@ class _Reader:
         self.assertions: list[tuple[int, int, Expression]] = []
         self.scope = Scope(file)
         self.resolver = Resolver(file, self.variables, self.states, self.scopes)
-        self.messages = MessageReader(self.resolver, self.channels)
+        self.parts: dict[int, tuple[int, int]] = {}  # of untyped channels; the line
         self.held = 0
         self.numbers: list[dict[str, int]] = []  # for each process those of its states
 
@@ -100,13 +105,7 @@ class _Reader:
                 f"{self.file}:{tree.property.place.line}: the property process "
                 f"{tree.property.name!r}: give the property as a formula instead"
             )
-        self.scope.later = {d.name: d.place for d in reversed(tree.declared)}
-        for declared in tree.declared:
-            if isinstance(declared, syntax.DeclaredChannel):
-                self._declare_channel(declared)
-            else:
-                self._declare(declared, self.scope, "")
-            yield self._progress()
+        yield from self._declare_all(tree.declarations, self.scope, "")
         for number, process in enumerate(tree.processes):
             self.scope.declare(process.name, ProcessName(number), process.place)
         for process in tree.processes:
@@ -123,7 +122,7 @@ class _Reader:
             tuple(self.arrays),
             tuple(self.channels),
             tuple(self.processes),
-            tree.synchronous,
+            tree.mode == "sync",
             tuple(self.assertions),
         )
 
@@ -144,9 +143,12 @@ class _Reader:
         return first
 
     def _size(
-        self, tree: syntax.Expression, scope: Scope, what: str, least: int
-    ) -> int:
-        """Return the size of an array or a channel."""
+        self, declared: syntax.Declared | syntax.Channel, scope: Scope, least: int
+    ) -> int | None:
+        """Return the size of an array or a channel, None if it has none."""
+        tree, what = declared.size, repr(declared.name)
+        if tree is None:
+            return None
         size = self.resolver.constant(tree, scope, f"the size of {what}")
         if size < least:
             message = f"the size of {what} is {size}, expected {least} or more"
@@ -158,72 +160,106 @@ class _Reader:
             )
         return size
 
-    def _declare(self, declared: syntax.Declared, scope: Scope, prefix: str) -> None:
+    def _declare_all(
+        self,
+        declarations: tuple[syntax.Variables | syntax.Channels, ...],
+        scope: Scope,
+        prefix: str,
+    ) -> Job[None]:
+        named = [d for part in declarations for d in part.declared]
+        scope.later = {d.name: d.place for d in reversed(named)}
+        for part in declarations:
+            if isinstance(part, syntax.Channels):
+                for channel in part.declared:
+                    self._declare_channel(channel, part.types)
+                    yield self._progress()
+            else:
+                for declared in part.declared:
+                    self._declare(declared, part, scope, prefix)
+                    yield self._progress()
+
+    def _declare(
+        self,
+        declared: syntax.Declared,
+        part: syntax.Variables,
+        scope: Scope,
+        prefix: str,
+    ) -> None:
         """Declare a variable, a constant or an array of them."""
-        name, size = declared.name, None
-        if declared.size is not None:
-            size = self._size(declared.size, scope, repr(name), 1)
-        values = self._initial(declared, scope, size)
-        if declared.constant:
+        name, kind, place = declared.name, part.kind, declared.place
+        size = self._size(declared, scope, 1)
+        values = self._initial(declared, kind, scope, size)
+        if part.constant:
             if declared.initial is None:
-                message = f"the constant {name!r} has no value"
-                raise self.resolver.error(message, declared.place)
-            meaning = Constant(tuple(values), size is not None)
-            scope.declare(name, meaning, declared.place)
+                raise self.resolver.error(f"the constant {name!r} has no value", place)
+            constant = Number(values[0]) if size is None else Constants(tuple(values))
+            scope.declare(name, constant, place)
             return
-        full, kind = prefix + name, declared.kind
-        if size is None:
-            entries = [Variable(full, kind, BOUNDS[kind], values[0])]
-            first = self._add(entries, declared.place)
-            scope.declare(name, Scalar(first), declared.place)
-            return
+        full = prefix + name
+        names = [full] if size is None else [f"{full}[{i}]" for i in range(size)]
         entries = [
-            Variable(f"{full}[{i}]", kind, BOUNDS[kind], value)
-            for i, value in enumerate(values)
+            Variable(entry, kind, BOUNDS[kind], value)
+            for entry, value in zip(names, values, strict=True)
         ]
-        array = Array(full, self._add(entries, declared.place), size)
-        self.arrays.append(array)
-        scope.declare(name, array, declared.place)
+        first = self._add(entries, place)
+        if size is None:
+            scope.declare(name, Read(first), place)
+            return
+        self.arrays.append(Array(full, first, size))
+        scope.declare(name, self.arrays[-1], place)
 
     def _initial(
-        self, declared: syntax.Declared, scope: Scope, size: int | None
+        self, declared: syntax.Declared, kind: str, scope: Scope, size: int | None
     ) -> list[int]:
         """Return the values that a declaration gives, 0 where it gives none."""
-        given = declared.initial or ()
-        name = declared.name
-        if declared.initial is not None and declared.braces != (size is not None):
+        initial, name, place = declared.initial, declared.name, declared.place
+        in_braces = isinstance(initial, syntax.Values)
+        if initial is not None and in_braces != (size is not None):
             expected = "one value" if size is None else "values in braces"
-            message = f"expected {expected} for {name!r}"
-            raise self.resolver.error(message, declared.place)
+            raise self.resolver.error(f"expected {expected} for {name!r}", place)
+        given: tuple[syntax.Expression, ...] = ()
+        if initial is not None:
+            given = initial.values if isinstance(initial, syntax.Values) else (initial,)
         if len(given) > (size or 1):
             message = f"{len(given)} values for the {size} elements of {name!r}"
-            raise self.resolver.error(message, declared.place)
+            raise self.resolver.error(message, place)
         values = []
         for tree in given:
             value = self.resolver.constant(tree, scope, f"the value of {name!r}")
-            low, high = BOUNDS[declared.kind]
+            low, high = BOUNDS[kind]
             if not low <= value <= high:
-                wrapped = low + (value - low) % (high - low + 1)
                 warnings.warn(
                     f"{self.file}:{tree.place.line}: {value} is not in the range of "
-                    f"{declared.kind}, {low} to {high}: {wrapped} is taken for it",
+                    f"{kind}, {low} to {high}: {converted(value, kind)} is taken for it",
                     LtlpipeWarning,
                     stacklevel=2,
                 )
-                value = wrapped
-            values.append(value)
+            values.append(converted(value, kind))
         return values + [0] * ((size or 1) - len(values))
 
-    def _declare_channel(self, declared: syntax.DeclaredChannel) -> None:
+    def _declare_channel(
+        self, declared: syntax.Channel, types: tuple[str, ...] | None
+    ) -> None:
+        """Declare a channel, and the arrays that hold its contents."""
         name = declared.name
-        capacity = 0
-        if declared.size is not None:
-            capacity = self._size(declared.size, self.scope, repr(name), 0)
-        channel, variables, arrays = declared_channel(
-            declared, capacity, len(self.variables)
-        )
-        self._add(variables, declared.place)
-        self.arrays += arrays
+        capacity = self._size(declared, self.scope, 0)
+        channel = Channel(name, types, 0)
+        if capacity:
+            types = types or ()
+            variables = [Variable(f"{name}.length", "length", (0, capacity), 0)]
+            first = len(self.variables)
+            cells = []
+            for number, kind in enumerate(types):
+                # A message of one part is what the channel holds, and has its name.
+                part = name if len(types) == 1 else f"{name}.part{number}"
+                cells.append(first + len(variables))
+                self.arrays.append(Array(part, cells[-1], capacity))
+                variables += [
+                    Variable(f"{part}[{i}]", kind, BOUNDS[kind], 0)
+                    for i in range(capacity)
+                ]
+            channel = Channel(name, types, capacity, first, tuple(cells))
+            self._add(variables, declared.place)
         self.scope.declare(name, ChannelName(len(self.channels)), declared.place)
         self.channels.append(channel)
 
@@ -242,29 +278,26 @@ class _Reader:
             message = f"{process.name!r} has {len(initial)} initial states, expected 1"
             raise self.resolver.error(message, process.place)
         states = tuple(names)
-        variable = Variable(
-            process.name, "state", (0, len(states) - 1), initial[0], states
-        )
+        bounds = (0, len(states) - 1)
+        variable = Variable(process.name, "state", bounds, initial[0], states)
         self.states.append(self._add([variable], process.place))
         scope = Scope(self.file, self.scope)
-        scope.later = {d.name: d.place for d in reversed(process.declared)}
         self.scopes.append(scope)
         first = len(self.variables)
-        for declared in process.declared:
-            self._declare(declared, scope, f"{process.name}.")
-            yield self._progress()
+        yield from self._declare_all(process.declarations, scope, f"{process.name}.")
         self.locals.append(tuple(range(first, len(self.variables))))
 
     def _states_of(
         self, process: syntax.Process, names: dict[str, int], kind: str
     ) -> list[int]:
         """Return the states that the parts of a kind name."""
-        numbers = []
-        for section in process.sections:
-            if isinstance(section, syntax.Section) and section.kind == kind:
-                for label in section.states:
-                    numbers.append(self._state(label, names, process.name))
-        return numbers
+        return [
+            self._state(label, names, process.name)
+            for section in process.sections
+            if section.kind == kind
+            for label in section.entries
+            if isinstance(label, syntax.Label)
+        ]
 
     def _state(self, label: syntax.Label, names: dict[str, int], process: str) -> int:
         number = names.get(label.name)
@@ -277,19 +310,19 @@ class _Reader:
         names = self.numbers[number]
         scope = self.scopes[number]
         for section in tree.sections:
-            if isinstance(section, syntax.Assertions):
-                for assertion in section.assertions:
-                    state = self._state(assertion.state, names, tree.name)
-                    condition = self.resolver.expression(assertion.condition, scope)
+            for entry in section.entries:
+                if isinstance(entry, syntax.Assertion):
+                    state = self._state(entry.state, names, tree.name)
+                    condition = self.resolver.expression(entry.condition, scope)
                     self.assertions.append((number, state, condition))
                     yield self._progress()
         transitions: list[Transition] = []
-        for transition in tree.transitions:
+        for transition in tree.transitions or ():
             previous = transitions[-1].source if transitions else None
             transitions.append(
                 self._transition(number, transition, names, scope, previous)
             )
-            yield self._progress(20 + 10 * len(transition.effects))
+            yield self._progress(20 + 10 * len(transition.effects or ()))
         return Process(
             tree.name,
             self.states[number],
@@ -318,30 +351,47 @@ class _Reader:
                 tree.place,
             )
         guard: Expression | None = None
-        for condition in tree.guards:
+        for condition in tree.guards or ():
             resolved = self.resolver.expression(condition, scope)
             guard = resolved if guard is None else Binary("&&", guard, resolved)
-        message = None
-        if tree.sync is not None:
-            if self.tree.synchronous:
-                raise UnsupportedError(
-                    f"{self.file}:{tree.sync.place.line}: a channel in a synchronous "
-                    "system, whose processes all move at once anyway: use variables"
-                )
-            message = self.messages.message(tree.sync, scope)
+        message = None if tree.sync is None else self._message(tree.sync, scope)
         effects = tuple(
             Effect(
                 self.resolver.target(effect.target, scope),
                 self.resolver.expression(effect.value, scope),
             )
-            for effect in tree.effects
+            for effect in tree.effects or ()
         )
-        return Transition(
-            process,
-            source,
-            self._state(tree.target, names, name),
-            guard,
-            message,
-            effects,
-            tree.place.line,
-        )
+        target = self._state(tree.target, names, name)
+        return Transition(process, source, target, guard, message, effects)
+
+    def _message(self, tree: syntax.Synchronisation, scope: Scope) -> Message:
+        """Return what a transition sends or receives.
+
+        Both ends of a channel have to agree about its parts.
+        """
+        if self.tree.mode == "sync":
+            raise UnsupportedError(
+                f"{self.file}:{tree.place.line}: a channel in a synchronous "
+                "system, whose processes all move at once anyway: use variables"
+            )
+        meaning = scope.look_up(tree.channel, tree.place)
+        if not isinstance(meaning, ChannelName):
+            raise self.resolver.expected("a channel", tree.channel, meaning, tree.place)
+        number, values = meaning.channel, tree.values or ()
+        channel = self.channels[number]
+        if channel.types is not None:
+            expected, where = len(channel.types), "declared with"
+        else:
+            known = (len(values), tree.place.line)
+            expected, line = self.parts.setdefault(number, known)
+            where = f"used in line {line} with"
+        if len(values) != expected:
+            raise self.resolver.error(
+                f"{len(values)} values for the channel {tree.channel!r}, "
+                f"{where} {expected}",
+                tree.place,
+            )
+        sends = tree.mark == "!"
+        resolve = self.resolver.expression if sends else self.resolver.target
+        return Message(number, sends, tuple(resolve(v, scope) for v in values))
