@@ -14,6 +14,7 @@ from ltlpipe.systems.dve.expressions import (
     Read,
     Unary,
     is_truth,
+    parts,
 )
 
 if TYPE_CHECKING:
@@ -141,13 +142,13 @@ class Environment:
             return Interval(expression.value, expression.value)
         if isinstance(expression, Read):
             return self.values[self.slots[expression.variable]]
-        if isinstance(expression, Element):
-            self._check_index(expression, expression.index, expression.size)
-            return self.values[self.slots[expression.first]]
-        if isinstance(expression, Lookup):
-            values = expression.values
-            self._check_index(expression, expression.index, len(values))
-            return Interval(min(values), max(values))
+        if isinstance(expression, (Element, Lookup)):
+            index = self.evaluate(expression.index)
+            if index.low < 0 or index.high >= expression.size:
+                self.failing.add(expression)
+            if isinstance(expression, Element):
+                return self.values[self.slots[expression.first]]
+            return _around(expression.values)
         if isinstance(expression, Unary):
             operand = self.evaluate(expression.operand)
             if expression.op == "not":
@@ -163,11 +164,6 @@ class Environment:
         if expression.op in ("/", "%") and right.low <= 0 <= right.high:
             self.failing.add(expression)
         return combined(expression.op, left, right)
-
-    def _check_index(self, node: Expression, index: Expression, size: int) -> None:
-        value = self.evaluate(index)
-        if value.low < 0 or value.high >= size:
-            self.failing.add(node)
 
     def _logical(self, expression: Binary) -> Interval:
         """Evaluate the right operand where the left one lets it matter."""
@@ -282,7 +278,7 @@ def combined(op: str, a: Interval, b: Interval) -> Interval:
     return _bitwise(op, a, b)
 
 
-def _around(values: list[int]) -> Interval:
+def _around(values: Sequence[int]) -> Interval:
     return Interval(min(values), max(values))
 
 
@@ -315,8 +311,6 @@ def _tests_in(expression: Expression) -> list[Expression]:
     """Return the comparisons that are operands of arithmetic, from left to right."""
     if is_truth(expression):
         return [expression]
-    if isinstance(expression, Unary):
-        return _tests_in(expression.operand)
-    if isinstance(expression, Binary):
-        return _tests_in(expression.left) + _tests_in(expression.right)
+    if isinstance(expression, (Unary, Binary)):
+        return [test for part in parts(expression) for test in _tests_in(part)]
     return []

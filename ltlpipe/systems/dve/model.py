@@ -75,8 +75,7 @@ class DveModel(Model):
         program = self.program
         if not program.synchronous:
             return tuple(
-                " | ".join(program.described(t) for t in action if t is not None)
-                for action in program.actions()
+                program.described(*action.transitions) for action in program.actions()
             )
         names = [""]
         for process in program.processes:

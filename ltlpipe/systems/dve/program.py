@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltlpipe.systems.dve.expressions import Read
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.systems.dve.expressions import Element, Expression
 
 BOUNDS = {"byte": (0, 255), "int": (-(1 << 15), (1 << 15) - 1)}
@@ -154,6 +156,12 @@ class Action(NamedTuple):
     leader: Transition
     partner: Transition | None
 
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """One or both, the leader first."""
+        leader, partner = self
+        return (leader,) if partner is None else (leader, partner)
+
 
 @dataclass(frozen=True)
 class Program:
@@ -200,17 +208,14 @@ class Program:
         """
         receivers = self._receivers()
         actions = []
-        for process in self.processes:
-            for transition in process.transitions:
-                if self.receives_together(transition):
-                    continue
-                if not self.sends_together(transition):
-                    actions.append(Action(transition, None))
-                    continue
-                assert transition.message is not None
+        for transition in self.transitions():
+            message = self.rendezvous(transition)
+            if message is None:
+                actions.append(Action(transition, None))
+            elif message.sends:
                 actions += [
                     Action(transition, partner)
-                    for partner in receivers.get(transition.message.channel, [])
+                    for partner in receivers.get(message.channel, ())
                     if partner.process != transition.process
                 ]
         return actions
@@ -218,32 +223,30 @@ class Program:
     @property
     def n_actions(self) -> int:
         """The number of `actions`, which may be far too many to be listed."""
-        others: Counter[int] = Counter()
-        own: Counter[tuple[int, int]] = Counter()
-        for channel, transitions in self._receivers().items():
-            others[channel] = len(transitions)
-            own.update((channel, t.process) for t in transitions)
+        receivers = self._receivers()
+        own = Counter((c, t.process) for c, all_ in receivers.items() for t in all_)
         number = 0
-        for process in self.processes:
-            for transition in process.transitions:
-                if self.sends_together(transition):
-                    assert transition.message is not None
-                    channel = transition.message.channel
-                    number += others[channel] - own[channel, transition.process]
-                else:
-                    number += not self.receives_together(transition)
+        for transition in self.transitions():
+            message = self.rendezvous(transition)
+            if message is None:
+                number += 1
+            elif message.sends:
+                number += len(receivers.get(message.channel, ()))
+                number -= own[message.channel, transition.process]
         return number
+
+    def transitions(self) -> Iterator[Transition]:
+        """Yield the transitions of all processes."""
+        for process in self.processes:
+            yield from process.transitions
 
     def _receivers(self) -> dict[int, list[Transition]]:
         """Return for each channel without buffer the transitions that receive."""
         receivers: dict[int, list[Transition]] = {}
-        for process in self.processes:
-            for transition in process.transitions:
-                if self.receives_together(transition):
-                    assert transition.message is not None
-                    receivers.setdefault(transition.message.channel, []).append(
-                        transition
-                    )
+        for transition in self.transitions():
+            message = self.rendezvous(transition)
+            if message is not None and not message.sends:
+                receivers.setdefault(message.channel, []).append(transition)
         return receivers
 
     @cached_property
@@ -270,26 +273,18 @@ class Program:
             written.add(self.slots[first])
         return written
 
-    def sends_together(self, transition: Transition) -> bool:
-        """Whether a transition sends over a channel without buffer."""
+    def rendezvous(self, transition: Transition) -> Message | None:
+        """Return the message of a transition over a channel without buffer, if any."""
         message = transition.message
-        return (
-            message is not None
-            and message.sends
-            and not self.channels[message.channel].capacity
-        )
+        if message is None or self.channels[message.channel].capacity:
+            return None
+        return message
 
-    def receives_together(self, transition: Transition) -> bool:
-        """Whether a transition receives over a channel without buffer."""
-        message = transition.message
-        return (
-            message is not None
-            and not message.sends
-            and not self.channels[message.channel].capacity
-        )
+    def described(self, *transitions: Transition) -> str:
+        """Return what moves in a step in words: ``P: a -> b c! | Q: s -> t c?``."""
+        return " | ".join(map(self._described, transitions))
 
-    def described(self, transition: Transition) -> str:
-        """Return a transition in words: ``P: a -> b``."""
+    def _described(self, transition: Transition) -> str:
         process = self.processes[transition.process]
         states = self.variables[process.state].states
         source, target = states[transition.source], states[transition.target]

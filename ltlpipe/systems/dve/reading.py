@@ -226,15 +226,15 @@ class _Reader:
         values = []
         for tree in given:
             value = self.resolver.constant(tree, scope, f"the value of {name!r}")
-            low, high = BOUNDS[kind]
-            if not low <= value <= high:
+            values.append(converted(value, kind))
+            if values[-1] != value:
+                low, high = BOUNDS[kind]
                 warnings.warn(
                     f"{self.file}:{tree.place.line}: {value} is not in the range of "
-                    f"{kind}, {low} to {high}: {converted(value, kind)} is taken for it",
+                    f"{kind}, {low} to {high}: {values[-1]} is taken for it",
                     LtlpipeWarning,
                     stacklevel=2,
                 )
-            values.append(converted(value, kind))
         return values + [0] * ((size or 1) - len(values))
 
     def _declare_channel(

@@ -1,4 +1,4 @@
-"""Names and expressions: from the syntax tree to checked ones, with constants folded."""
+"""Names and expressions, from the syntax tree to checked ones; constants are folded."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ltlpipe.systems.dve.expressions import (
     Read,
     Unary,
     evaluate,
+    parts,
 )
 from ltlpipe.systems.dve.grammar import input_error
 from ltlpipe.systems.dve.program import Array
@@ -323,19 +324,11 @@ def _folded(expression: Element | Lookup | Unary | Binary) -> Expression:
         if isinstance(index, Number) and 0 <= index.value < expression.size:
             return Read(expression.first + index.value)
         return expression
-    parts: tuple[Expression, ...]
-    if isinstance(expression, Binary):
-        parts = expression.left, expression.right
-        decided = isinstance(parts[0], Number) and bool(parts[0].value) == (
-            expression.op == "||"
-        )
-        if expression.op in LOGICAL and decided:
+    if isinstance(expression, Binary) and expression.op in LOGICAL:
+        left = expression.left
+        if isinstance(left, Number) and bool(left.value) == (expression.op == "||"):
             return Number(int(expression.op != "&&"))
-    elif isinstance(expression, Unary):
-        parts = (expression.operand,)
-    else:
-        parts = (expression.index,)
-    if not all(isinstance(part, Number) for part in parts):
+    if not all(isinstance(part, Number) for part in parts(expression)):
         return expression
     try:
         return Number(evaluate(expression, ()))
