@@ -15,14 +15,20 @@ import itertools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.systems.dve.expressions import EvaluationError, evaluate, position
-from ltlpipe.systems.dve.program import converted
+from ltlpipe.systems.dve.expressions import (
+    Element,
+    EvaluationError,
+    Read,
+    evaluate,
+    position,
+)
+from ltlpipe.systems.dve.program import Action, converted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.systems.dve.expressions import Element, Read
-    from ltlpipe.systems.dve.program import Action, Channel, Program, Transition
+    from ltlpipe.systems.dve.expressions import Expression
+    from ltlpipe.systems.dve.program import Message, Program, Transition
 
 State = tuple[int, ...]
 
@@ -32,7 +38,7 @@ class _Choice(NamedTuple):
 
     number: int  # among the transitions of the process
     transition: Transition
-    after: State | None  # what it makes of the state, None if it fails
+    after: State  # what it makes of the state
 
 
 class Interpreter:
@@ -69,9 +75,9 @@ class Interpreter:
 
     def _is_committed(self, action: Action) -> bool:
         """Whether all transitions of an action leave committed states."""
+        processes = self.program.processes
         return all(
-            t is None or t.source in self.program.processes[t.process].committed
-            for t in action
+            t.source in processes[t.process].committed for t in action.transitions
         )
 
     def _target(self, action: Action, state: State) -> State | None:
@@ -115,11 +121,8 @@ class Interpreter:
             self._transfer(leader, partner, state, values)
             self._move(partner, values)
         elif leader.message is not None:
-            channel = self.program.channels[leader.message.channel]
-            if leader.message.sends:
-                self._put(leader, channel, values)
-            else:
-                self._get(leader, channel, values)
+            exchange = self._put if leader.message.sends else self._get
+            exchange(leader.message, values)
         self._move(leader, values)
         return tuple(values)
 
@@ -134,27 +137,27 @@ class Interpreter:
         if types is not None:
             sent = [converted(v, t) for v, t in zip(sent, types, strict=True)]
         for target, value in zip(receiver.message.values, sent, strict=True):
-            self._assign(target, value, values)  # type: ignore[arg-type]
+            self._assign(target, value, values)
 
-    def _put(self, sender: Transition, channel: Channel, values: list[int]) -> None:
-        """Append a message to the contents of a channel."""
-        assert sender.message is not None
+    def _put(self, message: Message, values: list[int]) -> None:
+        """Append a message to the contents of its channel."""
+        channel = self.program.channels[message.channel]
         assert channel.types is not None
-        sent = [evaluate(value, values) for value in sender.message.values]
+        sent = [evaluate(value, values) for value in message.values]
         for cell, value, kind in zip(channel.cells, sent, channel.types, strict=True):
             values[cell + values[channel.length]] = converted(value, kind)
         values[channel.length] += 1
 
-    def _get(self, receiver: Transition, channel: Channel, values: list[int]) -> None:
-        """Take the first message from the contents of a channel."""
-        assert receiver.message is not None
+    def _get(self, message: Message, values: list[int]) -> None:
+        """Take the first message from the contents of its channel."""
+        channel = self.program.channels[message.channel]
         received = [values[cell] for cell in channel.cells]
         values[channel.length] -= 1
         for cell in channel.cells:
             last = cell + channel.capacity - 1
             values[cell : last + 1] = [*values[cell + 1 : last + 1], 0]
-        for target, value in zip(receiver.message.values, received, strict=True):
-            self._assign(target, value, values)  # type: ignore[arg-type]
+        for target, value in zip(message.values, received, strict=True):
+            self._assign(target, value, values)
 
     def _move(self, transition: Transition, values: list[int]) -> None:
         """Let a process move, then have the effects of its transition."""
@@ -163,7 +166,8 @@ class Interpreter:
             value = evaluate(effect.value, values)
             self._assign(effect.target, value, values)
 
-    def _assign(self, target: Read | Element, value: int, values: list[int]) -> None:
+    def _assign(self, target: Expression, value: int, values: list[int]) -> None:
+        assert isinstance(target, (Read, Element))
         variable = position(target, values)
         values[variable] = converted(value, self.program.variables[variable].kind)
 
@@ -191,17 +195,9 @@ class Interpreter:
     ) -> list[_Choice]:
         choices = []
         for number, transition in enumerate(transitions):
-            if not self._is_at_source(transition, state):
-                continue
-            values = list(state)
-            try:
-                if not self._is_enabled(transition, state):
-                    continue
-                self._move(transition, values)
-            except EvaluationError:
-                choices.append(_Choice(number, transition, None))
-                continue
-            choices.append(_Choice(number, transition, tuple(values)))
+            after = self._target(Action(transition, None), state)
+            if after is not None:
+                choices.append(_Choice(number, transition, after))
         return choices
 
     def _combined(self, joint: tuple[_Choice, ...], state: State) -> State:
@@ -210,7 +206,7 @@ class Interpreter:
         written: set[int] = set()
         for choice in joint:
             writes = self.program.writes(choice.transition)
-            if choice.after is None or written & writes:
+            if choice.after[self.program.error] or written & writes:
                 return self._failed(state)
             written |= writes
             for slot in writes:

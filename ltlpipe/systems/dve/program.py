@@ -45,30 +45,16 @@ ERROR = "error"
 """The kind of the variable that tells whether a step has failed."""
 
 
-@dataclass(frozen=True)
-class Variable:
-    """One entry of a state.
-
-    Parameters
-    ----------
-    name : str
-        As propositions name it: ``x``, ``P.x``, ``a[2]``; a process's own name for
-        its state.
-    kind : str
-        "byte", "int", "state" (of a process), "length" (of a channel) or "error".
-    bounds : (int, int)
-        The least and the largest value that it can hold.
-    initial : int
-        Its first value.
-    states : tuple of str
-        The names of a process's states, else empty.
-    """
+class Variable(NamedTuple):
+    """One entry of a state."""
 
     name: str
-    kind: str
-    bounds: tuple[int, int]
+    """As propositions name it: ``x``, ``P.x``, ``a[2]``; a process's own name for its
+    state."""
+    kind: str  # "byte", "int", "state" (of a process), "length" (of a channel), "error"
+    bounds: tuple[int, int]  # the least and the largest value that it can hold
     initial: int
-    states: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()  # the names of a process's states
 
 
 class Array(NamedTuple):
@@ -79,30 +65,16 @@ class Array(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True)
-class Channel:
-    """A channel.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    types : tuple of str, optional
-        What its messages consist of; None for a channel without types.
-    capacity : int
-        Messages that it holds; 0 if sender and receiver move together.
-    length : int
-        The variable that counts its messages, -1 without buffer.
-    cells : tuple of int
-        For each part of a message the variable that holds it in the first message;
-        those of the later messages follow.
-    """
+class Channel(NamedTuple):
+    """A channel."""
 
     name: str
-    types: tuple[str, ...] | None
-    capacity: int
-    length: int = -1
+    types: tuple[str, ...] | None  # of the parts of a message; None without types
+    capacity: int  # messages that it holds; 0 if sender and receiver move together
+    length: int = -1  # the variable that counts its messages, if there are any
     cells: tuple[int, ...] = ()
+    """For each part of a message the variable that holds it in the first message; those
+    of the later messages follow."""
 
 
 class Effect(NamedTuple):
@@ -113,14 +85,11 @@ class Effect(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What a transition sends or receives.
-
-    `values` are expressions if it `sends`, else targets.
-    """
+    """What a transition sends or receives."""
 
     channel: int
     sends: bool
-    values: tuple[Expression, ...]
+    values: tuple[Expression, ...]  # targets, unless it `sends`
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +104,7 @@ class Transition:
     effects: tuple[Effect, ...]
 
 
-@dataclass(frozen=True)
-class Process:
+class Process(NamedTuple):
     """A process; `state` is the variable that holds its state."""
 
     name: str
@@ -148,10 +116,7 @@ class Process:
 
 
 class Action(NamedTuple):
-    """A step of an asynchronous system, without its state.
-
-    `partner` is the transition that receives if `leader` sends without buffer.
-    """
+    """A step of an asynchronous system: if `leader` sends, `partner` receives."""
 
     leader: Transition
     partner: Transition | None
@@ -165,31 +130,15 @@ class Action(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """A checked model.
+    """A checked model."""
 
-    Parameters
-    ----------
-    name : str
-        The file's name.
-    variables : tuple of Variable
-        The entries of a state.
-    arrays : tuple of Array
-        Which of them are elements of arrays, contents of channels included.
-    channels, processes : tuple
-        In the order of the file.
-    synchronous : bool
-        Whether all processes move at every step.
-    assertions : tuple of (int, int, Expression)
-        Process, state and what is asserted there.
-    """
-
-    name: str
-    variables: tuple[Variable, ...]
-    arrays: tuple[Array, ...]
+    name: str  # the file's
+    variables: tuple[Variable, ...]  # the entries of a state
+    arrays: tuple[Array, ...]  # among the variables; contents of channels, too
     channels: tuple[Channel, ...]
     processes: tuple[Process, ...]
-    synchronous: bool
-    assertions: tuple[tuple[int, int, Expression], ...]
+    synchronous: bool  # all processes move at every step
+    assertions: tuple[tuple[int, int, Expression], ...]  # process, state, what holds
 
     @property
     def initial(self) -> tuple[int, ...]:
