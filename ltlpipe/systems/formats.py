@@ -29,79 +29,45 @@ _SMALL = 1 << 14
 
 
 class Reader(NamedTuple):
-    """How a format is read, in two steps.
-
-    Parameters
-    ----------
-    parse : callable
-        Returns what a text (bytes, if the format is `binary`) holds, from it and the
-        file's name.  It may take long: large files are parsed in a worker process.
-    build : callable
-        Returns the job that makes the components of a network, or a model, of what
-        `parse` has returned, and of the file's name.
-    """
+    """How a format is read, in two steps."""
 
     parse: Callable[[Any, str], Plain]
+    """Returns what a text (bytes, if the format is `binary`) holds, from it and the
+    file's name.  It may take long: large files are parsed in a worker process."""
     build: Callable[[Plain, str], Job[Any]]
+    """Returns the job that makes the components of a network, or a model, of what
+    `parse` has returned, and of the file's name."""
 
 
 class Writer(NamedTuple):
-    """How a format is written: components, or networks as they are.
-
-    Parameters
-    ----------
-    components : callable, optional
-        Returns the text of a file that can be read again.
-    network : callable, optional
-        Returns the text of a file for another tool.
-    one_each : bool
-        Whether a file holds one component only.
-    internal : bool
-        Whether it holds internal labels.
-    """
+    """How a format is written: components, or networks as they are."""
 
     components: Callable[[Sequence[LTS]], str] | None = None
+    """Returns the text of a file that can be read again."""
     network: Callable[[Network], str] | None = None
-    one_each: bool = False
-    internal: bool = False
+    """Returns the text of a file for another tool."""
+    one_each: bool = False  # whether a file holds one component only
+    internal: bool = False  # whether it holds internal labels
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format.
+    """One format."""
 
-    Parameters
-    ----------
-    suffixes : tuple of str
-        In lower case; the first is the usual one.
-    holds : str
-        What a file holds, for people.
-    lacks : str
-        What of a network it does not hold.
-    model : bool
-        Whether a file is a model of its own, and no part of a network.
-    begins, expected : str
-        A regular expression for what files begin with, blanks and comments apart,
-        and the same in words.
-    binary : bool
-        Whether the reader takes bytes, and what they begin with is its own matter.
-    small : int
-        Length up to which a file is parsed in this process; 0 if even a short one can
-        take for ever.
-    reader, writer : callable, optional
-        Import and return how the format is read and written; None if it is not.
-    """
-
-    suffixes: tuple[str, ...]
-    holds: str
-    lacks: str = ""
-    model: bool = False
+    suffixes: tuple[str, ...]  # in lower case; the first is the usual one
+    holds: str  # what a file holds, for people
+    lacks: str = ""  # what of a network it does not hold
+    model: bool = False  # whether a file is a model of its own, no part of a network
     begins: str = ""
-    expected: str = ""
+    """A regular expression for what files begin with, blanks and comments apart."""
+    expected: str = ""  # the same in words
     binary: bool = False
+    """Whether the reader takes bytes, and what they begin with is its own matter."""
     small: int = _SMALL
-    reader: Callable[[], Reader] | None = None
-    writer: Callable[[], Writer] | None = None
+    """Length up to which a file is parsed in this process; 0 if even a short one can
+    take for ever."""
+    reader: Callable[[], Reader] | None = None  # imports and returns how it is read
+    writer: Callable[[], Writer] | None = None  # the same of writing
 
 
 def _read_dot() -> Reader:

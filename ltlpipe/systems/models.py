@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.propositions.binding import Vocabulary
-    from ltlpipe.systems.propositions.tables import Place
 
 Valuation = tuple[int, ...]
 
@@ -116,14 +116,14 @@ class PackedModel(PackedSystem):
 
     Parameters
     ----------
-    places : tuple of Place
+    places : tuple of Field
         Where each variable lies.
     widened : callable
         Returns the model packed again with wider places where they were too narrow;
         None if there are no wider ones.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[Field, ...]
     widened: Callable[[], PackedModel | None] = lambda: None
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:

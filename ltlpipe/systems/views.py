@@ -14,7 +14,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.logic.propositions.syntax import Operation, Taken
+from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.systems.propositions.evaluating import evaluate
 
 if TYPE_CHECKING:
@@ -273,8 +273,8 @@ class ModelView:
             raise TooLargeError
         self._model = model
         bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
-        self._of_steps = [(bit, p) for bit, p in bits if _tells_steps(p)]
-        self._of_states = [(bit, p) for bit, p in bits if not _tells_steps(p)]
+        self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
+        self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
         self._fair = _Fair(fairness, 0)
         self.n_marks = self._fair.n_marks
         self.condition = self._fair.condition
@@ -318,10 +318,3 @@ def _holding(
         if evaluate(meaning, state, action=action, dead=dead):
             held |= bit
     return held
-
-
-def _tells_steps(meaning: Expression) -> bool:
-    """Whether a proposition is about the action that a step takes."""
-    if isinstance(meaning, Operation):
-        return any(map(_tells_steps, meaning.operands))
-    return isinstance(meaning, Taken)

@@ -308,27 +308,32 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
         return part
 
 
+def _spot(operator: str) -> Any:
+    import spot
+
+    return getattr(spot, f"formula_{operator}")
+
+
+def _of_spot(operator: str, *, several: bool = False) -> Callable[..., Any]:
+    """Return what makes a formula of its operands, given together if `several`."""
+
+    def rule(_: Any, *operands: Any) -> Any:
+        formulas = list(map(formula_of, operands))
+        return _spot(operator)(formulas) if several else _spot(operator)(*formulas)
+
+    return rule
+
+
 @v_args(inline=True)
 class _Formulas(_Propositions):
     """What the rules mean in a formula: Spot's formulas, and expressions in them."""
 
-    def negation(self, operand: Any) -> Any:
-        return _spot("Not")(formula_of(operand))
-
-    def both(self, left: Any, right: Any) -> Any:
-        return _spot("And")([formula_of(left), formula_of(right)])
-
-    def either(self, left: Any, right: Any) -> Any:
-        return _spot("Or")([formula_of(left), formula_of(right)])
-
-    def implies(self, left: Any, right: Any) -> Any:
-        return _spot("Implies")(formula_of(left), formula_of(right))
-
-    def iff(self, left: Any, right: Any) -> Any:
-        return _spot("Equiv")(formula_of(left), formula_of(right))
-
-    def xor(self, left: Any, right: Any) -> Any:
-        return _spot("Xor")(formula_of(left), formula_of(right))
+    negation = _of_spot("Not")
+    implies = _of_spot("Implies")
+    iff = _of_spot("Equiv")
+    xor = _of_spot("Xor")
+    both = _of_spot("And", several=True)
+    either = _of_spot("Or", several=True)
 
     def temporal(self, operator: Token, *operand: Any) -> Any:
         formula = formula_of(*operand)
@@ -339,12 +344,6 @@ class _Formulas(_Propositions):
     def binary(self, left: Any, operator: Token, *right: Any) -> Any:
         name = {"WU": "W", "V": "R"}.get(operator, str(operator))
         return _spot(name)(formula_of(left), formula_of(*right))
-
-
-def _spot(operator: str) -> Any:
-    import spot
-
-    return getattr(spot, f"formula_{operator}")
 
 
 def _misplaced(message: str, near: Token | None) -> _MisplacedError:

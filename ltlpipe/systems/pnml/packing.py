@@ -18,12 +18,12 @@ from ltlpipe.systems.models import PackedModel
 from ltlpipe.systems.pnml.kernels import Header, Part, expand_net
 from ltlpipe.systems.pnml.tables import TableBuilder
 from ltlpipe.systems.pnml.widths import Widths, first_widths
-from ltlpipe.systems.propositions.tables import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.pnml.structure import Net
 
 
@@ -79,7 +79,7 @@ def pack_net(
         order = np.random.default_rng(seed).permutation(order)
     sizes = [1 << widths.bits[place] for place in order.tolist()]
     *placed, extra = allocate([*sizes, extra_values])
-    places = [Place(*placed[k]) for k in np.argsort(order).tolist()]
+    places = [placed[k] for k in np.argsort(order).tolist()]
     n_words = 1 + max(extra.word, *(place.word for place in places), 0)
     builder = TableBuilder(net, places, n_words, widths.proven)
     ints, words = builder.build(propositions, seed)
@@ -118,7 +118,7 @@ def pack_net(
 
 
 def too_narrow(
-    ints: np.ndarray, words: np.ndarray, places: Sequence[Place]
+    ints: np.ndarray, words: np.ndarray, places: Sequence[Field]
 ) -> list[int]:
     """Return the places of a net whose fields were too narrow for some successor."""
     if not ints[Header.OVERFLOW]:

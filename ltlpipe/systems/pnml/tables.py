@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.pnml.structure import Net, Transition
-    from ltlpipe.systems.propositions.tables import Place
 
 _ALL_BITS = (1 << WORD_BITS) - 1
 
@@ -33,7 +33,7 @@ class TableBuilder:
     ----------
     net : Net
         It is not changed.
-    fields : sequence of Place
+    fields : sequence of Field
         Where each place lies.
     n_words : int
         Words of a row.
@@ -44,7 +44,7 @@ class TableBuilder:
     def __init__(
         self,
         net: Net,
-        fields: Sequence[Place],
+        fields: Sequence[Field],
         n_words: int,
         proven: Sequence[bool],
     ) -> None:

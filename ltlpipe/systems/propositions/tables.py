@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.fields import Field
 
 MAX_PROPOSITIONS = 20
 """Propositions of one property: every set of them is a letter."""
@@ -38,31 +39,14 @@ _OPERATORS = {
 }
 
 
-class Place(NamedTuple):
-    """Where a variable lies in a row: `bits` bits at `shift` in word `word`.
-
-    The variable's value is `low` more than that of the bits.
-    """
-
-    word: int
-    shift: int
-    bits: int
-    low: int = 0
-
-    @property
-    def mask(self) -> int:
-        """The field's bits, moved to bit 0."""
-        return (1 << self.bits) - 1
-
-
-def assemble(propositions: Sequence[Expression], places: Sequence[Place]) -> np.ndarray:
+def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.ndarray:
     """Return the table from which `letter_of` evaluates propositions.
 
     Parameters
     ----------
     propositions : sequence of Expression
         Bound.  Those about steps (`Taken`) are 0 here; see `taken_bits`.
-    places : sequence of Place
+    places : sequence of Field
         One per variable.
 
     Returns
@@ -121,7 +105,7 @@ def _depth(expression: Expression) -> int:
     return max(depth + (i > 0) for i, depth in enumerate(depths))
 
 
-def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
+def _code(expression: Expression, places: Sequence[Field]) -> Iterator[int]:
     """Yield the instructions that push the value of an expression."""
     if isinstance(expression, Number):
         yield from (Code.NUMBER, expression.value)
@@ -141,7 +125,7 @@ def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
         raise TypeError(f"{expression} is not bound to a system")
 
 
-def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
+def _operation(operation: Operation, places: Sequence[Field]) -> Iterator[int]:
     fixed = _fixed(operation, places)
     terms = _terms(operation)
     if fixed is not None:
@@ -162,7 +146,7 @@ def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
                 yield _OPERATORS[operation.operator]
 
 
-def _fixed(operation: Operation, places: Sequence[Place]) -> list[int] | None:
+def _fixed(operation: Operation, places: Sequence[Field]) -> list[int] | None:
     """Return the code of a variable's comparison with a constant it can have."""
     if operation.operator != "==":
         return None
@@ -196,5 +180,5 @@ def _terms(operation: Operation) -> tuple[int, dict[int, int]] | None:
     return constant, factors
 
 
-def _field(place: Place) -> tuple[int, int, int, int]:
+def _field(place: Field) -> tuple[int, int, int, int]:
     return place.word, place.shift, place.mask, place.low
