@@ -27,7 +27,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
 from ltlpipe.systems.dot_lines import numbering, read_lines
 from ltlpipe.systems.lts import LTS
 
@@ -108,19 +108,7 @@ class _Group(NamedTuple):
 
 
 def read_dot(text: str, file: str) -> list[LTS]:
-    """Read the components of a network from a Graphviz file.
-
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages.
-
-    Returns
-    -------
-    list of LTS
-        At least one, in the order of their subgraphs.
+    """Read the components of a network from the text of a Graphviz file.
 
     Raises
     ------
@@ -322,9 +310,7 @@ def _expected(terminals: Iterable[str]) -> str:
     if "NAME" in names:
         names -= {"LBRACE"}  # of a nested group: possible, but hardly what is missing
     known = [text for name, text in _TERMINALS.items() if name in names]
-    if len(known) < 2:
-        return "".join(known) or "something else"
-    return f"{', '.join(known[:-1])} or {known[-1]}"
+    return listed(known or ["something else"])
 
 
 def write_dot(components: Sequence[LTS]) -> str:

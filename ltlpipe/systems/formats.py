@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.runtime.errors import listed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -212,12 +214,6 @@ def by_suffix(suffix: str) -> Format | None:
 
 def _usual(formats: Sequence[Format]) -> list[str]:
     return [f.suffixes[0] for f in formats]
-
-
-def listed(suffixes: Sequence[str], last: str = "or") -> str:
-    """Return ``.a, .b or .c``."""
-    *most, end = suffixes
-    return f"{', '.join(most)} {last} {end}" if most else end
 
 
 MODEL_SUFFIXES = tuple(suffix for f in _MODELS for suffix in f.suffixes)

@@ -35,17 +35,7 @@ _SPELT_OUT = 64  # labels of a component up to which each names all others
 def read_hoa(text: str, file: str) -> list[LTS]:
     """Read the components of a network from HOA text.
 
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages.
-
-    Returns
-    -------
-    list of LTS
-        One per automaton; states are numbered as in the file.
+    There is one per automaton; states are numbered as in the file.
 
     Raises
     ------

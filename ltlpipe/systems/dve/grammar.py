@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.errors import InputError, listed
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.syntax import Place
@@ -223,6 +223,4 @@ def _expected(error: Any) -> str:
             "an operator",
             *(k for k in ("']'", "')'", "','", "';'") if k in known),
         ]
-    if len(known) < 2:
-        return "".join(known) or "something else"
-    return f"{', '.join(known[:-1])} or {known[-1]}"
+    return listed(known or ["something else"])

@@ -9,7 +9,7 @@ successor out: the caller looks at ``overflowed()`` and begins again with what
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,15 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PackedNet(PackedModel):
-    """What a search sees of a net.
+    """What a search sees of a net."""
 
-    Parameters
-    ----------
-    widths : Widths
-        How wide fields are, and which may be too narrow.
-    """
-
-    widths: Widths = field(kw_only=True)
+    widths: Widths = field(kw_only=True)  # and which fields may be too narrow
 
 
 def pack_net(
@@ -49,28 +43,10 @@ def pack_net(
     ample: np.ndarray | None = None,
     widths: Widths | None = None,
 ) -> PackedNet:
-    """Lay out the tables of `net`.
+    """Lay out the tables of `net` (see `ltlpipe.systems.models.Model.pack`).
 
-    Parameters
-    ----------
-    net : Net
-        It is not changed.
-    propositions : sequence of Expression
-        Bound; letters are sets of them.
-    extra_values : int
-        Values of the field that is reserved for the caller in every row.
-    seed : int, optional
-        Shuffles the order in which successors are generated; None keeps that of
-        places and transitions, as far as places own transitions.
-    ample : int64[n_transitions, 3], optional
-        See `ltlpipe.systems.models.Model.pack`.
-    widths : Widths, optional
-        How wide fields are, if not what `first_widths` says.
-
-    Raises
-    ------
-    UnsupportedError
-        There are too many propositions.
+    A seed shuffles places and transitions; without one they keep their order, as far as
+    places own transitions.  Without `widths` they are what `first_widths` says.
     """
     if widths is None:
         widths = first_widths(net)
@@ -94,14 +70,8 @@ def pack_net(
         wider = widths.widened(too_narrow(ints, words, places))
         if wider is None:
             return None
-        return pack_net(
-            net,
-            propositions,
-            extra_values=extra_values,
-            seed=seed,
-            ample=ample,
-            widths=wider,
-        )
+        given: Any = {"extra_values": extra_values, "seed": seed, "ample": ample}
+        return pack_net(net, propositions, widths=wider, **given)
 
     return PackedNet(
         expand=expand_net,

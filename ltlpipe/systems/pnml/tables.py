@@ -27,18 +27,9 @@ _ALL_BITS = (1 << WORD_BITS) - 1
 
 
 class TableBuilder:
-    """Lays out the tables of a net.
+    """Lays out the tables of a net, of which each place has one of the `fields`.
 
-    Parameters
-    ----------
-    net : Net
-        It is not changed.
-    fields : sequence of Field
-        Where each place lies.
-    n_words : int
-        Words of a row.
-    proven : sequence of bool
-        For each place whether its field is known to be wide enough.
+    A row has `n_words`; fields that are `proven` are known to be wide enough.
     """
 
     def __init__(
