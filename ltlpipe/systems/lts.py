@@ -160,21 +160,11 @@ class LTS(Displayed):
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a network.
+    """One action of a network."""
 
-    Parameters
-    ----------
-    name : str
-        The label that the participants share.
-    participants : tuple of int
-        The components that have it in their alphabets, ascending.
-    internal : bool
-        Never synchronises (one participant), and no proposition names it.
-    """
-
-    name: str
-    participants: tuple[int, ...]
-    internal: bool = False
+    name: str  # the label that the participants share
+    participants: tuple[int, ...]  # who has it in their alphabets, ascending
+    internal: bool = False  # never synchronises, and no proposition names it
 
 
 @dataclass(frozen=True)
@@ -231,20 +221,7 @@ class Network(Displayed):
 
 
 def require_network(system: object, purpose: str) -> None:
-    """Refuse what has no components.
-
-    Parameters
-    ----------
-    system : object
-        What a caller has given.
-    purpose : str
-        What it is wanted for: "saving".
-
-    Raises
-    ------
-    UnsupportedError
-        It is no network.
-    """
+    """Raise `UnsupportedError` for what is no network but wanted for "saving", say."""
     if not isinstance(system, Network):
         name = getattr(system, "name", "") or f"a {type(system).__name__}"
         raise UnsupportedError(f"{name}: {purpose} needs a network of LTSs")

@@ -112,19 +112,12 @@ class Model(Displayed, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class PackedModel(PackedSystem):
-    """What a search sees of a model.
+    """What a search sees of a model."""
 
-    Parameters
-    ----------
-    places : tuple of Field
-        Where each variable lies.
-    widened : callable
-        Returns the model packed again with wider places where they were too narrow;
-        None if there are no wider ones.
-    """
-
-    places: tuple[Field, ...]
+    places: tuple[Field, ...]  # where each variable lies
     widened: Callable[[], PackedModel | None] = lambda: None
+    """Returns the model packed again with wider places where they were too narrow; None
+    if there are no wider ones."""
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""

@@ -105,12 +105,7 @@ MAX_NESTING = 10_000
 
 
 def parse_proposition(text: str) -> Expression:
-    """Return the expression that a proposition is.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``P_1=='CS'``; without temporal operators.
+    """Return the expression that a proposition such as ``P_1=='CS'`` is.
 
     Raises
     ------
@@ -127,24 +122,10 @@ def parse_proposition(text: str) -> Expression:
 
 
 def parse_formula(text: str, refusal: Refusal) -> Any:
-    """Return the Spot formula of a formula about states.
+    """Return the Spot formula of LTL over comparisons, names and calls.
 
-    Parameters
-    ----------
-    text : str
-        LTL over comparisons, names and calls.
-    refusal : callable
-        Makes an error of a message and a position.
-
-    Returns
-    -------
-    spot.formula
-        Its propositions are texts for `parse_proposition`.
-
-    Raises
-    ------
-    FormulaError
-        What `refusal` returns.
+    Its propositions are texts for `parse_proposition`.  Errors are what `refusal` makes
+    of a message and a position.
     """
     try:
         return formula_of(_parsed(text, _formula_parser(), refusal))

@@ -84,14 +84,7 @@ def extracted(layout: Layout, variable: int, words: Sequence[str] | None = None)
 class Outcome(Translator):
     """The row that a step leads to, as far as it has been computed.
 
-    Parameters
-    ----------
-    blueprint : Blueprint
-        The model, what is known of it, and where its variables are.
-    source : Source
-        Where lines go.
-    loaded : Loaded
-        The values in the row that the step leaves.
+    Lines go to `source`; `loaded` has the values in the row that the step leaves.
     """
 
     def __init__(self, blueprint: Blueprint, source: Source, loaded: Loaded) -> None:

@@ -134,14 +134,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def evaluate(expression: Expression, values: Sequence[int]) -> int:
-    """Return the value of an expression.
-
-    Parameters
-    ----------
-    expression : Expression
-        It is evaluated from left to right.
-    values : sequence of int
-        The value of each variable.
+    """Return the value of an expression, evaluated from left to right.
 
     Raises
     ------

@@ -69,15 +69,6 @@ made choices
 def generate(program: Program, ranges: Ranges, layout: Layout) -> str:
     """Return the source of a module whose `expand` is the successor function.
 
-    Parameters
-    ----------
-    program : Program
-        The model.
-    ranges : Ranges
-        The values that its variables and expressions can have.
-    layout : Layout
-        Where its variables lie in a row.
-
     Raises
     ------
     UnsupportedError

@@ -42,13 +42,7 @@ class _Choice(NamedTuple):
 
 
 class Interpreter:
-    """The steps of a model.
-
-    Parameters
-    ----------
-    program : Program
-        The model.
-    """
+    """The steps of a model."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -63,15 +63,9 @@ class Layout:
 
 
 def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
-    """Place the variables of a model.
+    """Place the variables of a model by the least and the largest value of each.
 
-    Parameters
-    ----------
-    program : Program
-        The model.
-    ranges : sequence of (int, int)
-        The least and the largest value of each variable; the same for all elements
-        of an array.
+    They are the same for all elements of an array.
     """
     lows, bits = [], []
     for low, high in ranges:

@@ -17,9 +17,11 @@ import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.dve.grammar import parse_plain
 from ltlpipe.systems.dve.interpreting import Interpreter
 from ltlpipe.systems.dve.ranges import Ranges
-from ltlpipe.systems.dve.reading import checked, read_dve
+from ltlpipe.systems.dve.reading import checked
 from ltlpipe.systems.models import Model, PackedModel, Step
 from ltlpipe.systems.packing import MAX_SUCCESSORS
 from ltlpipe.systems.propositions.binding import Vocabulary
@@ -38,8 +40,8 @@ _MAX_ACTIONS = 1 << 18
 
 
 def read_dve_model(text: str, file: str) -> DveModel:
-    """Read a DVE model; see `ltlpipe.systems.dve.reading.read_dve` for errors."""
-    return DveModel(read_dve(text, file))
+    """Read the text of a DVE model; see `parse_plain` and `checked` for errors."""
+    return complete(build(parse_plain(text, file), file))
 
 
 def build(plain: Plain, file: str) -> Job[DveModel]:
@@ -49,11 +51,6 @@ def build(plain: Plain, file: str) -> Job[DveModel]:
 
 class DveModel(Model):
     """A DVE model: interpreted step by step, or compiled for a search.
-
-    Parameters
-    ----------
-    program : Program
-        The checked model.
 
     Raises
     ------

@@ -34,11 +34,6 @@ _PATIENCE = 6
 class Ranges:
     """The intervals of a model.
 
-    Parameters
-    ----------
-    program : Program
-        The model.
-
     Attributes
     ----------
     variables : list of (int, int)

@@ -11,10 +11,10 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
-from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.expressions import Binary, Number, Read
-from ltlpipe.systems.dve.grammar import parse_plain, tree_of
+from ltlpipe.systems.dve.grammar import tree_of
 from ltlpipe.systems.dve.program import (
     BOUNDS,
     ERROR,
@@ -48,31 +48,16 @@ MAX_VARIABLES = 1 << 12
 """Entries of a state beyond which a model is refused."""
 
 
-def read_dve(text: str, file: str) -> Program:
-    """Read a model from its text, without limits.
-
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages.
+def checked(plain: Plain, file: str) -> Job[Program]:
+    """Return the job that checks what `parse_plain` has returned of a file.
 
     Raises
     ------
     InputError
-        `text` is no model, a name is unknown or stands for something else than it
-        has to, a constant is declared by itself; names file, line and column.
+        A name is unknown or stands for something else than it has to, a constant is
+        declared by itself; names file, line and column.
     UnsupportedError
         The model has a property process, or more than `MAX_VARIABLES` variables.
-    """
-    return complete(checked(parse_plain(text, file), file))
-
-
-def checked(plain: Plain, file: str) -> Job[Program]:
-    """Return the job that looks names up in what `parse_plain` has returned.
-
-    It checks what `read_dve` promises.
     """
     tree = yield from tree_of(plain)
     return (yield from _Reader(tree, file).program())

@@ -74,21 +74,11 @@ _KINDS = {
 
 @dataclass
 class Scope:
-    """Names that are known in a part of a file.
+    """Names that are known in a part of a file."""
 
-    Parameters
-    ----------
-    file : str
-        For messages.
-    outer : Scope, optional
-        Where names are looked up that are not known here.
-    later : dict
-        Names that are going to be declared here, with their places.
-    """
-
-    file: str
-    outer: Scope | None = None
-    later: dict[str, Place] = field(default_factory=dict)
+    file: str  # for messages
+    outer: Scope | None = None  # where names are looked up that are not known here
+    later: dict[str, Place] = field(default_factory=dict)  # what is yet to be declared
     known: dict[str, Meaning] = field(default_factory=dict)
     _places: dict[str, Place] = field(default_factory=dict)
 
@@ -144,32 +134,14 @@ def unknown(
     return input_error(f"unknown {what} {name!r}{hint}", place, file)
 
 
+@dataclass
 class Resolver:
-    """Looks up the names of expressions.
+    """Looks up the names of expressions."""
 
-    Parameters
-    ----------
-    file : str
-        For messages.
-    variables : sequence of Variable
-        All that have been declared so far; it may grow.
-    states : sequence of int
-        For each process the variable of its state.
-    scopes : sequence of Scope
-        For each process its scope; it may grow.
-    """
-
-    def __init__(
-        self,
-        file: str,
-        variables: Sequence[Variable],
-        states: Sequence[int],
-        scopes: Sequence[Scope],
-    ) -> None:
-        self.file = file
-        self.variables = variables
-        self.states = states
-        self.scopes = scopes
+    file: str  # for messages
+    variables: Sequence[Variable]  # all that have been declared so far; it may grow
+    states: Sequence[int]  # for each process the variable of its state
+    scopes: Sequence[Scope]  # for each process its scope; it may grow
 
     def error(self, message: str, place: Place) -> InputError:
         """Return an error about a place of the file."""

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import read_bytes
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.plain import TURN, plain_texts, texts_of
 from ltlpipe.systems.pnml.net import PetriNet
@@ -37,7 +36,6 @@ from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.plain import Plain
 
@@ -54,25 +52,6 @@ _TYPES = re.compile(r"(.*/)?(pt-?netb?|p/t[ -]net)", re.IGNORECASE)
 _PLAIN_ARCS = {"", "normal"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _DICT_BYTES = 300
-
-
-def read_pnml(path: StrPath) -> PetriNet:
-    """Read the net that a PNML file holds, without limits.
-
-    Parameters
-    ----------
-    path : path
-        Decompressed if its name ends in ``.gz``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be opened or is no PNML; names file and, where there is
-        one, line.
-    UnsupportedError
-        It holds several nets, or more than a place/transition net with plain arcs.
-    """
-    return parse_pnml(complete(read_bytes(path)), str(path))
 
 
 def parse_pnml(data: bytes, file: str) -> PetriNet:

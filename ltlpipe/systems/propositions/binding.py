@@ -53,16 +53,7 @@ class Vocabulary:
 
 
 def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
-    """Return an expression with its names replaced by what they mean.
-
-    Parameters
-    ----------
-    expression : Expression
-        A proposition.
-    known : Vocabulary
-        The names of the system.
-    text : str
-        The proposition as it was written, for messages.
+    """Return a proposition, written as `text`, with what its names mean in their place.
 
     Raises
     ------

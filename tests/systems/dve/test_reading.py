@@ -9,10 +9,14 @@ import pytest
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.dve.reading import read_dve
 from ltlpipe.systems.reading import load_dve
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"
+
+
+def read_dve(text, file):
+    """The program of a text."""
+    return read_dve_model(text, file).program
 
 
 def model(body="", declarations="byte x; byte t[3]; channel c;", system="async"):
