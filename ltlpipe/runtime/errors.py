@@ -124,7 +124,7 @@ class LtlpipeWarning(UserWarning):
     """What is allowed but probably not meant."""
 
 
-def listed(words: Sequence[str], last: str = "or") -> str:
+def listed(words: Sequence[str]) -> str:
     """Return ``a, b or c``."""
     *most, end = words
-    return f"{', '.join(most)} {last} {end}" if most else end
+    return f"{', '.join(most)} or {end}" if most else end

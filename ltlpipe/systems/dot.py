@@ -233,7 +233,7 @@ def _parser() -> Lark:
 
         def id(self, children: list[Token]) -> str:
             if children[0].type == "STRING":
-                return "".join(_unescaped(c[1:-1]) for c in children)
+                return "".join(_ESCAPE.sub(r"\1", c[1:-1]) for c in children)
             return str(children[0])
 
     class LimitNesting:
@@ -279,10 +279,6 @@ def _chain(children: list[Any]) -> list[str | _Edge | _Group]:
             for dst in _nodes(right) if isinstance(right, _Group) else [right]:
                 items.append(_Edge(src, dst, label, line))
     return items
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
@@ -345,11 +341,12 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
     src, dst = lts.src.tolist(), lts.dst.tolist()
     for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
         yield f"    {base + state};"
-    names = [_quoted(label) for label in lts.labels]
+    names = [quoted(label) for label in lts.labels]
     for s, a, d in zip(src, lts.label.tolist(), dst, strict=True):
         yield f"    {base + s} -> {base + d} [label={names[a]}];"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a string as it is written, in DOT and in HOA."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

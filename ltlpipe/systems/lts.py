@@ -124,19 +124,12 @@ class LTS(Displayed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LTS):
             return NotImplemented
-        if (self.accepting is None) != (other.accepting is None):
-            return False
         return (
             (self.n_states, self.initial) == (other.n_states, other.initial)
-            and self.labels == other.labels
-            and self.internal == other.internal
-            and np.array_equal(self.src, other.src)
-            and np.array_equal(self.label, other.label)
-            and np.array_equal(self.dst, other.dst)
-            and (
-                self.accepting is None
-                or other.accepting is None
-                or np.array_equal(self.accepting, other.accepting)
+            and (self.labels, self.internal) == (other.labels, other.internal)
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("src", "label", "dst", "accepting")
             )
         )
 

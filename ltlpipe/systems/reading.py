@@ -79,7 +79,7 @@ def load_network(sources: Source | Iterable[Source]) -> Network:
     InputError, UnsupportedError
         As `load`, and if a file holds a model.
     """
-    return complete(load_network_job(sources))
+    return complete(_network(_listed(sources), models_too=False))  # type: ignore[return-value]
 
 
 def load_dve(path: StrPath) -> DveModel:
@@ -110,11 +110,6 @@ def load_job(sources: Source | Iterable[Source]) -> Job[System]:
         )
     _, system = yield from _read(files[0])
     return system  # type: ignore[no-any-return]
-
-
-def load_network_job(sources: Source | Iterable[Source]) -> Job[Network]:
-    """Return the job that `load_network` runs."""
-    return (yield from _network(_listed(sources), models_too=False))  # type: ignore[return-value]
 
 
 def parse(suffix: str, data: str | bytes, file: str) -> Plain:
@@ -182,7 +177,7 @@ def _read(source: Source) -> Job[tuple[Format, Any]]:
         data = yield from decode(chunks, file)
     assert form.reader is not None
     suffix = form.suffixes[0]
-    if _is_small(form, data):
+    if len(data) <= form.small:
         plain = parse(suffix, data, file)
     else:
         asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
@@ -192,10 +187,6 @@ def _read(source: Source) -> Job[tuple[Format, Any]]:
         del asked
     del data
     return form, (yield from form.reader().build(plain, file))
-
-
-def _is_small(form: Format, data: str | bytes) -> bool:
-    return len(data) <= form.small
 
 
 def _opening(form: Format) -> Opening:

@@ -38,24 +38,12 @@ class TooLargeError(Exception):
 
 
 class PlainStep(NamedTuple):
-    """One step of a system.
+    """One step of a system."""
 
-    Parameters
-    ----------
-    action : int
-        Its number; -1 where a state without successors repeats itself.
-    letter : int
-        What the property sees of it.
-    marks : int
-        The system's, as bits.
-    state : hashable
-        Where it leads.
-    """
-
-    action: int
-    letter: int
-    marks: int
-    state: Hashable
+    action: int  # its number; -1 where a state without successors repeats itself
+    letter: int  # what the property sees of it
+    marks: int  # the system's, as bits
+    state: Hashable  # where it leads
 
 
 class _Fair:

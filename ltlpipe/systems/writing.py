@@ -143,19 +143,11 @@ def _with_all_labels_used(lts: LTS) -> LTS:
 
 def _refuse_unwritable(lts: LTS, suffix: str) -> None:
     for label in lts.labels:
-        if "\0" in label or not _encodes(label):
+        if "\0" in label or label.encode(errors="ignore").decode() != label:
             raise UnsupportedError(
                 f"the label {label!r} cannot be written to a {suffix} file,"
                 " expected Unicode text without NUL"
             )
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _write(path: Path, text: str) -> None:

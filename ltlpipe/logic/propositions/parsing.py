@@ -117,7 +117,7 @@ def parse_proposition(text: str) -> Expression:
         message = f"no proposition about states: {message}"
         return FormulaError(message, formula=text, position=position)
 
-    expression: Expression = _parsed(text, _proposition_parser(), refusal)
+    expression: Expression = _parsed(text, _parser(_Propositions), refusal)
     return expression
 
 
@@ -128,7 +128,7 @@ def parse_formula(text: str, refusal: Refusal) -> Any:
     of a message and a position.
     """
     try:
-        return formula_of(_parsed(text, _formula_parser(), refusal))
+        return formula_of(_parsed(text, _parser(_Formulas), refusal))
     except _QuotedError as error:
         place = text.find(error.text)
         if place >= 0 and error.text:
@@ -332,15 +332,6 @@ def _misplaced(message: str, near: Token | None) -> _MisplacedError:
 
 
 @cache
-def _formula_parser() -> Lark:
-    return _parser(_Formulas)
-
-
-@cache
-def _proposition_parser() -> Lark:
-    return _parser(_Propositions)
-
-
 def _parser(rules: type[_Propositions]) -> Lark:
     return Lark(
         _GRAMMAR,

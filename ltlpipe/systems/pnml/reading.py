@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
 
 _PASSED_OVER = {"graphics", "toolspecific"}
-_NODES = {"place", "transition", "referencePlace", "referenceTransition"}
 _LABELS = {
     "place": {"name", "initialMarking"},
     "transition": {"name"},
@@ -48,6 +47,7 @@ _LABELS = {
     "referenceTransition": {"name"},
     "arc": {"name", "inscription", "type", "arctype"},
 }
+_NODES = _LABELS.keys() - {"arc"}
 _TYPES = re.compile(r"(.*/)?(pt-?netb?|p/t[ -]net)", re.IGNORECASE)
 _PLAIN_ARCS = {"", "normal"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -220,11 +220,8 @@ class _Reader:
         self._check_labels(node, kind)
         self.names[own] = self._label(node, "name") or own
         if kind == "place":
-            marking = self._label(node, "initialMarking")
-            tokens = 0
-            if marking is not None:
-                tokens = self._number(node, marking, 0, f"marking of place {own!r}")
-            self.tokens[own] = tokens
+            what = f"marking of place {own!r}"
+            self.tokens[own] = self._number(node, "initialMarking", 0, what) or 0
         elif kind == "transition":
             self.transitions.append(own)
         else:
@@ -274,16 +271,18 @@ class _Reader:
             self._refuse(label, "expected one <text> with nothing but text")
         return (texts[0].text or "").strip()
 
-    def _number(self, element: Any, text: str, least: int, what: str) -> int:
+    def _number(self, element: Any, kind: str, least: int, what: str) -> int | None:
+        """Return the number that a label is; None if there is no such label."""
+        text = self._label(element, kind)
+        if text is None:
+            return None
         if not _NUMBER.fullmatch(text):
             self._refuse(element, f"{text[:40]!r} as {what}, expected a number")
         # Long texts would be slow to read as numbers, and are too large anyway.
         value = int(text) if len(text) < 40 else MAX_TOKENS + 1
         if not least <= value <= MAX_TOKENS:
-            self._refuse(
-                element,
-                f"{text[:40]} as {what}, expected {least} to {MAX_TOKENS}",
-            )
+            expected = f"expected {least} to {MAX_TOKENS}"
+            self._refuse(element, f"{text[:40]} as {what}, {expected}")
         return value
 
     def _finished(self, name: str) -> Plain:
@@ -296,10 +295,7 @@ class _Reader:
             if (source in number) == (target in number):
                 kind = "places" if source in number else "transitions"
                 self._refuse(arc, f"an arc between two {kind}")
-            text = self._label(arc, "inscription")
-            weight = 1
-            if text is not None:
-                weight = self._number(arc, text, 1, "weight of an arc")
+            weight = self._number(arc, "inscription", 1, "weight of an arc") or 1
             if source in number:
                 place, weights = number[source], pre[target]
             else:

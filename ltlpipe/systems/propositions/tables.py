@@ -40,19 +40,10 @@ _OPERATORS = {
 
 
 def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.ndarray:
-    """Return the table from which `letter_of` evaluates propositions.
+    """Return the table, int64[m], from which `letter_of` evaluates bound propositions.
 
-    Parameters
-    ----------
-    propositions : sequence of Expression
-        Bound.  Those about steps (`Taken`) are 0 here; see `taken_bits`.
-    places : sequence of Field
-        One per variable.
-
-    Returns
-    -------
-    int64[m]
-        Their number, and the code of each.
+    It has their number, and the code of each; those about steps (`Taken`) are 0 here,
+    see `taken_bits`.  Each variable has one of the `places`.
 
     Raises
     ------
