@@ -8,9 +8,10 @@ from ltlpipe.reduction.static.watched import Atom
 from ltlpipe.systems.dve.expressions import (
     Binary,
     Element,
+    Lookup,
     Number,
     Read,
-    parts,
+    Unary,
 )
 
 if TYPE_CHECKING:
@@ -59,13 +60,24 @@ def expressions(transition: Transition) -> Iterator[Expression]:
     while todo:
         expression = todo.pop()
         yield expression
-        todo += parts(expression)
+        todo += _parts(expression)
 
 
 def atoms_of_state(program: Program, variable: int) -> set[Atom]:
     """Return the atoms of a process's state."""
     n_states = len(program.variables[variable].states)
     return {Atom(variable, state) for state in range(n_states)}
+
+
+def _parts(expression: Expression) -> list[Expression]:
+    if isinstance(expression, (Number, Read)):
+        return []
+    if isinstance(expression, (Element, Lookup)):
+        return [expression.index]
+    if isinstance(expression, Unary):
+        return [expression.operand]
+    assert isinstance(expression, Binary)
+    return [expression.left, expression.right]
 
 
 def _read(program: Program, expression: Expression) -> set[Atom]:
@@ -88,7 +100,7 @@ def _read(program: Program, expression: Expression) -> set[Atom]:
     found: set[Atom] = set()
     if isinstance(expression, Element):
         found = _elements(expression)
-    for part in parts(expression):
+    for part in _parts(expression):
         found |= _read(program, part)
     return found
 
