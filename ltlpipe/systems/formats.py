@@ -57,8 +57,6 @@ class Format:
     """One format."""
 
     suffixes: tuple[str, ...]  # in lower case; the first is the usual one
-    holds: str  # what a file holds, for people
-    lacks: str = ""  # what of a network it does not hold
     model: bool = False  # whether a file is a model of its own, no part of a network
     begins: str = ""
     """A regular expression for what files begin with, blanks and comments apart."""
@@ -146,8 +144,6 @@ def _components(parse: Callable[[str, str], list[LTS]]) -> Reader:
 FORMATS = (
     Format(
         suffixes=(".dot", ".gv"),
-        holds="any number of components",
-        lacks="acceptance, internal labels",
         begins=r"(?i:strict|digraph)\b",
         expected="a Graphviz 'digraph'",
         reader=_read_dot,
@@ -155,8 +151,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".aut",),
-        holds="one component, internal labels",
-        lacks="acceptance",
         begins=r"des\b",
         expected="'des (INITIAL, TRANSITIONS, STATES)'",
         reader=_read_aut,
@@ -164,8 +158,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".hoa",),
-        holds="any number of components, acceptance",
-        lacks="internal labels",
         begins="HOA:",
         expected="an automaton in HOA ('HOA: v1')",
         small=0,  # a short label can have a BDD that fills any memory
@@ -174,7 +166,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".dve",),
-        holds="a DVE model",
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
         expected="a declaration or a process",
@@ -182,7 +173,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".pnml",),
-        holds="a Petri net",
         model=True,
         begins="<",
         binary=True,
@@ -190,14 +180,10 @@ FORMATS = (
     ),
     Format(
         suffixes=(".pml",),
-        holds="a model for Spin, not to be read again",
-        lacks="see `ltlpipe.systems.promela`",
         writer=_write_promela,
     ),
     Format(
         suffixes=(".ll_net",),
-        holds="one Petri net for the unfolder Cunf, not to be read again",
-        lacks="acceptance",
         writer=_write_ll_net,
     ),
 )

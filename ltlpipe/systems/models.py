@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.propositions.binding import Vocabulary
+    from ltlpipe.systems.propositions.tables import Place
 
 Valuation = tuple[int, ...]
 
@@ -112,12 +112,19 @@ class Model(Displayed, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class PackedModel(PackedSystem):
-    """What a search sees of a model."""
+    """What a search sees of a model.
 
-    places: tuple[Field, ...]  # where each variable lies
+    Parameters
+    ----------
+    places : tuple of Place
+        Where each variable lies.
+    widened : callable
+        Returns the model packed again with wider places where they were too narrow;
+        None if there are no wider ones.
+    """
+
+    places: tuple[Place, ...]
     widened: Callable[[], PackedModel | None] = lambda: None
-    """Returns the model packed again with wider places where they were too narrow; None
-    if there are no wider ones."""
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""

@@ -9,7 +9,7 @@ successor out: the caller looks at ``overflowed()`` and begins again with what
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,20 +18,26 @@ from ltlpipe.systems.models import PackedModel
 from ltlpipe.systems.pnml.kernels import Header, Part, expand_net
 from ltlpipe.systems.pnml.tables import TableBuilder
 from ltlpipe.systems.pnml.widths import Widths, first_widths
+from ltlpipe.systems.propositions.tables import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.pnml.structure import Net
 
 
 @dataclass(frozen=True)
 class PackedNet(PackedModel):
-    """What a search sees of a net."""
+    """What a search sees of a net.
 
-    widths: Widths = field(kw_only=True)  # and which fields may be too narrow
+    Parameters
+    ----------
+    widths : Widths
+        How wide fields are, and which may be too narrow.
+    """
+
+    widths: Widths = field(kw_only=True)
 
 
 def pack_net(
@@ -43,10 +49,28 @@ def pack_net(
     ample: np.ndarray | None = None,
     widths: Widths | None = None,
 ) -> PackedNet:
-    """Lay out the tables of `net` (see `ltlpipe.systems.models.Model.pack`).
+    """Lay out the tables of `net`.
 
-    A seed shuffles places and transitions; without one they keep their order, as far as
-    places own transitions.  Without `widths` they are what `first_widths` says.
+    Parameters
+    ----------
+    net : Net
+        It is not changed.
+    propositions : sequence of Expression
+        Bound; letters are sets of them.
+    extra_values : int
+        Values of the field that is reserved for the caller in every row.
+    seed : int, optional
+        Shuffles the order in which successors are generated; None keeps that of
+        places and transitions, as far as places own transitions.
+    ample : int64[n_transitions, 3], optional
+        See `ltlpipe.systems.models.Model.pack`.
+    widths : Widths, optional
+        How wide fields are, if not what `first_widths` says.
+
+    Raises
+    ------
+    UnsupportedError
+        There are too many propositions.
     """
     if widths is None:
         widths = first_widths(net)
@@ -55,7 +79,7 @@ def pack_net(
         order = np.random.default_rng(seed).permutation(order)
     sizes = [1 << widths.bits[place] for place in order.tolist()]
     *placed, extra = allocate([*sizes, extra_values])
-    places = [placed[k] for k in np.argsort(order).tolist()]
+    places = [Place(*placed[k]) for k in np.argsort(order).tolist()]
     n_words = 1 + max(extra.word, *(place.word for place in places), 0)
     builder = TableBuilder(net, places, n_words, widths.proven)
     ints, words = builder.build(propositions, seed)
@@ -70,8 +94,14 @@ def pack_net(
         wider = widths.widened(too_narrow(ints, words, places))
         if wider is None:
             return None
-        given: Any = {"extra_values": extra_values, "seed": seed, "ample": ample}
-        return pack_net(net, propositions, widths=wider, **given)
+        return pack_net(
+            net,
+            propositions,
+            extra_values=extra_values,
+            seed=seed,
+            ample=ample,
+            widths=wider,
+        )
 
     return PackedNet(
         expand=expand_net,
@@ -88,7 +118,7 @@ def pack_net(
 
 
 def too_narrow(
-    ints: np.ndarray, words: np.ndarray, places: Sequence[Field]
+    ints: np.ndarray, words: np.ndarray, places: Sequence[Place]
 ) -> list[int]:
     """Return the places of a net whose fields were too narrow for some successor."""
     if not ints[Header.OVERFLOW]:

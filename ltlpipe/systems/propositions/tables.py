@@ -15,13 +15,13 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
 )
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.kernels import DEPTH, Code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.fields import Field
 
 MAX_PROPOSITIONS = 20
 """Propositions of one property: every set of them is a letter."""
@@ -39,7 +39,11 @@ _OPERATORS = {
 }
 
 
-def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.ndarray:
+Place = Field
+"""Where a variable lies in a row."""
+
+
+def assemble(propositions: Sequence[Expression], places: Sequence[Place]) -> np.ndarray:
     """Return the table, int64[m], from which `letter_of` evaluates bound propositions.
 
     It has their number, and the code of each; those about steps (`Taken`) are 0 here,
@@ -96,7 +100,7 @@ def _depth(expression: Expression) -> int:
     return max(depth + (i > 0) for i, depth in enumerate(depths))
 
 
-def _code(expression: Expression, places: Sequence[Field]) -> Iterator[int]:
+def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
     """Yield the instructions that push the value of an expression."""
     if isinstance(expression, Number):
         yield from (Code.NUMBER, expression.value)
@@ -116,7 +120,7 @@ def _code(expression: Expression, places: Sequence[Field]) -> Iterator[int]:
         raise TypeError(f"{expression} is not bound to a system")
 
 
-def _operation(operation: Operation, places: Sequence[Field]) -> Iterator[int]:
+def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
     fixed = _fixed(operation, places)
     terms = _terms(operation)
     if fixed is not None:
@@ -137,7 +141,7 @@ def _operation(operation: Operation, places: Sequence[Field]) -> Iterator[int]:
                 yield _OPERATORS[operation.operator]
 
 
-def _fixed(operation: Operation, places: Sequence[Field]) -> list[int] | None:
+def _fixed(operation: Operation, places: Sequence[Place]) -> list[int] | None:
     """Return the code of a variable's comparison with a constant it can have."""
     if operation.operator != "==":
         return None
@@ -171,5 +175,5 @@ def _terms(operation: Operation) -> tuple[int, dict[int, int]] | None:
     return constant, factors
 
 
-def _field(place: Field) -> tuple[int, int, int, int]:
+def _field(place: Place) -> tuple[int, int, int, int]:
     return place.word, place.shift, place.mask, place.low
