@@ -52,7 +52,7 @@ several: expression ("," expression)*
 channels: "channel" ["{" types "}"] channel_names ";"
 types: _type ("," _type)*
 channel_names: channel ("," channel)*
-channel: NAME [size]
+channel: NAME [size] -> declared
 
 process: "process" NAME "{" locals "state" labels sections [transitions] "}"
 locals: variables*

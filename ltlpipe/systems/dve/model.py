@@ -153,8 +153,6 @@ class DveModel(Model):
         """A bound of the number of successors of a state."""
         most = []
         leaders = [action.leader for action in self.program.actions()]
-        if self.program.synchronous:
-            leaders = [*self.program.transitions()]
         for number in range(len(self.program.processes)):
             sources = [t.source for t in leaders if t.process == number]
             most.append(int(np.bincount(sources).max()) if sources else 0)

@@ -153,7 +153,8 @@ class Program:
     def actions(self) -> list[Action]:
         """Return the steps of an asynchronous system in the order of generation.
 
-        By process and transition, senders standing for both; then by receiver.
+        By process and transition, senders standing for both; then by receiver.  In a
+        synchronous system, which has no messages, they are its transitions.
         """
         receivers = self._receivers()
         actions = []

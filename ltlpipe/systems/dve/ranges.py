@@ -84,8 +84,6 @@ class Ranges:
     def _iterate(self) -> None:
         """Take all steps on intervals until nothing grows."""
         actions = self.program.actions()
-        if self.program.synchronous:
-            actions = [Action(t, None) for t in self.program.transitions()]
         while True:
             self.nodes.clear()
             self.failing.clear()

@@ -127,9 +127,7 @@ class _Reader:
         self.variables.extend(variables)
         return first
 
-    def _size(
-        self, declared: syntax.Declared | syntax.Channel, scope: Scope, least: int
-    ) -> int | None:
+    def _size(self, declared: syntax.Declared, scope: Scope, least: int) -> int | None:
         """Return the size of an array or a channel, None if it has none."""
         tree, what = declared.size, repr(declared.name)
         if tree is None:
@@ -223,7 +221,7 @@ class _Reader:
         return values + [0] * ((size or 1) - len(values))
 
     def _declare_channel(
-        self, declared: syntax.Channel, types: tuple[str, ...] | None
+        self, declared: syntax.Declared, types: tuple[str, ...] | None
     ) -> None:
         """Declare a channel, and the arrays that hold its contents."""
         name = declared.name

@@ -26,7 +26,7 @@ from ltlpipe.systems.dve.grammar import input_error
 from ltlpipe.systems.dve.program import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.runtime.errors import InputError
     from ltlpipe.systems.dve.expressions import Expression
@@ -78,47 +78,45 @@ class Scope:
 
     file: str  # for messages
     outer: Scope | None = None  # where names are looked up that are not known here
-    later: dict[str, Place] = field(default_factory=dict)  # what is yet to be declared
+    later: dict[str, Place] = field(default_factory=dict)
+    """The places of all names that are declared here, sooner or later."""
     known: dict[str, Meaning] = field(default_factory=dict)
-    _places: dict[str, Place] = field(default_factory=dict)
 
     def declare(self, name: str, meaning: Meaning, place: Place) -> None:
         """Make a name known; raise `InputError` if it is already."""
         if name in self.known:
-            line = self._places[name].line
+            line = self.later[name].line
             message = f"{name!r} is declared a second time, first in line {line}"
             raise input_error(message, place, self.file)
         self.known[name] = meaning
-        self._places[name] = place
+        self.later.setdefault(name, place)
+
+    def _outwards(self) -> Iterator[Scope]:
+        """Yield this and the scopes around it."""
+        yield self
+        if self.outer is not None:
+            yield from self.outer._outwards()
 
     def find(self, name: str) -> Meaning | None:
         """Return what a name means here, or None."""
-        if name in self.known or self.outer is None:
-            return self.known.get(name)
-        return self.outer.find(name)
+        known = (s.known[name] for s in self._outwards() if name in s.known)
+        return next(known, None)
 
     def look_up(self, name: str, place: Place) -> Meaning:
         """Return what a name means; raise `InputError` if nothing."""
         meaning = self.find(name)
         if meaning is not None:
             return meaning
-        declared = self._declared_later(name)
+        later = (s.later[name] for s in self._outwards() if name in s.later)
+        declared = next(later, None)
         if declared is None:
-            raise unknown("name", name, self.names(), place, self.file)
+            names = (n for scope in self._outwards() for n in scope.known)
+            raise unknown("name", name, names, place, self.file)
         what = "is used before it is declared"
         if declared.line == place.line and declared <= place:
             what = "is declared by itself"
         message = f"{name!r} {what} (line {declared.line})"
         raise input_error(message, place, self.file)
-
-    def _declared_later(self, name: str) -> Place | None:
-        if name in self.later or self.outer is None:
-            return self.later.get(name)
-        return self.outer._declared_later(name)
-
-    def names(self) -> list[str]:
-        """Return all names that are known here."""
-        return [*self.known, *(self.outer.names() if self.outer else [])]
 
 
 def unknown(

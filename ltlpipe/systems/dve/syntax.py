@@ -92,12 +92,15 @@ class Values(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """One name of a declaration; `size` is None for what is no array."""
+    """One name of a declaration: a variable, a constant or a channel.
+
+    `size` is None for what is no array, and for a channel without one.
+    """
 
     place: Place
     name: str
     size: Expression | None
-    initial: Expression | Values | None
+    initial: Expression | Values | None = None
 
 
 class Variables(NamedTuple):
@@ -109,20 +112,12 @@ class Variables(NamedTuple):
     declared: tuple[Declared, ...]
 
 
-class Channel(NamedTuple):
-    """One channel; `size` is None if it is not given."""
-
-    place: Place
-    name: str
-    size: Expression | None
-
-
 class Channels(NamedTuple):
     """A declaration of channels; `types` is None if they have none."""
 
     place: Place
     types: tuple[str, ...] | None
-    declared: tuple[Channel, ...]
+    declared: tuple[Declared, ...]
 
 
 class Label(NamedTuple):
