@@ -62,7 +62,8 @@ class _Fair:
             lambda mark: mark + own_marks
         )
         self._idle = fairness.idle
-        self._tables = fairness.enabled.tolist(), fairness.taken.tolist()
+        # The last entry, for the action -1, is that of a state that repeats itself.
+        self._tables = [*fairness.enabled.tolist(), 0], [*fairness.taken.tolist(), 0]
 
     def marked(self, steps: list[PlainStep]) -> list[PlainStep]:
         """Return the steps of one state with the marks of fairness, too."""
@@ -71,13 +72,11 @@ class _Fair:
         of_enabled, of_taken = self._tables
         enabled = 0
         for step in steps:
-            enabled |= of_enabled[step.action] if step.action >= 0 else 0
+            enabled |= of_enabled[step.action]
         marks = self._idle ^ enabled
         return [
             step._replace(
-                marks=step.marks
-                | (marks | (of_taken[step.action] if step.action >= 0 else 0))
-                << self._shift
+                marks=step.marks | (marks | of_taken[step.action]) << self._shift
             )
             for step in steps
         ]
@@ -131,24 +130,11 @@ class _Component:
 class NetworkView:
     """A network; its states are tuples of local states.
 
-    Parameters
-    ----------
-    network : Network
-        It is not changed.
-    actions : sequence of str
-        The actions that letters 1, 2, ... stand for; all others have the letter OTHER.
-    together : bool
-        Whether components that accept have to do so in the same state: one mark.
-        Else each accepting component has a mark of its own.
-    fairness : Fairness, optional
-        To which sets of actions runs have to be fair.
-
-    Attributes
-    ----------
-    n_marks : int
-        Marks of its steps.
-    condition : Condition or None
-        What runs have to satisfy over them; None is each infinitely often.
+    Letters 1, 2, ... stand for the `actions` that are named; all others have the letter
+    OTHER.  If components that accept have to do so `together`, in the same state, that
+    is one mark; else each accepting component has a mark of its own.  Steps have
+    `n_marks`, over which runs have to satisfy `condition`; None is each infinitely
+    often.
 
     Raises
     ------
@@ -230,19 +216,8 @@ class NetworkView:
 class ModelView:
     """A model; its states are valuations.
 
-    Parameters
-    ----------
-    model : Model
-        It is not changed.
-    propositions : sequence of Expression
-        Bound; letters are sets of them, as bits.
-    fairness : Fairness, optional
-        To which sets of actions runs have to be fair.
-
-    Attributes
-    ----------
-    n_marks, condition
-        As in `NetworkView`.
+    Letters are sets of the bound `propositions`, as bits; `n_marks` and `condition` are
+    those of `NetworkView`.
 
     Raises
     ------
