@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from ltlpipe.systems.dve.expressions import (
     Element,
@@ -22,23 +22,17 @@ from ltlpipe.systems.dve.expressions import (
     evaluate,
     position,
 )
-from ltlpipe.systems.dve.program import Action, converted
+from ltlpipe.systems.dve.program import Action, Transition, converted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ltlpipe.systems.dve.expressions import Expression
-    from ltlpipe.systems.dve.program import Message, Program, Transition
+    from ltlpipe.systems.dve.program import Message, Program
 
 State = tuple[int, ...]
 
 
-class _Choice(NamedTuple):
-    """A transition that one process of a synchronous system can take."""
-
-    number: int  # among the transitions of the process
-    transition: Transition
-    after: State  # what it makes of the state
+# A transition of a process: its number there, itself, and what it makes of the state.
+_Choice: TypeAlias = tuple[int, Transition, State]
 
 
 class Interpreter:
@@ -170,8 +164,12 @@ class Interpreter:
 
     def _joint_steps(self, state: State) -> list[tuple[int, State]]:
         """Return the steps of a synchronous system; the first process varies first."""
-        choices = [
-            self._choices(process.transitions, state)
+        choices: list[list[_Choice]] = [
+            [
+                (number, transition, after)
+                for number, transition in enumerate(process.transitions)
+                if (after := self._target(Action(transition, None), state)) is not None
+            ]
             for process in self.program.processes
         ]
         sizes = [len(process.transitions) for process in self.program.processes]
@@ -179,31 +177,21 @@ class Interpreter:
         for reverse in itertools.product(*reversed(choices)):
             joint = reverse[::-1]
             number = sum(
-                choice.number * math.prod(sizes[:i]) for i, choice in enumerate(joint)
+                choice[0] * math.prod(sizes[:i]) for i, choice in enumerate(joint)
             )
             steps.append((number, self._combined(joint, state)))
         return steps
-
-    def _choices(
-        self, transitions: Sequence[Transition], state: State
-    ) -> list[_Choice]:
-        choices = []
-        for number, transition in enumerate(transitions):
-            after = self._target(Action(transition, None), state)
-            if after is not None:
-                choices.append(_Choice(number, transition, after))
-        return choices
 
     def _combined(self, joint: tuple[_Choice, ...], state: State) -> State:
         """Return the state behind one transition of each process."""
         values = list(state)
         written: set[int] = set()
-        for choice in joint:
-            writes = self.program.writes(choice.transition)
-            if choice.after[self.program.error] or written & writes:
+        for _, transition, after in joint:
+            writes = self.program.writes(transition)
+            if after[self.program.error] or written & writes:
                 return self._failed(state)
             written |= writes
             for slot in writes:
                 for variable in self.program.slot_variables(slot):
-                    values[variable] = choice.after[variable]
+                    values[variable] = after[variable]
         return tuple(values)
