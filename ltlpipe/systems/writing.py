@@ -1,11 +1,10 @@
 """Writing networks to files, in the format that the suffix names.
 
-`ltlpipe.systems.formats` declares what each format holds.  Each suffix may be followed
-by ``.gz``.  What a format does not hold is refused, with
-two exceptions.  An unfolder asks for no acceptance, so a ``.ll_net`` file goes
-without.  Internal labels become ordinary labels that one component has for
-itself, under a fresh name (``i_2`` in the second component) where the old one
-occurs elsewhere too.
+`ltlpipe.systems.formats` declares the formats.  Each suffix may be followed by
+``.gz``.  What a format does not hold is refused, with two exceptions.  An unfolder
+asks for no acceptance, so a ``.ll_net`` file goes without.  Internal labels become
+ordinary labels that one component has for itself, under a fresh name (``i_2`` in the
+second component) where the old one occurs elsewhere too.
 
 A label of the alphabet that no transition has would be lost, and with it the
 synchronisation that it blocks: files that can be read again have self-loops

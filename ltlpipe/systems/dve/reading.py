@@ -63,25 +63,20 @@ def checked(plain: Plain, file: str) -> Job[Program]:
     return (yield from _Reader(tree, file).program())
 
 
-class _Reader:
+class _Reader(Resolver):
     """Everything that is known while a file is read."""
 
     def __init__(self, tree: syntax.File, file: str) -> None:
+        super().__init__(file)
         self.tree = tree
-        self.file = file
-        self.variables: list[Variable] = []
         self.arrays: list[Array] = []
         self.channels: list[Channel] = []
         self.processes: list[Process] = []
-        self.states: list[int] = []
         self.locals: list[tuple[int, ...]] = []
-        self.scopes: list[Scope] = []
         self.assertions: list[tuple[int, int, Expression]] = []
         self.scope = Scope(file)
-        self.resolver = Resolver(file, self.variables, self.states, self.scopes)
         self.parts: dict[int, tuple[int, int]] = {}  # of untyped channels; the line
         self.held = 0
-        self.numbers: list[dict[str, int]] = []  # for each process those of its states
 
     def program(self) -> Job[Program]:
         tree = self.tree
@@ -132,10 +127,10 @@ class _Reader:
         tree, what = declared.size, repr(declared.name)
         if tree is None:
             return None
-        size = self.resolver.constant(tree, scope, f"the size of {what}")
+        size = self.constant(tree, scope, f"the size of {what}")
         if size < least:
             message = f"the size of {what} is {size}, expected {least} or more"
-            raise self.resolver.error(message, tree.place)
+            raise self.error(message, tree.place)
         if size > MAX_VARIABLES:
             raise UnsupportedError(
                 f"{self.file}:{tree.place.line}: {what} has {size} elements; the limit "
@@ -174,7 +169,7 @@ class _Reader:
         values = self._initial(declared, kind, scope, size)
         if part.constant:
             if declared.initial is None:
-                raise self.resolver.error(f"the constant {name!r} has no value", place)
+                raise self.error(f"the constant {name!r} has no value", place)
             constant = Number(values[0]) if size is None else Constants(tuple(values))
             scope.declare(name, constant, place)
             return
@@ -199,16 +194,16 @@ class _Reader:
         in_braces = isinstance(initial, syntax.Values)
         if initial is not None and in_braces != (size is not None):
             expected = "one value" if size is None else "values in braces"
-            raise self.resolver.error(f"expected {expected} for {name!r}", place)
+            raise self.error(f"expected {expected} for {name!r}", place)
         given: tuple[syntax.Expression, ...] = ()
         if initial is not None:
             given = initial.values if isinstance(initial, syntax.Values) else (initial,)
         if len(given) > (size or 1):
             message = f"{len(given)} values for the {size} elements of {name!r}"
-            raise self.resolver.error(message, place)
+            raise self.error(message, place)
         values = []
         for tree in given:
-            value = self.resolver.constant(tree, scope, f"the value of {name!r}")
+            value = self.constant(tree, scope, f"the value of {name!r}")
             values.append(converted(value, kind))
             if values[-1] != value:
                 low, high = BOUNDS[kind]
@@ -248,69 +243,62 @@ class _Reader:
 
     def _declare_process(self, process: syntax.Process) -> Job[None]:
         """Make the states and variables of a process known."""
-        names: dict[str, int] = {}
+        scope = Scope(self.file, self.scope, process=process.name)
+        self.scopes.append(scope)
         for state in process.states:
-            if state.name in names:
+            if state.name in scope.states:
                 message = f"the state {state.name!r} is declared a second time"
-                raise self.resolver.error(message, state.place)
-            names[state.name] = len(names)
-        self.numbers.append(names)
-        yield self._progress(1 + len(names))
-        initial = self._states_of(process, names, "init")
+                raise self.error(message, state.place)
+            scope.states[state.name] = len(scope.states)
+        yield self._progress(1 + len(scope.states))
+        initial = self._states_of(process, scope, "init")
         if len(initial) != 1:
             message = f"{process.name!r} has {len(initial)} initial states, expected 1"
-            raise self.resolver.error(message, process.place)
-        states = tuple(names)
+            raise self.error(message, process.place)
+        states = tuple(scope.states)
         bounds = (0, len(states) - 1)
         variable = Variable(process.name, "state", bounds, initial[0], states)
         self.states.append(self._add([variable], process.place))
-        scope = Scope(self.file, self.scope)
-        self.scopes.append(scope)
         first = len(self.variables)
         yield from self._declare_all(process.declarations, scope, f"{process.name}.")
         self.locals.append(tuple(range(first, len(self.variables))))
 
-    def _states_of(
-        self, process: syntax.Process, names: dict[str, int], kind: str
-    ) -> list[int]:
+    def _states_of(self, process: syntax.Process, scope: Scope, kind: str) -> list[int]:
         """Return the states that the parts of a kind name."""
         return [
-            self._state(label, names, process.name)
+            self._state(label, scope)
             for section in process.sections
             if section.kind == kind
             for label in section.entries
             if isinstance(label, syntax.Label)
         ]
 
-    def _state(self, label: syntax.Label, names: dict[str, int], process: str) -> int:
-        number = names.get(label.name)
+    def _state(self, label: syntax.Label, scope: Scope) -> int:
+        number = scope.states.get(label.name)
         if number is None:
-            what = f"state of {process}"
-            raise unknown(what, label.name, names, label.place, self.file)
+            what = f"state of {scope.process}"
+            raise unknown(what, label.name, scope.states, label.place, self.file)
         return number
 
     def _process(self, number: int, tree: syntax.Process) -> Job[Process]:
-        names = self.numbers[number]
         scope = self.scopes[number]
         for section in tree.sections:
             for entry in section.entries:
                 if isinstance(entry, syntax.Assertion):
-                    state = self._state(entry.state, names, tree.name)
-                    condition = self.resolver.expression(entry.condition, scope)
+                    state = self._state(entry.state, scope)
+                    condition = self.expression(entry.condition, scope)
                     self.assertions.append((number, state, condition))
                     yield self._progress()
         transitions: list[Transition] = []
         for transition in tree.transitions or ():
             previous = transitions[-1].source if transitions else None
-            transitions.append(
-                self._transition(number, transition, names, scope, previous)
-            )
+            transitions.append(self._transition(number, transition, scope, previous))
             yield self._progress(20 + 10 * len(transition.effects or ()))
         return Process(
             tree.name,
             self.states[number],
-            frozenset(self._states_of(tree, names, "commit")),
-            frozenset(self._states_of(tree, names, "accept")),
+            frozenset(self._states_of(tree, scope, "commit")),
+            frozenset(self._states_of(tree, scope, "accept")),
             tuple(transitions),
             self.locals[number],
         )
@@ -319,33 +307,31 @@ class _Reader:
         self,
         process: int,
         tree: syntax.Transition,
-        names: dict[str, int],
         scope: Scope,
         previous: int | None,
     ) -> Transition:
-        name = self.tree.processes[process].name
         if tree.source is not None:
-            source = self._state(tree.source, names, name)
+            source = self._state(tree.source, scope)
         elif previous is not None:
             source = previous
         else:
-            raise self.resolver.error(
+            raise self.error(
                 "the first transition of a process has no source, expected a state",
                 tree.place,
             )
         guard: Expression | None = None
         for condition in tree.guards or ():
-            resolved = self.resolver.expression(condition, scope)
+            resolved = self.expression(condition, scope)
             guard = resolved if guard is None else Binary("&&", guard, resolved)
         message = None if tree.sync is None else self._message(tree.sync, scope)
         effects = tuple(
             Effect(
-                self.resolver.target(effect.target, scope),
-                self.resolver.expression(effect.value, scope),
+                self.target(effect.target, scope),
+                self.expression(effect.value, scope),
             )
             for effect in tree.effects or ()
         )
-        target = self._state(tree.target, names, name)
+        target = self._state(tree.target, scope)
         return Transition(process, source, target, guard, message, effects)
 
     def _message(self, tree: syntax.Synchronisation, scope: Scope) -> Message:
@@ -360,7 +346,7 @@ class _Reader:
             )
         meaning = scope.look_up(tree.channel, tree.place)
         if not isinstance(meaning, ChannelName):
-            raise self.resolver.expected("a channel", tree.channel, meaning, tree.place)
+            raise self.expected("a channel", tree.channel, meaning, tree.place)
         number, values = meaning.channel, tree.values or ()
         channel = self.channels[number]
         if channel.types is not None:
@@ -370,11 +356,11 @@ class _Reader:
             expected, line = self.parts.setdefault(number, known)
             where = f"used in line {line} with"
         if len(values) != expected:
-            raise self.resolver.error(
+            raise self.error(
                 f"{len(values)} values for the channel {tree.channel!r}, "
                 f"{where} {expected}",
                 tree.place,
             )
         sends = tree.mark == "!"
-        resolve = self.resolver.expression if sends else self.resolver.target
+        resolve = self.expression if sends else self.target
         return Message(number, sends, tuple(resolve(v, scope) for v in values))

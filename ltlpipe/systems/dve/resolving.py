@@ -26,7 +26,7 @@ from ltlpipe.systems.dve.grammar import input_error
 from ltlpipe.systems.dve.program import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ltlpipe.runtime.errors import InputError
     from ltlpipe.systems.dve.expressions import Expression
@@ -74,13 +74,15 @@ _KINDS = {
 
 @dataclass
 class Scope:
-    """Names that are known in a part of a file."""
+    """Names that are known in a file or in one of its processes."""
 
     file: str  # for messages
     outer: Scope | None = None  # where names are looked up that are not known here
     later: dict[str, Place] = field(default_factory=dict)
     """The places of all names that are declared here, sooner or later."""
     known: dict[str, Meaning] = field(default_factory=dict)
+    process: str = ""  # whose variables they are
+    states: dict[str, int] = field(default_factory=dict)  # of the process
 
     def declare(self, name: str, meaning: Meaning, place: Place) -> None:
         """Make a name known; raise `InputError` if it is already."""
@@ -132,14 +134,14 @@ def unknown(
     return input_error(f"unknown {what} {name!r}{hint}", place, file)
 
 
-@dataclass
 class Resolver:
-    """Looks up the names of expressions."""
+    """Looks up the names in expressions of a file, once they have been declared."""
 
-    file: str  # for messages
-    variables: Sequence[Variable]  # all that have been declared so far; it may grow
-    states: Sequence[int]  # for each process the variable of its state
-    scopes: Sequence[Scope]  # for each process its scope; it may grow
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.variables: list[Variable] = []
+        self.states: list[int] = []  # for each process the variable of its state
+        self.scopes: list[Scope] = []  # for each process its scope
 
     def error(self, message: str, place: Place) -> InputError:
         """Return an error about a place of the file."""
@@ -232,7 +234,7 @@ class Resolver:
         if tree.process is None:
             meaning = scope.look_up(tree.name, tree.place)
         else:
-            inner = self.scopes[self._process(tree.process, scope, tree.place)]
+            inner = self.scopes[self._process_number(tree.process, scope, tree.place)]
             found = inner.known.get(tree.name)
             if found is None:
                 what = f"variable of {tree.process}"
@@ -252,17 +254,19 @@ class Resolver:
         return _folded(Element(meaning.first, meaning.size, index))
 
     def _state_test(self, tree: syntax.StateOf, scope: Scope) -> Expression:
-        variable = self.states[self._process(tree.process, scope, tree.place)]
+        variable = self.states[self._process_number(tree.process, scope, tree.place)]
         states = self.variables[variable].states
         if tree.state not in states:
             what = f"state of {tree.process}"
             raise unknown(what, tree.state, states, tree.place, self.file)
         return Binary("==", Read(variable), Number(states.index(tree.state)))
 
-    def _process(self, name: str, scope: Scope, place: Place) -> int:
+    def _process_number(self, name: str, scope: Scope, place: Place) -> int:
         meaning = scope.look_up(name, place)
         if not isinstance(meaning, ProcessName):
             raise self.expected("a process", name, meaning, place)
+        if meaning.process >= len(self.states):
+            raise self.error(f"{name!r} is used before it is declared", place)
         return meaning.process
 
     def _warn(self, tree: syntax.Binary) -> None:

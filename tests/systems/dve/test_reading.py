@@ -168,6 +168,13 @@ a state""",
             "column 15: 'b' is used before it is declared (line 2)",
         ),
         (
+            model()
+            .replace("byte v;", "byte v = Q.s;")
+            .replace("system", "process Q { state s; init s; }\nsystem"),
+            2,
+            "column 22: 'Q' is used before it is declared",
+        ),
+        (
             model("", "byte x; const int a = x;"),
             1,
             "column 23: the value of 'a' is not constant",
