@@ -110,6 +110,8 @@ _KINDS: dict[str, Any] = {
     if isinstance(kind, type) and issubclass(kind, tuple)
 }
 
+_OPERATORS = {"and": "&&", "or": "||", "!": "not"}  # and what they are called
+
 _BLOCK = 250  # nodes that are built at once
 _NODE_WORK = 10  # units
 _NODE_BYTES = 500
@@ -141,10 +143,12 @@ def parse_plain(text: str, file: str) -> Plain:
             blocks.append([])
         first = next((c for c in node.children if isinstance(c, Token)), node.meta)
         place = (0, 0) if node.meta.empty else (first.line, first.column)
-        fields = [
+        fields: list[Any] = [
             [numbers[id(child)]] if isinstance(child, Tree) else child
             for child in node.children
         ]
+        if node.data in ("unary", "binary"):
+            fields[-2] = _OPERATORS.get(fields[-2], fields[-2])
         blocks[-1].append([str(node.data), *place, *fields])
         numbers[id(node)] = len(numbers)
     encoded = [json.dumps(block).encode() for block in blocks]

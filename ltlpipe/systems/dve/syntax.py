@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-_WORDS = {"and": "&&", "or": "||", "!": "not"}
-
 
 class Place(NamedTuple):
     """Where something stands in the file, both counted from 1."""
@@ -47,30 +45,20 @@ class StateOf(NamedTuple):
 
 
 class Unary(NamedTuple):
-    """An operator before its operand."""
+    """An operator before its operand: ``-``, ``~`` or ``not``."""
 
     place: Place
-    spelt: str
+    op: str
     operand: Expression
-
-    @property
-    def op(self) -> str:
-        """``-``, ``~`` or ``not``."""
-        return _WORDS.get(self.spelt, self.spelt)
 
 
 class Binary(NamedTuple):
-    """An operator between its operands."""
+    """An operator, as C writes it (``and`` is ``&&``) or ``imply``, between operands."""
 
     place: Place
     left: Expression
-    spelt: str
+    op: str
     right: Expression
-
-    @property
-    def op(self) -> str:
-        """The operator as C writes it (``and`` is ``&&``), or ``imply``."""
-        return _WORDS.get(self.spelt, self.spelt)
 
 
 class Closed(NamedTuple):
