@@ -177,7 +177,7 @@ def _read(source: Source) -> Job[tuple[Format, Any]]:
         data = yield from decode(chunks, file)
     assert form.reader is not None
     suffix = form.suffixes[0]
-    if len(data) <= form.small:
+    if _is_small(form, data):
         plain = parse(suffix, data, file)
     else:
         asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
@@ -187,6 +187,10 @@ def _read(source: Source) -> Job[tuple[Format, Any]]:
         del asked
     del data
     return form, (yield from form.reader().build(plain, file))
+
+
+def _is_small(form: Format, data: str | bytes) -> bool:
+    return len(data) <= form.small
 
 
 def _opening(form: Format) -> Opening:
