@@ -6,38 +6,12 @@ refused while the server is closed, or its patience expires.  In its session it 
 and is content with that (``release<i>``), or computes and commits or aborts.  Then it
 works on its answer or, after a refusal or an abort, tries again or quits.
 
-A client's ten states, with the steps that leave each:
+A client's states are idle (0), composing, ready, waiting, backing off, answered,
+unpacked, connected, working and computed (9); the server is free (0), closed, saving,
+undoing (3), or busy_i (3+i) with client i, and knows nothing else about clients.
+``docs/symmetric-models.md`` has a table of all steps, from which tests build the
+components again.
 
-====== =========== ==========================================================
-state  name        steps
-====== =========== ==========================================================
-0      idle        ``wake<i>`` to 1
-1      composing   ``compose<i>`` to 2
-2      ready       ``request<i>`` * to 3
-3      waiting     ``grant<i>`` * to 7, ``refuse<i>`` * to 4, ``expire<i>`` to 4
-4      backing off ``retry<i>`` to 2, ``quit<i>`` to 0
-5      answered    ``unpack<i>`` to 6
-6      unpacked    ``show<i>`` to 0
-7      connected   ``read<i>`` * to 8
-8      working     ``compute<i>`` to 9, ``release<i>`` * to 5
-9      computed    ``commit<i>`` * to 5, ``abort<i>`` * to 4
-====== =========== ==========================================================
-
-Those with a star are shared with the server, the others are local.  The server knows
-whom it serves and nothing else about clients:
-
-====== =========== ==========================================================
-state  name        steps
-====== =========== ==========================================================
-0      free        ``request<i>``, ``grant<i>`` to busy_i, ``maintain`` to 1
-1      closed      ``refuse<i>``, ``open`` to 0
-2      saving      ``request<i>``, ``save`` to 0
-3      undoing     ``request<i>``, ``undo`` to 0
-3+i    busy_i      ``request<j>`` of the others, ``read<i>``, ``release<i>`` to 0,
-                   ``commit<i>`` to 2, ``abort<i>`` to 3
-====== =========== ==========================================================
-
-Steps without a target stay; ``maintain``, ``open``, ``save`` and ``undo`` are local.
 All i are treated alike: every permutation of clients is a symmetry, and takes busy_i
 along.
 

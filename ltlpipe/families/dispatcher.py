@@ -9,53 +9,15 @@ requests ask for the same service, so a result answers any of them: neither does
 worker know what it works on nor a request who works for it.  Workers may crash; then a
 request that is running fails and is queued again.
 
-A request's eight states, with the steps that leave each:
+A request's states are idle (0), created, rejected, queued, picked, running, answered
+and read (7), a worker's idle (0), assigned, executing, done, broken, collected,
+repairing and cleaning (7).  The dispatcher is ready (0) or paused (1), or remembers one
+request (holding_r, 1+r) or one worker (delivering_w, 1+n+w) at a time.
+``docs/symmetric-models.md`` has a table of all steps, from which tests build the
+components again.
 
-====== =========== ==========================================================
-state  name        steps
-====== =========== ==========================================================
-0      idle        ``create<r>`` to 1
-1      created     ``submit<r>`` * to 3, ``reject<r>`` * to 2
-2      rejected    ``revise<r>`` to 1, ``drop<r>`` to 0
-3      queued      ``pick<r>`` * to 4
-4      picked      ``assign<r>_<w>`` * to 5, ``requeue<r>`` * to 3
-5      running     ``finish<r>_<w>`` * to 6, ``fail<r>_<w>`` * to 3
-6      answered    ``read<r>`` to 7
-7      read        ``close<r>`` to 0
-====== =========== ==========================================================
-
-A worker's eight states:
-
-====== =========== ==========================================================
-state  name        steps
-====== =========== ==========================================================
-0      idle        ``assign<r>_<w>`` * to 1
-1      assigned    ``load<w>`` to 2
-2      executing   ``execute<w>`` to 3, ``crash<w>`` to 4
-3      done        ``collect<w>`` * to 5
-4      broken      ``fail<r>_<w>`` * to 6
-5      collected   ``finish<r>_<w>`` * to 7
-6      repairing   ``repair<w>`` to 0
-7      cleaning    ``clean<w>`` to 0
-====== =========== ==========================================================
-
-Those with a star are shared with the dispatcher, and those with two indices by a
-request, a worker and the dispatcher; all others are local.  The dispatcher remembers
-one request or one worker at a time:
-
-====== ============ =========================================================
-state  name         steps
-====== ============ =========================================================
-0      ready        ``submit<r>``, ``fail<r>_<w>``, ``pick<r>`` to holding_r,
-                    ``collect<w>`` to delivering_w, ``pause`` to 1
-1      paused       ``reject<r>``, ``resume`` to 0
-1+r    holding_r    ``assign<r>_<w>`` to 0, ``requeue<r>`` to 0
-1+n+w  delivering_w ``finish<r>_<w>`` to 0
-====== ============ =========================================================
-
-Steps without a target stay; ``pause`` and ``resume`` are local.  All r are treated
-alike and all w are: every permutation of requests together with every permutation of
-workers is a symmetry, and takes holding_r and delivering_w along.
+All r are treated alike and all w are: every permutation of requests together with every
+permutation of workers is a symmetry, and takes holding_r and delivering_w along.
 
 Sizes.  As many requests are running as workers are busy (states 1..5, of which
 collected belongs to delivering_w).  Let P(a, b) be the number of ways in which a

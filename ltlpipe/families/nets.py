@@ -23,24 +23,18 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
 
+Sides = tuple[dict[str, int], dict[str, int]]  # tokens taken and put
 
-class _Builder:
-    """Collects a net whose places are known by their names."""
 
-    def __init__(self) -> None:
-        self.places: dict[str, Place] = {}
-        self.transitions: list[Transition] = []
-
-    def place(self, name: str, tokens: int = 0) -> None:
-        self.places[name] = Place(name, name, tokens)
-
-    def transition(self, name: str, pre: dict[str, int], post: dict[str, int]) -> None:
-        numbers = {place: k for k, place in enumerate(self.places)}
-        sides = ({numbers[p]: w for p, w in side.items()} for side in (pre, post))
-        self.transitions.append(Transition(name, name, *sides))
-
-    def net(self, name: str) -> PetriNet:
-        return PetriNet([*self.places.values()], self.transitions, name=name)
+def _net(name: str, tokens: dict[str, int], moves: dict[str, Sides]) -> PetriNet:
+    """Return a net whose places are known by their names."""
+    numbers = {place: k for k, place in enumerate(tokens)}
+    transitions = [
+        Transition(move, move, *({numbers[p]: w for p, w in s.items()} for s in sides))
+        for move, sides in moves.items()
+    ]
+    places = [Place(place, place, n) for place, n in tokens.items()]
+    return PetriNet(places, transitions, name=name)
 
 
 def dining(n: int) -> PetriNet:
@@ -53,21 +47,16 @@ def dining(n: int) -> PetriNet:
     """
     if n < 2:
         raise UnsupportedError(f"{n} philosophers cannot dine: use n >= 2")
-    builder = _Builder()
-    for i in range(n):
-        builder.place(f"think{i}", 1)
-        builder.place(f"left{i}")
-        builder.place(f"eat{i}")
-        builder.place(f"fork{i}", 1)
+    tokens: dict[str, int] = {}
+    moves: dict[str, Sides] = {}
     for i in range(n):
         think, left, eat = f"think{i}", f"left{i}", f"eat{i}"
-        forks = f"fork{i}", f"fork{(i + 1) % n}"
-        builder.transition(f"takeleft{i}", {think: 1, forks[0]: 1}, {left: 1})
-        builder.transition(f"takeright{i}", {left: 1, forks[1]: 1}, {eat: 1})
-        builder.transition(
-            f"release{i}", {eat: 1}, {think: 1, forks[0]: 1, forks[1]: 1}
-        )
-    return builder.net(f"dining-{n}")
+        first, second = f"fork{i}", f"fork{(i + 1) % n}"
+        tokens |= {think: 1, left: 0, eat: 0, first: 1}
+        moves[f"takeleft{i}"] = {think: 1, first: 1}, {left: 1}
+        moves[f"takeright{i}"] = {left: 1, second: 1}, {eat: 1}
+        moves[f"release{i}"] = {eat: 1}, {think: 1, first: 1, second: 1}
+    return _net(f"dining-{n}", tokens, moves)
 
 
 def token_ring(n: int) -> PetriNet:
@@ -80,22 +69,19 @@ def token_ring(n: int) -> PetriNet:
     """
     if n < 2:
         raise UnsupportedError(f"{n} processes make no ring: use n >= 2")
-    builder = _Builder()
-    for i in range(n):
-        builder.place(f"idle{i}", 1)
-        builder.place(f"wait{i}")
-        builder.place(f"critical{i}")
-        builder.place(f"token{i}", int(i == 0))
+    tokens: dict[str, int] = {}
+    moves: dict[str, Sides] = {}
     for i in range(n):
         idle, wait, critical, token = (
             f"{kind}{i}" for kind in ("idle", "wait", "critical", "token")
         )
         following = f"token{(i + 1) % n}"
-        builder.transition(f"ask{i}", {idle: 1}, {wait: 1})
-        builder.transition(f"enter{i}", {wait: 1, token: 1}, {critical: 1})
-        builder.transition(f"leave{i}", {critical: 1}, {idle: 1, following: 1})
-        builder.transition(f"pass{i}", {idle: 1, token: 1}, {idle: 1, following: 1})
-    return builder.net(f"token-ring-{n}")
+        tokens |= {idle: 1, wait: 0, critical: 0, token: int(i == 0)}
+        moves[f"ask{i}"] = {idle: 1}, {wait: 1}
+        moves[f"enter{i}"] = {wait: 1, token: 1}, {critical: 1}
+        moves[f"leave{i}"] = {critical: 1}, {idle: 1, following: 1}
+        moves[f"pass{i}"] = {idle: 1, token: 1}, {idle: 1, following: 1}
+    return _net(f"token-ring-{n}", tokens, moves)
 
 
 def kanban(cells: int, cards: int, batch: int = 1) -> PetriNet:
@@ -118,20 +104,14 @@ def kanban(cells: int, cards: int, batch: int = 1) -> PetriNet:
             f"{cells} cells with {cards} cards, {batch} parts at a time:"
             " use at least one cell and as many cards as parts"
         )
-    builder = _Builder()
+    tokens: dict[str, int] = {}
     for i in range(cells):
-        builder.place(f"free{i}", cards)
-        builder.place(f"work{i}")
-        builder.place(f"done{i}")
-    builder.transition("arrive", {"free0": batch}, {"work0": batch})
+        tokens |= {f"free{i}": cards, f"work{i}": 0, f"done{i}": 0}
+    moves: dict[str, Sides] = {"arrive": ({"free0": batch}, {"work0": batch})}
     for i in range(cells):
-        builder.transition(f"finish{i}", {f"work{i}": 1}, {f"done{i}": 1})
+        moves[f"finish{i}"] = {f"work{i}": 1}, {f"done{i}": 1}
     for i in range(1, cells):
-        builder.transition(
-            f"move{i}",
-            {f"done{i - 1}": 1, f"free{i}": 1},
-            {f"free{i - 1}": 1, f"work{i}": 1},
-        )
-    last = cells - 1
-    builder.transition("ship", {f"done{last}": 1}, {f"free{last}": 1})
-    return builder.net(f"kanban-{cells}-{cards}")
+        taken = {f"done{i - 1}": 1, f"free{i}": 1}
+        moves[f"move{i}"] = taken, {f"free{i - 1}": 1, f"work{i}": 1}
+    moves["ship"] = {f"done{cells - 1}": 1}, {f"free{cells - 1}": 1}
+    return _net(f"kanban-{cells}-{cards}", tokens, moves)

@@ -57,31 +57,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Style:
-    """What networks of a year have in common; ranges include both ends.
+    """What networks of a year have in common; ranges include both ends."""
 
-    Parameters
-    ----------
-    n_states : tuple of int
-        Local states of a component; at least 4, so that common labels fit.
-    labels_per_component : float
-        Common labels of the network per component, where nothing else is asked.
-    sharing : tuple of int
-        Participants of a common label, as far as there are so many components.
-    occurrences : tuple of int
-        Joint steps of the planned run that a common label has.
-    local_repetition : int
-        Local transitions per local label, about.
-    twin_share : float
-        Transitions with a twin per transition of a component; one at least, if
-        it is not 0.
-    """
-
-    n_states: tuple[int, int]
-    labels_per_component: float
+    n_states: tuple[int, int]  # of a component; 4 or more, so that common labels fit
+    labels_per_component: float  # common labels, where nothing else is asked
     sharing: tuple[int, int]
-    occurrences: tuple[int, int]
-    local_repetition: int
+    """Participants of a common label, as far as there are so many components."""
+    occurrences: tuple[int, int]  # joint steps of the planned run with a common label
+    local_repetition: int  # local transitions per local label, about
     twin_share: float
+    """Transitions with a twin per transition of a component; one at least, if not 0."""
 
 
 STYLES = {

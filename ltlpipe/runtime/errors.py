@@ -11,7 +11,10 @@ Nothing else escapes for bad input.
 from __future__ import annotations
 
 import unicodedata
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SHOWN = 200  # characters of a formula in a message
 
@@ -119,3 +122,9 @@ class UnsupportedError(LtlpipeError):
 
 class LtlpipeWarning(UserWarning):
     """What is allowed but probably not meant."""
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return ``a, b or c``."""
+    *most, end = words
+    return f"{', '.join(most)} or {end}" if most else end

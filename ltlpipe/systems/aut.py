@@ -47,17 +47,7 @@ _BLOCK = 1 << 20  # characters that are looked at at once
 def read_aut(text: str, file: str) -> list[LTS]:
     """Read the one component that an Aldebaran file holds.
 
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages and as the component's name.
-
-    Returns
-    -------
-    list of LTS
-        One component; its alphabet is in order of first use.
+    It is called like the `file`; its alphabet is in order of first use.
 
     Raises
     ------

@@ -27,7 +27,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
 from ltlpipe.systems.dot_lines import numbering, read_lines
 from ltlpipe.systems.lts import LTS
 
@@ -108,19 +108,7 @@ class _Group(NamedTuple):
 
 
 def read_dot(text: str, file: str) -> list[LTS]:
-    """Read the components of a network from a Graphviz file.
-
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages.
-
-    Returns
-    -------
-    list of LTS
-        At least one, in the order of their subgraphs.
+    """Read the components of a network from the text of a Graphviz file.
 
     Raises
     ------
@@ -245,7 +233,7 @@ def _parser() -> Lark:
 
         def id(self, children: list[Token]) -> str:
             if children[0].type == "STRING":
-                return "".join(_unescaped(c[1:-1]) for c in children)
+                return "".join(_ESCAPE.sub(r"\1", c[1:-1]) for c in children)
             return str(children[0])
 
     class LimitNesting:
@@ -293,10 +281,6 @@ def _chain(children: list[Any]) -> list[str | _Edge | _Group]:
     return items
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
-
-
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
     """Say in the words of a dot file what lark did not expect."""
     from lark import UnexpectedToken
@@ -322,9 +306,7 @@ def _expected(terminals: Iterable[str]) -> str:
     if "NAME" in names:
         names -= {"LBRACE"}  # of a nested group: possible, but hardly what is missing
     known = [text for name, text in _TERMINALS.items() if name in names]
-    if len(known) < 2:
-        return "".join(known) or "something else"
-    return f"{', '.join(known[:-1])} or {known[-1]}"
+    return listed(known or ["something else"])
 
 
 def write_dot(components: Sequence[LTS]) -> str:
@@ -359,11 +341,12 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
     src, dst = lts.src.tolist(), lts.dst.tolist()
     for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
         yield f"    {base + state};"
-    names = [_quoted(label) for label in lts.labels]
+    names = [quoted(label) for label in lts.labels]
     for s, a, d in zip(src, lts.label.tolist(), dst, strict=True):
         yield f"    {base + s} -> {base + d} [label={names[a]}];"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a string as it is written, in DOT and in HOA."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -8,11 +8,15 @@ _WORD_BITS = 64
 
 
 class Field(NamedTuple):
-    """Where a number lies in a row: `bits` bits at `shift` in word `word`."""
+    """Where a number lies in a row: `bits` bits at `shift` in word `word`.
+
+    The number is `low` more than that of the bits.
+    """
 
     word: int
     shift: int
     bits: int
+    low: int = 0
 
     @property
     def mask(self) -> int:

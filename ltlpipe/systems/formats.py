@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.runtime.errors import listed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -29,79 +31,43 @@ _SMALL = 1 << 14
 
 
 class Reader(NamedTuple):
-    """How a format is read, in two steps.
-
-    Parameters
-    ----------
-    parse : callable
-        Returns what a text (bytes, if the format is `binary`) holds, from it and the
-        file's name.  It may take long: large files are parsed in a worker process.
-    build : callable
-        Returns the job that makes the components of a network, or a model, of what
-        `parse` has returned, and of the file's name.
-    """
+    """How a format is read, in two steps."""
 
     parse: Callable[[Any, str], Plain]
+    """Returns what a text (bytes, if the format is `binary`) holds, from it and the
+    file's name.  It may take long: large files are parsed in a worker process."""
     build: Callable[[Plain, str], Job[Any]]
+    """Returns the job that makes the components of a network, or a model, of what
+    `parse` has returned, and of the file's name."""
 
 
 class Writer(NamedTuple):
-    """How a format is written: components, or networks as they are.
-
-    Parameters
-    ----------
-    components : callable, optional
-        Returns the text of a file that can be read again.
-    network : callable, optional
-        Returns the text of a file for another tool.
-    one_each : bool
-        Whether a file holds one component only.
-    internal : bool
-        Whether it holds internal labels.
-    """
+    """How a format is written: components, or networks as they are."""
 
     components: Callable[[Sequence[LTS]], str] | None = None
+    """Returns the text of a file that can be read again."""
     network: Callable[[Network], str] | None = None
-    one_each: bool = False
-    internal: bool = False
+    """Returns the text of a file for another tool."""
+    one_each: bool = False  # whether a file holds one component only
+    internal: bool = False  # whether it holds internal labels
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format.
+    """One format."""
 
-    Parameters
-    ----------
-    suffixes : tuple of str
-        In lower case; the first is the usual one.
-    holds : str
-        What a file holds, for people.
-    lacks : str
-        What of a network it does not hold.
-    model : bool
-        Whether a file is a model of its own, and no part of a network.
-    begins, expected : str
-        A regular expression for what files begin with, blanks and comments apart,
-        and the same in words.
-    binary : bool
-        Whether the reader takes bytes, and what they begin with is its own matter.
-    small : int
-        Length up to which a file is parsed in this process; 0 if even a short one can
-        take for ever.
-    reader, writer : callable, optional
-        Import and return how the format is read and written; None if it is not.
-    """
-
-    suffixes: tuple[str, ...]
-    holds: str
-    lacks: str = ""
-    model: bool = False
+    suffixes: tuple[str, ...]  # in lower case; the first is the usual one
+    model: bool = False  # whether a file is a model of its own, no part of a network
     begins: str = ""
-    expected: str = ""
+    """A regular expression for what files begin with, blanks and comments apart."""
+    expected: str = ""  # the same in words
     binary: bool = False
+    """Whether the reader takes bytes, and what they begin with is its own matter."""
     small: int = _SMALL
-    reader: Callable[[], Reader] | None = None
-    writer: Callable[[], Writer] | None = None
+    """Length up to which a file is parsed in this process; 0 if even a short one can
+    take for ever."""
+    reader: Callable[[], Reader] | None = None  # imports and returns how it is read
+    writer: Callable[[], Writer] | None = None  # the same of writing
 
 
 def _read_dot() -> Reader:
@@ -141,7 +107,7 @@ def _write_hoa() -> Writer:
 
 
 def _read_dve() -> Reader:
-    from ltlpipe.systems.dve.encoding import parse_plain
+    from ltlpipe.systems.dve.grammar import parse_plain
     from ltlpipe.systems.dve.model import build
 
     return Reader(parse_plain, build)
@@ -178,8 +144,6 @@ def _components(parse: Callable[[str, str], list[LTS]]) -> Reader:
 FORMATS = (
     Format(
         suffixes=(".dot", ".gv"),
-        holds="any number of components",
-        lacks="acceptance, internal labels",
         begins=r"(?i:strict|digraph)\b",
         expected="a Graphviz 'digraph'",
         reader=_read_dot,
@@ -187,8 +151,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".aut",),
-        holds="one component, internal labels",
-        lacks="acceptance",
         begins=r"des\b",
         expected="'des (INITIAL, TRANSITIONS, STATES)'",
         reader=_read_aut,
@@ -196,8 +158,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".hoa",),
-        holds="any number of components, acceptance",
-        lacks="internal labels",
         begins="HOA:",
         expected="an automaton in HOA ('HOA: v1')",
         small=0,  # a short label can have a BDD that fills any memory
@@ -206,7 +166,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".dve",),
-        holds="a DVE model",
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
         expected="a declaration or a process",
@@ -214,7 +173,6 @@ FORMATS = (
     ),
     Format(
         suffixes=(".pnml",),
-        holds="a Petri net",
         model=True,
         begins="<",
         binary=True,
@@ -222,14 +180,10 @@ FORMATS = (
     ),
     Format(
         suffixes=(".pml",),
-        holds="a model for Spin, not to be read again",
-        lacks="see `ltlpipe.systems.promela`",
         writer=_write_promela,
     ),
     Format(
         suffixes=(".ll_net",),
-        holds="one Petri net for the unfolder Cunf, not to be read again",
-        lacks="acceptance",
         writer=_write_ll_net,
     ),
 )
@@ -246,12 +200,6 @@ def by_suffix(suffix: str) -> Format | None:
 
 def _usual(formats: Sequence[Format]) -> list[str]:
     return [f.suffixes[0] for f in formats]
-
-
-def listed(suffixes: Sequence[str], last: str = "or") -> str:
-    """Return ``.a, .b or .c``."""
-    *most, end = suffixes
-    return f"{', '.join(most)} {last} {end}" if most else end
 
 
 MODEL_SUFFIXES = tuple(suffix for f in _MODELS for suffix in f.suffixes)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.automata.buchi import BuchiAutomaton, read_buchi
+from ltlpipe.systems.dot import quoted
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
@@ -35,17 +36,7 @@ _SPELT_OUT = 64  # labels of a component up to which each names all others
 def read_hoa(text: str, file: str) -> list[LTS]:
     """Read the components of a network from HOA text.
 
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages.
-
-    Returns
-    -------
-    list of LTS
-        One per automaton; states are numbered as in the file.
+    There is one per automaton; states are numbered as in the file.
 
     Raises
     ------
@@ -92,10 +83,10 @@ def write_hoa(components: Sequence[LTS]) -> str:
 def _lines(lts: LTS) -> Iterator[str]:
     yield "HOA: v1"
     if lts.name:
-        yield f"name: {_quoted(lts.name)}"
+        yield f"name: {quoted(lts.name)}"
     yield f"States: {lts.n_states}"
     yield f"Start: {lts.initial}"
-    yield " ".join([f"AP: {len(lts.labels)}", *map(_quoted, lts.labels)])
+    yield " ".join([f"AP: {len(lts.labels)}", *map(quoted, lts.labels)])
     if lts.accepting is None:
         yield "acc-name: all"
         yield "Acceptance: 0 t"
@@ -125,8 +116,3 @@ def _body(lts: LTS) -> Iterator[str]:
         marked = lts.accepting is not None and lts.accepting[state]
         yield f"State: {state} {{0}}" if marked else f"State: {state}"
         yield from lines
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

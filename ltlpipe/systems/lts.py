@@ -124,19 +124,12 @@ class LTS(Displayed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LTS):
             return NotImplemented
-        if (self.accepting is None) != (other.accepting is None):
-            return False
         return (
             (self.n_states, self.initial) == (other.n_states, other.initial)
-            and self.labels == other.labels
-            and self.internal == other.internal
-            and np.array_equal(self.src, other.src)
-            and np.array_equal(self.label, other.label)
-            and np.array_equal(self.dst, other.dst)
-            and (
-                self.accepting is None
-                or other.accepting is None
-                or np.array_equal(self.accepting, other.accepting)
+            and (self.labels, self.internal) == (other.labels, other.internal)
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("src", "label", "dst", "accepting")
             )
         )
 
@@ -160,21 +153,11 @@ class LTS(Displayed):
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a network.
+    """One action of a network."""
 
-    Parameters
-    ----------
-    name : str
-        The label that the participants share.
-    participants : tuple of int
-        The components that have it in their alphabets, ascending.
-    internal : bool
-        Never synchronises (one participant), and no proposition names it.
-    """
-
-    name: str
-    participants: tuple[int, ...]
-    internal: bool = False
+    name: str  # the label that the participants share
+    participants: tuple[int, ...]  # who has it in their alphabets, ascending
+    internal: bool = False  # never synchronises, and no proposition names it
 
 
 @dataclass(frozen=True)
@@ -231,20 +214,7 @@ class Network(Displayed):
 
 
 def require_network(system: object, purpose: str) -> None:
-    """Refuse what has no components.
-
-    Parameters
-    ----------
-    system : object
-        What a caller has given.
-    purpose : str
-        What it is wanted for: "saving".
-
-    Raises
-    ------
-    UnsupportedError
-        It is no network.
-    """
+    """Raise `UnsupportedError` for what is no network but wanted for "saving", say."""
     if not isinstance(system, Network):
         name = getattr(system, "name", "") or f"a {type(system).__name__}"
         raise UnsupportedError(f"{name}: {purpose} needs a network of LTSs")

@@ -83,7 +83,9 @@ def to_promela(network: Network) -> str:
     messages = _messages(network)
     lines = []
     if messages:
-        lines.append(f"chan sync = [0] of {{ {_message_type(len(messages) // 2)} }};")
+        n = len(messages) // 2
+        kind = "byte" if n <= 1 << 8 else "short" if n <= 1 << 15 else "int"
+        lines.append(f"chan sync = [0] of {{ {kind} }};")
         lines.append("")
     for i, component in enumerate(network.components):
         lines += _process(i, component, messages)
@@ -106,13 +108,6 @@ def _messages(network: Network) -> Messages:
         messages[sender, action.name] = f"sync!{number}"
         messages[receiver, action.name] = f"sync?{number}"
     return messages
-
-
-def _message_type(n: int) -> str:
-    """Return the smallest type of Promela that holds 0..n-1."""
-    if n <= 2**8:
-        return "byte"
-    return "short" if n <= 2**15 else "int"
 
 
 def _process(i: int, component: LTS, messages: Messages) -> list[str]:

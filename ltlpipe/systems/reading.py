@@ -79,7 +79,7 @@ def load_network(sources: Source | Iterable[Source]) -> Network:
     InputError, UnsupportedError
         As `load`, and if a file holds a model.
     """
-    return complete(load_network_job(sources))
+    return complete(_network(_listed(sources), models_too=False))  # type: ignore[return-value]
 
 
 def load_dve(path: StrPath) -> DveModel:
@@ -110,11 +110,6 @@ def load_job(sources: Source | Iterable[Source]) -> Job[System]:
         )
     _, system = yield from _read(files[0])
     return system  # type: ignore[no-any-return]
-
-
-def load_network_job(sources: Source | Iterable[Source]) -> Job[Network]:
-    """Return the job that `load_network` runs."""
-    return (yield from _network(_listed(sources), models_too=False))  # type: ignore[return-value]
 
 
 def parse(suffix: str, data: str | bytes, file: str) -> Plain:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.logic.propositions.syntax import Operation, Taken
+from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.systems.propositions.evaluating import evaluate
 
 if TYPE_CHECKING:
@@ -38,24 +38,12 @@ class TooLargeError(Exception):
 
 
 class PlainStep(NamedTuple):
-    """One step of a system.
+    """One step of a system."""
 
-    Parameters
-    ----------
-    action : int
-        Its number; -1 where a state without successors repeats itself.
-    letter : int
-        What the property sees of it.
-    marks : int
-        The system's, as bits.
-    state : hashable
-        Where it leads.
-    """
-
-    action: int
-    letter: int
-    marks: int
-    state: Hashable
+    action: int  # its number; -1 where a state without successors repeats itself
+    letter: int  # what the property sees of it
+    marks: int  # the system's, as bits
+    state: Hashable  # where it leads
 
 
 class _Fair:
@@ -74,7 +62,8 @@ class _Fair:
             lambda mark: mark + own_marks
         )
         self._idle = fairness.idle
-        self._tables = fairness.enabled.tolist(), fairness.taken.tolist()
+        # The last entry, for the action -1, is that of a state that repeats itself.
+        self._tables = [*fairness.enabled.tolist(), 0], [*fairness.taken.tolist(), 0]
 
     def marked(self, steps: list[PlainStep]) -> list[PlainStep]:
         """Return the steps of one state with the marks of fairness, too."""
@@ -83,13 +72,11 @@ class _Fair:
         of_enabled, of_taken = self._tables
         enabled = 0
         for step in steps:
-            enabled |= of_enabled[step.action] if step.action >= 0 else 0
+            enabled |= of_enabled[step.action]
         marks = self._idle ^ enabled
         return [
             step._replace(
-                marks=step.marks
-                | (marks | (of_taken[step.action] if step.action >= 0 else 0))
-                << self._shift
+                marks=step.marks | (marks | of_taken[step.action]) << self._shift
             )
             for step in steps
         ]
@@ -143,24 +130,11 @@ class _Component:
 class NetworkView:
     """A network; its states are tuples of local states.
 
-    Parameters
-    ----------
-    network : Network
-        It is not changed.
-    actions : sequence of str
-        The actions that letters 1, 2, ... stand for; all others have the letter OTHER.
-    together : bool
-        Whether components that accept have to do so in the same state: one mark.
-        Else each accepting component has a mark of its own.
-    fairness : Fairness, optional
-        To which sets of actions runs have to be fair.
-
-    Attributes
-    ----------
-    n_marks : int
-        Marks of its steps.
-    condition : Condition or None
-        What runs have to satisfy over them; None is each infinitely often.
+    Letters 1, 2, ... stand for the `actions` that are named; all others have the letter
+    OTHER.  If components that accept have to do so `together`, in the same state, that
+    is one mark; else each accepting component has a mark of its own.  Steps have
+    `n_marks`, over which runs have to satisfy `condition`; None is each infinitely
+    often.
 
     Raises
     ------
@@ -242,19 +216,8 @@ class NetworkView:
 class ModelView:
     """A model; its states are valuations.
 
-    Parameters
-    ----------
-    model : Model
-        It is not changed.
-    propositions : sequence of Expression
-        Bound; letters are sets of them, as bits.
-    fairness : Fairness, optional
-        To which sets of actions runs have to be fair.
-
-    Attributes
-    ----------
-    n_marks, condition
-        As in `NetworkView`.
+    Letters are sets of the bound `propositions`, as bits; `n_marks` and `condition` are
+    those of `NetworkView`.
 
     Raises
     ------
@@ -273,8 +236,8 @@ class ModelView:
             raise TooLargeError
         self._model = model
         bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
-        self._of_steps = [(bit, p) for bit, p in bits if _tells_steps(p)]
-        self._of_states = [(bit, p) for bit, p in bits if not _tells_steps(p)]
+        self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
+        self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
         self._fair = _Fair(fairness, 0)
         self.n_marks = self._fair.n_marks
         self.condition = self._fair.condition
@@ -318,10 +281,3 @@ def _holding(
         if evaluate(meaning, state, action=action, dead=dead):
             held |= bit
     return held
-
-
-def _tells_steps(meaning: Expression) -> bool:
-    """Whether a proposition is about the action that a step takes."""
-    if isinstance(meaning, Operation):
-        return any(map(_tells_steps, meaning.operands))
-    return isinstance(meaning, Taken)

@@ -1,11 +1,10 @@
 """Writing networks to files, in the format that the suffix names.
 
-`ltlpipe.systems.formats` declares what each format holds.  Each suffix may be followed
-by ``.gz``.  What a format does not hold is refused, with
-two exceptions.  An unfolder asks for no acceptance, so a ``.ll_net`` file goes
-without.  Internal labels become ordinary labels that one component has for
-itself, under a fresh name (``i_2`` in the second component) where the old one
-occurs elsewhere too.
+`ltlpipe.systems.formats` declares the formats.  Each suffix may be followed by
+``.gz``.  What a format does not hold is refused, with two exceptions.  An unfolder
+asks for no acceptance, so a ``.ll_net`` file goes without.  Internal labels become
+ordinary labels that one component has for itself, under a fresh name (``i_2`` in the
+second component) where the old one occurs elsewhere too.
 
 A label of the alphabet that no transition has would be lost, and with it the
 synchronisation that it blocks: files that can be read again have self-loops
@@ -143,19 +142,11 @@ def _with_all_labels_used(lts: LTS) -> LTS:
 
 def _refuse_unwritable(lts: LTS, suffix: str) -> None:
     for label in lts.labels:
-        if "\0" in label or not _encodes(label):
+        if "\0" in label or label.encode(errors="ignore").decode() != label:
             raise UnsupportedError(
                 f"the label {label!r} cannot be written to a {suffix} file,"
                 " expected Unicode text without NUL"
             )
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _write(path: Path, text: str) -> None:

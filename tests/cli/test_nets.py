@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ltlpipe.families.nets import dining, kanban, token_ring
-from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
+from ltlpipe.systems.pnml.reading import parse_pnml
+from ltlpipe.systems.reading import load
 from ltlpipe.systems.pnml.writing import pnml_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
@@ -52,7 +53,7 @@ def test_examples_are_members_of_families(name, net):
 
 def test_the_example_written_by_hand():
     """A vending machine: weights, names beside ids, a place without bound."""
-    net = read_pnml(EXAMPLES / "vending.pnml")
+    net = load(EXAMPLES / "vending.pnml")
     assert net.variables == ("purse", "credit", "cups", "served")
     assert net.actions == ("earn", "insert coin", "buy tea", "return coin")
     assert net.initial() == (3, 0, 2, 0)

@@ -105,12 +105,7 @@ MAX_NESTING = 10_000
 
 
 def parse_proposition(text: str) -> Expression:
-    """Return the expression that a proposition is.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``P_1=='CS'``; without temporal operators.
+    """Return the expression that a proposition such as ``P_1=='CS'`` is.
 
     Raises
     ------
@@ -122,32 +117,18 @@ def parse_proposition(text: str) -> Expression:
         message = f"no proposition about states: {message}"
         return FormulaError(message, formula=text, position=position)
 
-    expression: Expression = _parsed(text, _proposition_parser(), refusal)
+    expression: Expression = _parsed(text, _parser(_Propositions), refusal)
     return expression
 
 
 def parse_formula(text: str, refusal: Refusal) -> Any:
-    """Return the Spot formula of a formula about states.
+    """Return the Spot formula of LTL over comparisons, names and calls.
 
-    Parameters
-    ----------
-    text : str
-        LTL over comparisons, names and calls.
-    refusal : callable
-        Makes an error of a message and a position.
-
-    Returns
-    -------
-    spot.formula
-        Its propositions are texts for `parse_proposition`.
-
-    Raises
-    ------
-    FormulaError
-        What `refusal` returns.
+    Its propositions are texts for `parse_proposition`.  Errors are what `refusal` makes
+    of a message and a position.
     """
     try:
-        return formula_of(_parsed(text, _formula_parser(), refusal))
+        return formula_of(_parsed(text, _parser(_Formulas), refusal))
     except _QuotedError as error:
         place = text.find(error.text)
         if place >= 0 and error.text:
@@ -308,27 +289,32 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
         return part
 
 
+def _spot(operator: str) -> Any:
+    import spot
+
+    return getattr(spot, f"formula_{operator}")
+
+
+def _of_spot(operator: str, *, several: bool = False) -> Callable[..., Any]:
+    """Return what makes a formula of its operands, given together if `several`."""
+
+    def rule(_: Any, *operands: Any) -> Any:
+        formulas = list(map(formula_of, operands))
+        return _spot(operator)(formulas) if several else _spot(operator)(*formulas)
+
+    return rule
+
+
 @v_args(inline=True)
 class _Formulas(_Propositions):
     """What the rules mean in a formula: Spot's formulas, and expressions in them."""
 
-    def negation(self, operand: Any) -> Any:
-        return _spot("Not")(formula_of(operand))
-
-    def both(self, left: Any, right: Any) -> Any:
-        return _spot("And")([formula_of(left), formula_of(right)])
-
-    def either(self, left: Any, right: Any) -> Any:
-        return _spot("Or")([formula_of(left), formula_of(right)])
-
-    def implies(self, left: Any, right: Any) -> Any:
-        return _spot("Implies")(formula_of(left), formula_of(right))
-
-    def iff(self, left: Any, right: Any) -> Any:
-        return _spot("Equiv")(formula_of(left), formula_of(right))
-
-    def xor(self, left: Any, right: Any) -> Any:
-        return _spot("Xor")(formula_of(left), formula_of(right))
+    negation = _of_spot("Not")
+    implies = _of_spot("Implies")
+    iff = _of_spot("Equiv")
+    xor = _of_spot("Xor")
+    both = _of_spot("And", several=True)
+    either = _of_spot("Or", several=True)
 
     def temporal(self, operator: Token, *operand: Any) -> Any:
         formula = formula_of(*operand)
@@ -341,26 +327,11 @@ class _Formulas(_Propositions):
         return _spot(name)(formula_of(left), formula_of(*right))
 
 
-def _spot(operator: str) -> Any:
-    import spot
-
-    return getattr(spot, f"formula_{operator}")
-
-
 def _misplaced(message: str, near: Token | None) -> _MisplacedError:
     return _MisplacedError(message, None if near is None else near.start_pos)
 
 
 @cache
-def _formula_parser() -> Lark:
-    return _parser(_Formulas)
-
-
-@cache
-def _proposition_parser() -> Lark:
-    return _parser(_Propositions)
-
-
 def _parser(rules: type[_Propositions]) -> Lark:
     return Lark(
         _GRAMMAR,

@@ -119,18 +119,10 @@ class Taken:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operator and its operands.
+    """An operator and its operands."""
 
-    Parameters
-    ----------
-    operator : str
-        One of ``+ * / % == < <= && ||``, or ``-`` and ``!`` of one operand.
-    operands : tuple of Expression
-        Two or more; one of ``-`` and ``!``.
-    """
-
-    operator: str
-    operands: tuple[Expression, ...]
+    operator: str  # one of + * / % == < <= && ||, or - and ! of one operand
+    operands: tuple[Expression, ...]  # two or more; one of - and !
 
     def __str__(self) -> str:
         level = _level(self)

@@ -8,9 +8,9 @@ are by then.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.systems.dve.expressions import Element, Number, Read
+from ltlpipe.systems.dve.expressions import Element, Read
 from ltlpipe.systems.dve.program import BOUNDS
 from ltlpipe.systems.dve.translating import Translator
 
@@ -23,18 +23,21 @@ if TYPE_CHECKING:
     from ltlpipe.systems.dve.ranges import Ranges
 
 
+class Blueprint(NamedTuple):
+    """What code is generated from."""
+
+    program: Program
+    ranges: Ranges
+    layout: Layout
+    names: Sequence[str]  # what the code calls each variable
+
+
 class Source:
-    """Lines of Python, with the names that they use.
+    """Lines of Python, with the names that they use."""
 
-    Parameters
-    ----------
-    indent : int
-        Levels of the first line.
-    """
-
-    def __init__(self, indent: int = 0) -> None:
+    def __init__(self) -> None:
         self.lines: list[str] = []
-        self.indent = indent
+        self.indent = 1  # levels of the next line
         self._temporaries = 0
 
     def line(self, text: str) -> None:
@@ -50,25 +53,24 @@ class Source:
 class Loaded:
     """The variables of the row that a part of the code reads, each once, by name."""
 
-    def __init__(self, names: Sequence[str], layout: Layout) -> None:
-        self.names = names
-        self.layout = layout
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.names = blueprint.names
+        self.layout = blueprint.layout
         self.used: dict[int, None] = {}
 
     def read(self, variable: int) -> str:
         """Return the value that a variable has in the row."""
         place = self.layout.places[variable]
         if not place.bits:
-            return str(place.low) if place.low >= 0 else f"({place.low})"
+            return _constant(place.low)
         self.used[variable] = None
         return self.names[variable]
 
-    def lines(self) -> list[str]:
-        """Return the assignments that load what has been read."""
-        return [
-            f"{self.names[variable]} = {extracted(self.layout, variable)}"
-            for variable in sorted(self.used)
-        ]
+    def write(self, source: Source) -> None:
+        """Write the assignments that load what has been read."""
+        for variable in sorted(self.used):
+            value = extracted(self.layout, variable)
+            source.line(f"{self.names[variable]} = {value}")
 
 
 def extracted(layout: Layout, variable: int, words: Sequence[str] | None = None) -> str:
@@ -76,39 +78,22 @@ def extracted(layout: Layout, variable: int, words: Sequence[str] | None = None)
     place = layout.places[variable]
     word = f"w{place.word}" if words is None else words[place.word]
     text = f"({word} >> {place.shift})" if place.shift else word
-    text = f"{text} & {place.mask}"
-    if not place.low:
-        return text
-    return f"({text}) {'+' if place.low > 0 else '-'} {abs(place.low)}"
+    return _plus(f"{text} & {place.mask}", place.low)
 
 
-class Outcome:
+class Outcome(Translator):
     """The row that a step leads to, as far as it has been computed.
 
-    Parameters
-    ----------
-    program, ranges, layout
-        The model, what is known of it, and where its variables are.
-    source : Source
-        Where lines go.
-    loaded : Loaded
-        The values in the row that the step leaves.
+    Lines go to `source`; `loaded` has the values in the row that the step leaves.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        ranges: Ranges,
-        layout: Layout,
-        source: Source,
-        loaded: Loaded,
-    ) -> None:
-        self.program = program
-        self.layout = layout
+    def __init__(self, blueprint: Blueprint, source: Source, loaded: Loaded) -> None:
+        super().__init__(blueprint.ranges)
+        self.program = blueprint.program
+        self.layout = blueprint.layout
         self.source = source
         self.loaded = loaded
-        self.words = [f"w{i}" for i in range(layout.n_words)]
-        self.translator = Translator(ranges, self)
+        self.words = [f"w{i}" for i in range(self.layout.n_words)]
         self._values: dict[int, str] = {}  # assigned, or read from changed words
         self._waiting: dict[int, str] = {}  # assigned, but not yet in the words
         self._stale: set[int] = set()  # elements that have changed in the words
@@ -117,9 +102,7 @@ class Outcome:
         """Return the current value of a variable."""
         if variable in self._values:
             return self._values[variable]
-        if variable not in self._stale:
-            return self.loaded.read(variable)
-        if not self.layout.places[variable].bits:
+        if variable not in self._stale or not self.layout.places[variable].bits:
             return self.loaded.read(variable)
         return f"({extracted(self.layout, variable, self.words)})"
 
@@ -127,58 +110,33 @@ class Outcome:
         """Return the current value of an element of an array."""
         bits, low = self.layout.places[first].bits, self.layout.places[first].low
         if not bits:
-            return str(low) if low >= 0 else f"({low})"
+            return _constant(low)
         self._write_waiting(range(first, first + size))
-        parts = [
-            self._field_at(chunk.word, chunk.shift, bits, chunk.first, index)
-            for chunk in self.layout.chunks[first]
-        ]
-        text = parts[-1]
-        ends = [c.first + c.size for c in self.layout.chunks[first]]
-        for part, end in zip(parts[-2::-1], ends[-2::-1], strict=True):
-            text = f"{part} if {index} < {end} else {text}"
-        if low:
-            text = f"({text}) {'+' if low > 0 else '-'} {abs(low)}"
-        return f"({text})"
-
-    def _field_at(
-        self, word: int, shift: int, bits: int, first: int, index: str
-    ) -> str:
-        """Return the field of an element, `first` being the first of the word."""
-        at = _shift(shift, bits, first, index)
-        return f"({self.words[word]} >> {at}) & {(1 << bits) - 1}"
+        text = ""
+        for chunk in reversed(self.layout.chunks[first]):
+            at = _shift(chunk.shift, bits, chunk.first, index)
+            part = f"({self.words[chunk.word]} >> {at}) & {(1 << bits) - 1}"
+            end = chunk.first + chunk.size
+            text = f"{part} if {index} < {end} else {text}" if text else part
+        return f"({_plus(text, low)})"
 
     def assign(self, target: Expression, value: str) -> None:
         """Assign a value that is in the target's range."""
         if isinstance(target, Read):
-            self._set(target.variable, value)
+            self.set(target.variable, value)
             return
         assert isinstance(target, Element)
-        index = self.named(self.translator.value(target.index))
-        self._store(target, index, value)
+        self.store(target.first, target.size, self.value(target.index), value)
 
-    def _set(self, variable: int, value: str) -> None:
-        text = self.named(value)
-        self._values[variable] = text
-        self._waiting[variable] = text
-
-    def move(self, process: int, state: int) -> None:
-        """Put a process into a state."""
-        self._set(self.program.processes[process].state, str(state))
-
-    def set_variable(self, variable: int, value: str) -> None:
+    def set(self, variable: int, value: str) -> None:
         """Assign to a variable by its number."""
-        self._set(variable, value)
-
-    def store_at(self, first: int, size: int, index: str, value: str) -> None:
-        """Assign to an element of an array; `index` is in its range."""
-        self._store(Element(first, size, Number(0)), self.named(index), value)
+        self._values[variable] = self._waiting[variable] = self.named(value)
 
     def converted(self, expression: Expression, kind: str) -> str:
         """Return the value of an expression as a variable of a type holds it."""
         low, high = BOUNDS[kind]
-        interval = self.translator.interval(expression)
-        text = self.translator.value(expression)
+        interval = self.interval(expression)
+        text = self.value(expression)
         if low <= interval.low and interval.high <= high:
             return text
         if low == 0:
@@ -199,17 +157,16 @@ class Outcome:
         self.source.line(f"{name} = {value}")
         return name
 
-    def _store(self, target: Element, index: str, value: str) -> None:
-        bits, low = (
-            self.layout.places[target.first].bits,
-            self.layout.places[target.first].low,
-        )
-        elements = range(target.first, target.first + target.size)
+    def store(self, first: int, size: int, index: str, value: str) -> None:
+        """Assign to an element of an array; `index` is in its range."""
+        index = self.named(index)
+        bits, low = self.layout.places[first].bits, self.layout.places[first].low
+        elements = range(first, first + size)
         if not bits:
             return
-        stored = self.named(_less(value, low))
+        stored = self.named(_plus(value, -low))
         self._write_waiting(elements)
-        chunks = self.layout.chunks[target.first]
+        chunks = self.layout.chunks[first]
         for number, chunk in enumerate(chunks):
             at = self.named(_shift(chunk.shift, bits, chunk.first, index))
             old = self.words[chunk.word]
@@ -255,7 +212,7 @@ class Outcome:
                 offset = (int(value) - place.low) & place.mask
                 constant |= offset << place.shift
                 continue
-            text = _less(value, place.low)
+            text = _plus(value, -place.low)
             parts.append(
                 f"(np.int64({text}) << {place.shift})" if place.shift else f"({text})"
             )
@@ -275,12 +232,17 @@ def _shift(shift: int, bits: int, first: int, index: str) -> str:
     """Return where the field of an element begins."""
     if index.isdigit():
         return str(shift + bits * (int(index) - first))
-    text = f"({index})" if not index.isidentifier() else index
-    text = text if bits == 1 else f"{text} * {bits}"
+    text = index if index.isidentifier() else f"({index})"
     offset = shift - first * bits
-    if not offset:
-        return f"({text})" if bits != 1 else text
-    return f"({text} {'+' if offset > 0 else '-'} {abs(offset)})"
+    if bits == 1 and not offset:
+        return text
+    text = text if bits == 1 else f"{text} * {bits}"
+    sign = "+" if offset > 0 else "-"
+    return f"({text} {sign} {abs(offset)})" if offset else f"({text})"
+
+
+def _constant(number: int) -> str:
+    return str(number) if number >= 0 else f"({number})"
 
 
 def _is_number(text: str) -> bool:
@@ -288,12 +250,13 @@ def _is_number(text: str) -> bool:
     return text.removeprefix("-").isdigit()
 
 
-def _less(value: str, low: int) -> str:
-    if not low:
+def _plus(value: str, number: int) -> str:
+    """Return a sum, as it is written."""
+    if not number:
         return value
     if _is_number(value):
-        return str(int(value) - low)
-    return f"({value}) {'-' if low > 0 else '+'} {abs(low)}"
+        return str(int(value) + number)
+    return f"({value}) {'+' if number > 0 else '-'} {abs(number)}"
 
 
 def _signed(word: int) -> int:

@@ -56,6 +56,11 @@ class Lookup:
     values: tuple[int, ...]
     index: Expression
 
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return len(self.values)
+
 
 @dataclass(frozen=True, eq=False)
 class Unary:
@@ -76,6 +81,15 @@ class Binary:
 
 # Nodes are compared and hashed by identity: what is known of one is known of one place.
 Expression: TypeAlias = Number | Read | Element | Lookup | Unary | Binary
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """Return the operands of an expression, or its index."""
+    if isinstance(expression, Binary):
+        return expression.left, expression.right
+    if isinstance(expression, Unary):
+        return (expression.operand,)
+    return () if isinstance(expression, (Number, Read)) else (expression.index,)
 
 
 def is_truth(expression: Expression) -> bool:
@@ -120,14 +134,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def evaluate(expression: Expression, values: Sequence[int]) -> int:
-    """Return the value of an expression.
-
-    Parameters
-    ----------
-    expression : Expression
-        It is evaluated from left to right.
-    values : sequence of int
-        The value of each variable.
+    """Return the value of an expression, evaluated from left to right.
 
     Raises
     ------
@@ -141,12 +148,12 @@ def evaluate(expression: Expression, values: Sequence[int]) -> int:
     if isinstance(expression, Element):
         return values[position(expression, values)]
     if isinstance(expression, Lookup):
-        index = evaluate(expression.index, values)
-        if not 0 <= index < len(expression.values):
-            raise EvaluationError("index out of range")
-        return expression.values[index]
+        return expression.values[_index(expression, values)]
     if isinstance(expression, Unary):
-        return apply_unary(expression.op, evaluate(expression.operand, values))
+        operand = evaluate(expression.operand, values)
+        if expression.op == "not":
+            return int(not operand)
+        return wrapped(-operand if expression.op == "-" else ~operand)
     left = evaluate(expression.left, values)
     if expression.op in LOGICAL:
         if expression.op == "||" and left:
@@ -154,26 +161,19 @@ def evaluate(expression: Expression, values: Sequence[int]) -> int:
         if expression.op != "||" and not left:
             return int(expression.op == "imply")
         return int(evaluate(expression.right, values) != 0)
-    return apply_binary(expression.op, left, evaluate(expression.right, values))
+    right = evaluate(expression.right, values)
+    return wrapped(_ARITHMETIC[expression.op](left, right))
 
 
 def position(target: Read | Element, values: Sequence[int]) -> int:
     """Return the variable that a target names; raise if an index is out of range."""
     if isinstance(target, Read):
         return target.variable
-    index = evaluate(target.index, values)
-    if not 0 <= index < target.size:
+    return target.first + _index(target, values)
+
+
+def _index(node: Element | Lookup, values: Sequence[int]) -> int:
+    index = evaluate(node.index, values)
+    if not 0 <= index < node.size:
         raise EvaluationError("index out of range")
-    return target.first + index
-
-
-def apply_unary(op: str, a: int) -> int:
-    """Return ``op a`` for integers of 32 bits."""
-    if op == "not":
-        return int(not a)
-    return wrapped(-a if op == "-" else ~a)
-
-
-def apply_binary(op: str, a: int, b: int) -> int:
-    """Return ``a op b`` for integers of 32 bits and an operator that is not logical."""
-    return wrapped(_ARITHMETIC[op](a, b))
+    return index

@@ -4,6 +4,13 @@ The source is made to be read (``ltlpipe compile MODEL --show``): one comment pe
 step, the model's own names, one function per group of processes.  Words of a row are
 read once, as signed numbers, and shared by all of them.
 
+In a synchronous system all processes move at every step, so successors are multiplied
+out process by process: each transition that a process can take changes a copy of what
+the processes before it have made of the state.  A change is the exclusive or of the
+words before and after it; changes of processes that write to different variables do
+not meet.  Those that do meet make the step fail, which marks tell until the rows are
+complete.
+
 Differences from what an interpreter does: none that can be seen
 (`ltlpipe.systems.dve.interpreting`; tests compare the two).
 """
@@ -11,20 +18,24 @@ Differences from what an interpreter does: none that can be seen
 from __future__ import annotations
 
 import keyword
+import math
 from typing import TYPE_CHECKING
 
-from ltlpipe.systems.dve.effects import Loaded, Source, extracted
-from ltlpipe.systems.dve.joint import write_joint
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.dve.effects import Blueprint, Loaded, Outcome, Source, extracted
+from ltlpipe.systems.dve.kernels import FAILED
+from ltlpipe.systems.dve.program import Action
 from ltlpipe.systems.dve.steps import StepWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ltlpipe.systems.dve.layout import Layout
-    from ltlpipe.systems.dve.program import Action, Program
+    from ltlpipe.systems.dve.program import Program
     from ltlpipe.systems.dve.ranges import Ranges
 
 _PART = 24  # actions after which a new function begins
+_MOST_SHARED = 31  # variables that several processes write to: bits beside FAILED
 
 _IMPORTS = """\
 import numpy as np
@@ -58,32 +69,30 @@ made choices
 def generate(program: Program, ranges: Ranges, layout: Layout) -> str:
     """Return the source of a module whose `expand` is the successor function.
 
-    Parameters
-    ----------
-    program : Program
-        The model.
-    ranges : Ranges
-        The values that its variables and expressions can have.
-    layout : Layout
-        Where its variables lie in a row.
+    Raises
+    ------
+    UnsupportedError
+        Too many variables are written to by more than one process of a synchronous
+        system.
     """
-    names = _python_names(program)
-    body = Source(1)
+    blueprint = Blueprint(program, ranges, layout, _python_names(program))
+    body = Source()
     for word in range(layout.n_words):
         body.line(f"w{word} = np.int64(row[{word}])")
-    loaded = Loaded(names, layout)
     if layout.places[program.error].bits:
-        error = loaded.read(program.error)
+        error = blueprint.names[program.error]
         body.line(f"{error} = {extracted(layout, program.error)}")
         body.line(f"if {error} != 0:")
         body.line("    return 0")
-    if program.synchronous:
-        functions = write_joint(program, ranges, layout, names, body)
-    else:
-        functions = _write_parts(program, ranges, layout, names, body)
-    parts = [_title(program, layout), _IMPORTS, *functions]
-    parts.append("\n".join([_SIGNATURE, *body.lines]) + "\n")
-    return "\n\n".join(parts).replace("\n\n\n\n", "\n\n\n")
+    write = _write_joint if program.synchronous else _write_parts
+    functions = write(blueprint, body)
+    body.line(
+        f"return finish(ints, row, {layout.n_words}, out_rows, out_letters, "
+        "out_actions, out_marks, count)"
+    )
+    text = [_title(program, layout), _IMPORTS, *functions]
+    text.append("\n".join([_SIGNATURE, *body.lines]) + "\n")
+    return "\n\n".join(text).replace("\n\n\n\n", "\n\n\n")
 
 
 def _title(program: Program, layout: Layout) -> str:
@@ -127,41 +136,36 @@ def _python_names(program: Program) -> list[str]:
     return names
 
 
-def _write_parts(
-    program: Program,
-    ranges: Ranges,
-    layout: Layout,
-    names: Sequence[str],
-    body: Source,
-) -> list[str]:
+def _function(number: int, arguments: str, about: str, source: Source) -> str:
+    """Return the source of a function that does a part of the work."""
+    head = [
+        "@specialised",
+        f"def part_{number}({arguments}):",
+        f'    """{about}."""',
+    ]
+    return "\n".join([*head, *source.lines]) + "\n"
+
+
+def _write_parts(blueprint: Blueprint, body: Source) -> list[str]:
     """Return the functions of an asynchronous system; their calls go to `body`."""
-    writer = StepWriter(program, ranges, layout, names, _finish_step)
-    words = "".join(f"w{word}, " for word in range(layout.n_words))
-    arguments = words + ("committed, " if writer.has_commits else "")
+    program = blueprint.program
+    writer = StepWriter(blueprint)
+    words = [f"w{word}" for word in range(blueprint.layout.n_words)]
     if writer.has_commits:
-        _write_committed(program, layout, names, body)
+        _write_committed(blueprint, body)
+        words.append("committed")
+    arguments = ", ".join([*words, "out_rows, out_actions, count"])
     body.line("count = 0")
     functions = []
     for number, group in enumerate(_groups(program)):
-        source = Source(1)
+        source = Source()
         for process, actions in group:
             writer.process(process, actions, source)
         source.line("return count")
-        title = ", ".join(
-            dict.fromkeys(program.processes[process].name for process, _ in group)
-        )
-        head = [
-            "@specialised",
-            f"def part_{number}({arguments}out_rows, out_actions, count):",
-            f'    """Append the steps of {title}."""',
-        ]
-        functions.append("\n".join([*head, *source.lines]) + "\n")
-        body.line(f"count = part_{number}({arguments}out_rows, out_actions, count)")
-    body.line(
-        "return finish("
-        f"ints, row, {layout.n_words}, out_rows, out_letters, out_actions, out_marks, "
-        "count)"
-    )
+        names = dict.fromkeys(program.processes[process].name for process, _ in group)
+        about = f"Append the steps of {', '.join(names)}"
+        functions.append(_function(number, arguments, about, source))
+        body.line(f"count = part_{number}({arguments})")
     return functions
 
 
@@ -204,32 +208,91 @@ def _divided(program: Program) -> Iterator[tuple[int, list[tuple[int, Action]]]]
             yield process, part
 
 
-def _write_committed(
-    program: Program, layout: Layout, names: Sequence[str], body: Source
-) -> None:
+def _write_committed(blueprint: Blueprint, body: Source) -> None:
     """Write whether some process is in a committed state."""
-    loaded = Loaded(names, layout)
+    loaded = Loaded(blueprint)
     tests = []
-    for process in program.processes:
-        place = layout.places[process.state]
+    for process in blueprint.program.processes:
+        place = blueprint.layout.places[process.state]
         for state in sorted(process.committed):
             if place.bits:
                 tests.append(f"{loaded.read(process.state)} == {state}")
             elif place.low == state:
                 tests.append("True")
-    for text in loaded.lines():
-        body.line(text)
+    loaded.write(body)
     body.line(f"committed = {' or '.join(tests) or False}")
 
 
-def _finish_step(
-    source: Source,
-    words: list[str],
-    number: int,
-    failed: bool,  # noqa: ARG001
-) -> None:
-    """Write the lines that append a successor."""
-    for place, word in enumerate(words):
-        source.line(f"out_rows[count, {place}] = {word}")
-    source.line(f"out_actions[count] = {number}")
-    source.line("count += 1")
+def _write_joint(blueprint: Blueprint, body: Source) -> list[str]:
+    """Return the functions of a synchronous system; their calls go to `body`."""
+    program, layout = blueprint.program, blueprint.layout
+    bits = _shared_bits(program)
+    words = "".join(f"w{word}, " for word in range(layout.n_words))
+    buffers = "out_rows, out_actions, out_marks"
+    for word in range(layout.n_words):
+        body.line(f"out_rows[0, {word}] = w{word}")
+    for text in ("out_actions[0] = 0", "out_marks[0] = 0", "count = 1"):
+        body.line(text)
+    functions = []
+    for number, process in enumerate(program.processes):
+        source = Source()
+        source.line("choices = 0")
+        moves = [(k, Action(t, None)) for k, t in enumerate(process.transitions)]
+        _JointWriter(blueprint, number, bits).process(number, moves, source)
+        source.line(f"return settle({layout.n_words}, {buffers}, made, choices)")
+        about = f"Multiply `made` steps by the transitions of {process.name}"
+        functions.append(_function(number, f"{words}{buffers}, made", about, source))
+        body.line(f"count = part_{number}({words}{buffers}, count)")
+    if layout.places[program.error].bits:
+        # Make the rows of steps that have failed what they should be.
+        outcome = Outcome(blueprint, body, Loaded(blueprint))
+        outcome.set(program.error, "1")
+        body.line("for i in range(count):")
+        body.line(f"    if out_marks[i] & np.uint32({FAILED}):")
+        for place, text in enumerate(outcome.final_words()):
+            body.line(f"        out_rows[i, {place}] = {text}")
+    return functions
+
+
+def _shared_bits(program: Program) -> dict[int, int]:
+    """Return a bit for each slot that more than one process writes to."""
+    writers: dict[int, set[int]] = {}
+    for transition in program.transitions():
+        for slot in program.writes(transition):
+            writers.setdefault(slot, set()).add(transition.process)
+    shared = sorted(slot for slot, numbers in writers.items() if len(numbers) > 1)
+    if len(shared) > _MOST_SHARED:
+        raise UnsupportedError(
+            f"{program.name}: {len(shared)} variables are written to by more than one "
+            f"process of the synchronous system; the limit is {_MOST_SHARED}"
+        )
+    return {slot: 1 << bit for bit, slot in enumerate(shared)}
+
+
+class _JointWriter(StepWriter):
+    """Writes the transitions of one process of a synchronous system."""
+
+    def __init__(
+        self, blueprint: Blueprint, process: int, bits: dict[int, int]
+    ) -> None:
+        super().__init__(blueprint)
+        *before, own = self.program.processes[: process + 1]
+        self.radix = math.prod(len(p.transitions) for p in before)
+        self.transitions = own.transitions
+        self.bits = bits
+
+    def finish(self, words: list[str], number: int, failed: bool) -> list[str]:
+        """Return the lines that multiply what there is by a transition."""
+        written = self.program.writes(self.transitions[number])
+        marks = FAILED if failed else sum(self.bits.get(slot, 0) for slot in written)
+        buffers = "out_rows, out_actions, out_marks, made, choices"
+        added = f"{number * self.radix}, np.uint32({marks})"
+        lines = [f"multiply({len(words)}, {buffers}, {added})", "choices += 1"]
+        for place, text in enumerate(words):
+            if text != f"w{place}" and not failed:
+                lines += [
+                    f"d{place} = np.uint64(({text}) ^ w{place})",
+                    "for i in range(choices * made, (choices + 1) * made):",
+                    f"    out_rows[i, {place}] ^= d{place}",
+                ]
+        return lines

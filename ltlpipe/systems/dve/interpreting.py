@@ -13,36 +13,30 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
-from ltlpipe.systems.dve.expressions import EvaluationError, evaluate, position
-from ltlpipe.systems.dve.program import BOUNDS
+from ltlpipe.systems.dve.expressions import (
+    Element,
+    EvaluationError,
+    Read,
+    evaluate,
+    position,
+)
+from ltlpipe.systems.dve.program import Action, Transition, converted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ltlpipe.systems.dve.expressions import Element, Read
-    from ltlpipe.systems.dve.program import Action, Channel, Program, Transition
+    from ltlpipe.systems.dve.expressions import Expression
+    from ltlpipe.systems.dve.program import Message, Program
 
 State = tuple[int, ...]
 
 
-class _Choice(NamedTuple):
-    """A transition that one process of a synchronous system can take."""
-
-    number: int  # among the transitions of the process
-    transition: Transition
-    after: State | None  # what it makes of the state, None if it fails
+# A transition of a process: its number there, itself, and what it makes of the state.
+_Choice: TypeAlias = tuple[int, Transition, State]
 
 
 class Interpreter:
-    """The steps of a model.
-
-    Parameters
-    ----------
-    program : Program
-        The model.
-    """
+    """The steps of a model."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -69,9 +63,9 @@ class Interpreter:
 
     def _is_committed(self, action: Action) -> bool:
         """Whether all transitions of an action leave committed states."""
+        processes = self.program.processes
         return all(
-            t is None or t.source in self.program.processes[t.process].committed
-            for t in action
+            t.source in processes[t.process].committed for t in action.transitions
         )
 
     def _target(self, action: Action, state: State) -> State | None:
@@ -115,11 +109,8 @@ class Interpreter:
             self._transfer(leader, partner, state, values)
             self._move(partner, values)
         elif leader.message is not None:
-            channel = self.program.channels[leader.message.channel]
-            if leader.message.sends:
-                self._put(leader, channel, values)
-            else:
-                self._get(leader, channel, values)
+            exchange = self._put if leader.message.sends else self._get
+            exchange(leader.message, values)
         self._move(leader, values)
         return tuple(values)
 
@@ -132,29 +123,29 @@ class Interpreter:
         types = self.program.channels[sender.message.channel].types
         sent = [evaluate(value, state) for value in sender.message.values]
         if types is not None:
-            sent = [_converted(v, t) for v, t in zip(sent, types, strict=True)]
+            sent = [converted(v, t) for v, t in zip(sent, types, strict=True)]
         for target, value in zip(receiver.message.values, sent, strict=True):
-            self._assign(target, value, values)  # type: ignore[arg-type]
+            self._assign(target, value, values)
 
-    def _put(self, sender: Transition, channel: Channel, values: list[int]) -> None:
-        """Append a message to the contents of a channel."""
-        assert sender.message is not None
+    def _put(self, message: Message, values: list[int]) -> None:
+        """Append a message to the contents of its channel."""
+        channel = self.program.channels[message.channel]
         assert channel.types is not None
-        sent = [evaluate(value, values) for value in sender.message.values]
+        sent = [evaluate(value, values) for value in message.values]
         for cell, value, kind in zip(channel.cells, sent, channel.types, strict=True):
-            values[cell + values[channel.length]] = _converted(value, kind)
+            values[cell + values[channel.length]] = converted(value, kind)
         values[channel.length] += 1
 
-    def _get(self, receiver: Transition, channel: Channel, values: list[int]) -> None:
-        """Take the first message from the contents of a channel."""
-        assert receiver.message is not None
+    def _get(self, message: Message, values: list[int]) -> None:
+        """Take the first message from the contents of its channel."""
+        channel = self.program.channels[message.channel]
         received = [values[cell] for cell in channel.cells]
         values[channel.length] -= 1
         for cell in channel.cells:
             last = cell + channel.capacity - 1
             values[cell : last + 1] = [*values[cell + 1 : last + 1], 0]
-        for target, value in zip(receiver.message.values, received, strict=True):
-            self._assign(target, value, values)  # type: ignore[arg-type]
+        for target, value in zip(message.values, received, strict=True):
+            self._assign(target, value, values)
 
     def _move(self, transition: Transition, values: list[int]) -> None:
         """Let a process move, then have the effects of its transition."""
@@ -163,17 +154,22 @@ class Interpreter:
             value = evaluate(effect.value, values)
             self._assign(effect.target, value, values)
 
-    def _assign(self, target: Read | Element, value: int, values: list[int]) -> None:
+    def _assign(self, target: Expression, value: int, values: list[int]) -> None:
+        assert isinstance(target, (Read, Element))
         variable = position(target, values)
-        values[variable] = _converted(value, self.program.variables[variable].kind)
+        values[variable] = converted(value, self.program.variables[variable].kind)
 
     def _failed(self, state: State) -> State:
         return (*state[:-1], 1)
 
     def _joint_steps(self, state: State) -> list[tuple[int, State]]:
         """Return the steps of a synchronous system; the first process varies first."""
-        choices = [
-            self._choices(process.transitions, state)
+        choices: list[list[_Choice]] = [
+            [
+                (number, transition, after)
+                for number, transition in enumerate(process.transitions)
+                if (after := self._target(Action(transition, None), state)) is not None
+            ]
             for process in self.program.processes
         ]
         sizes = [len(process.transitions) for process in self.program.processes]
@@ -181,45 +177,21 @@ class Interpreter:
         for reverse in itertools.product(*reversed(choices)):
             joint = reverse[::-1]
             number = sum(
-                choice.number * math.prod(sizes[:i]) for i, choice in enumerate(joint)
+                choice[0] * math.prod(sizes[:i]) for i, choice in enumerate(joint)
             )
             steps.append((number, self._combined(joint, state)))
         return steps
-
-    def _choices(
-        self, transitions: Sequence[Transition], state: State
-    ) -> list[_Choice]:
-        choices = []
-        for number, transition in enumerate(transitions):
-            if not self._is_at_source(transition, state):
-                continue
-            values = list(state)
-            try:
-                if not self._is_enabled(transition, state):
-                    continue
-                self._move(transition, values)
-            except EvaluationError:
-                choices.append(_Choice(number, transition, None))
-                continue
-            choices.append(_Choice(number, transition, tuple(values)))
-        return choices
 
     def _combined(self, joint: tuple[_Choice, ...], state: State) -> State:
         """Return the state behind one transition of each process."""
         values = list(state)
         written: set[int] = set()
-        for choice in joint:
-            writes = self.program.writes(choice.transition)
-            if choice.after is None or written & writes:
+        for _, transition, after in joint:
+            writes = self.program.writes(transition)
+            if after[self.program.error] or written & writes:
                 return self._failed(state)
             written |= writes
             for slot in writes:
                 for variable in self.program.slot_variables(slot):
-                    values[variable] = choice.after[variable]
+                    values[variable] = after[variable]
         return tuple(values)
-
-
-def _converted(value: int, kind: str) -> int:
-    """Return a value as a variable of a type holds it."""
-    low, high = BOUNDS[kind]
-    return low + (value - low) % (high - low + 1)

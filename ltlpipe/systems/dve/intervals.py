@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.systems.dve.expressions import (
@@ -14,6 +15,7 @@ from ltlpipe.systems.dve.expressions import (
     Read,
     Unary,
     is_truth,
+    parts,
 )
 
 if TYPE_CHECKING:
@@ -49,36 +51,24 @@ def wrapped_to(value: Interval, bounds: tuple[int, int]) -> Interval:
     return value if low <= value.low and value.high <= high else Interval(low, high)
 
 
+@dataclass(eq=False)
 class Environment:
     """Intervals of the variables at one point of a step.
 
-    Parameters
-    ----------
-    values : dict
-        The interval of each slot (see `Program.slots`); `write` changes it in place.
-    slots : sequence of int
-        The slot of each variable.
-    nodes, failing : dict, set
-        Take up what is found out about expressions; see `Ranges`.
-    cases : dict, optional
-        Comparisons whose value is known.
+    `values` has the interval of each slot (`Program.slots`), and `slots` the slot of
+    each variable; what is found about expressions goes to `nodes` and `failing` (see
+    `Ranges`).  `cases` are comparisons whose value is known.
     """
 
-    def __init__(
-        self,
-        values: dict[int, Interval],
-        slots: Sequence[int],
-        nodes: dict[Expression, Interval],
-        failing: set[Expression],
-        cases: dict[Expression, int] | None = None,
-    ) -> None:
-        self.values = values
-        self.slots = slots
-        self.nodes = nodes
-        self.failing = failing
-        self.cases = cases or {}
-        # Conditions inside each other would be narrowed by again and again.
-        self._narrowed: dict[tuple[Expression, bool], Environment | None] = {}
+    values: dict[int, Interval]
+    slots: Sequence[int]
+    nodes: dict[Expression, Interval]
+    failing: set[Expression]
+    cases: dict[Expression, int] = field(default_factory=dict)
+    # Conditions inside each other would be narrowed by again and again.
+    _narrowed: dict[tuple[Expression, bool], Environment | None] = field(
+        default_factory=dict, init=False
+    )
 
     def write(self, slot: int, value: Interval) -> None:
         """Change the interval of a slot."""
@@ -87,13 +77,11 @@ class Environment:
 
     def copy(self) -> Environment:
         """Return an environment that can be changed apart from this one."""
-        values = dict(self.values)
-        return Environment(values, self.slots, self.nodes, self.failing, self.cases)
+        return replace(self, values=dict(self.values))
 
     def changed(self, slot: int, value: Interval) -> Environment:
         """Return a copy in which a slot has another interval."""
-        values = {**self.values, slot: value}
-        return Environment(values, self.slots, self.nodes, self.failing, self.cases)
+        return replace(self, values={**self.values, slot: value})
 
     def assigned(self, expression: Expression) -> Interval:
         """Return the interval of an expression, by cases of the comparisons in it.
@@ -112,16 +100,14 @@ class Environment:
                 case = case.narrowed(test, bool(truth)) if case is not None else None
             if case is None:
                 continue
-            case = Environment(
-                case.values, self.slots, {}, set(), {**self.cases, **truths}
-            )
+            case = replace(case, cases={**self.cases, **truths})
             value = case.evaluate(expression)
             found = value if found is None else join(found, value)
         return ALL if found is None else found
 
     def _quiet(self) -> Environment:
         """Return a copy that takes up nothing about expressions."""
-        return Environment(dict(self.values), self.slots, {}, set(), self.cases)
+        return replace(self, values=dict(self.values), nodes={}, failing=set())
 
     def evaluate(self, expression: Expression) -> Interval:
         """Return the interval of an expression's value."""
@@ -141,13 +127,13 @@ class Environment:
             return Interval(expression.value, expression.value)
         if isinstance(expression, Read):
             return self.values[self.slots[expression.variable]]
-        if isinstance(expression, Element):
-            self._check_index(expression, expression.index, expression.size)
-            return self.values[self.slots[expression.first]]
-        if isinstance(expression, Lookup):
-            values = expression.values
-            self._check_index(expression, expression.index, len(values))
-            return Interval(min(values), max(values))
+        if isinstance(expression, (Element, Lookup)):
+            index = self.evaluate(expression.index)
+            if index.low < 0 or index.high >= expression.size:
+                self.failing.add(expression)
+            if isinstance(expression, Element):
+                return self.values[self.slots[expression.first]]
+            return _around(expression.values)
         if isinstance(expression, Unary):
             operand = self.evaluate(expression.operand)
             if expression.op == "not":
@@ -163,11 +149,6 @@ class Environment:
         if expression.op in ("/", "%") and right.low <= 0 <= right.high:
             self.failing.add(expression)
         return combined(expression.op, left, right)
-
-    def _check_index(self, node: Expression, index: Expression, size: int) -> None:
-        value = self.evaluate(index)
-        if value.low < 0 or value.high >= size:
-            self.failing.add(node)
 
     def _logical(self, expression: Binary) -> Interval:
         """Evaluate the right operand where the left one lets it matter."""
@@ -237,7 +218,7 @@ def _either(a: Environment | None, b: Environment | None) -> Environment | None:
     if a is None or b is None:
         return b if a is None else a
     values = {slot: join(a.values[slot], b.values[slot]) for slot in a.values}
-    return Environment(values, a.slots, a.nodes, a.failing, a.cases)
+    return replace(a, values=values)
 
 
 def _meet(op: str, a: Interval, b: Interval) -> Interval | None:
@@ -282,7 +263,7 @@ def combined(op: str, a: Interval, b: Interval) -> Interval:
     return _bitwise(op, a, b)
 
 
-def _around(values: list[int]) -> Interval:
+def _around(values: Sequence[int]) -> Interval:
     return Interval(min(values), max(values))
 
 
@@ -315,8 +296,6 @@ def _tests_in(expression: Expression) -> list[Expression]:
     """Return the comparisons that are operands of arithmetic, from left to right."""
     if is_truth(expression):
         return [expression]
-    if isinstance(expression, Unary):
-        return _tests_in(expression.operand)
-    if isinstance(expression, Binary):
-        return _tests_in(expression.left) + _tests_in(expression.right)
+    if isinstance(expression, (Unary, Binary)):
+        return [test for part in parts(expression) for test in _tests_in(part)]
     return []

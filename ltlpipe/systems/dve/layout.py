@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.systems.fields import Field, allocate
-from ltlpipe.systems.propositions.tables import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,21 +31,11 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of a model's rows.
+    """The fields of a model's rows."""
 
-    Parameters
-    ----------
-    places : tuple of Place
-        Where each variable lies.
-    chunks : dict
-        The chunks of each array, by its first variable.
-    n_words : int
-        Words that the model needs.
-    """
-
-    places: tuple[Place, ...]
-    chunks: dict[int, tuple[Chunk, ...]]
-    n_words: int
+    places: tuple[Field, ...]  # where each variable lies
+    chunks: dict[int, tuple[Chunk, ...]]  # of each array, by its first variable
+    n_words: int  # words that the model needs
 
     def packed(self, values: Sequence[int], n_words: int) -> np.ndarray:
         """Return the row, uint64[n_words], of a state."""
@@ -74,15 +63,9 @@ class Layout:
 
 
 def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
-    """Place the variables of a model.
+    """Place the variables of a model by the least and the largest value of each.
 
-    Parameters
-    ----------
-    program : Program
-        The model.
-    ranges : sequence of (int, int)
-        The least and the largest value of each variable; the same for all elements
-        of an array.
+    They are the same for all elements of an array.
     """
     lows, bits = [], []
     for low, high in ranges:
@@ -97,24 +80,13 @@ def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
         most = WORD_BITS // bits[slot] if bits[slot] else size
         units += [(slot + i, min(most, size - i)) for i in range(0, size, most)]
     fields = allocate([1 << bits[first] * size for first, size in units])
-    places: list[Place] = []
-    chunks: dict[int, list[Chunk]] = {}
+    places: list[Field] = []
+    chunks: dict[int, tuple[Chunk, ...]] = {}
     for (first, size), field in zip(units, fields, strict=True):
-        slot = program.slots[first]
+        slot, width = program.slots[first], bits[first]
         chunk = Chunk(first - slot, size, field.word, field.shift)
-        chunks.setdefault(slot, []).append(chunk)
-        width = bits[first]
-        places += [
-            Place(
-                field.word,
-                min(field.shift + i * width, WORD_BITS - 1),
-                width,
-                lows[first + i],
-            )
-            for i in range(size)
-        ]
-    return Layout(
-        tuple(places),
-        {slot: tuple(parts) for slot, parts in chunks.items()},
-        1 + max(place.word for place in places),
-    )
+        chunks[slot] = (*chunks.get(slot, ()), chunk)
+        for i in range(size):
+            shift = min(field.shift + i * width, WORD_BITS - 1)
+            places.append(Field(field.word, shift, width, lows[first + i]))
+    return Layout(tuple(places), chunks, 1 + max(place.word for place in places))

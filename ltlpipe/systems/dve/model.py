@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
+import itertools
 import math
-from functools import cached_property
-from typing import TYPE_CHECKING
+import os
+import sys
+import tempfile
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.dve.compiling import successor_function
-from ltlpipe.systems.dve.encoding import tree_of
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.dve.grammar import parse_plain
 from ltlpipe.systems.dve.interpreting import Interpreter
 from ltlpipe.systems.dve.ranges import Ranges
-from ltlpipe.systems.dve.reading import checked, read_dve
+from ltlpipe.systems.dve.reading import checked
 from ltlpipe.systems.models import Model, PackedModel, Step
 from ltlpipe.systems.packing import MAX_SUCCESSORS
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -33,25 +40,17 @@ _MAX_ACTIONS = 1 << 18
 
 
 def read_dve_model(text: str, file: str) -> DveModel:
-    """Read a DVE model; see `ltlpipe.systems.dve.reading.read_dve` for errors."""
-    return DveModel(read_dve(text, file))
+    """Read the text of a DVE model; see `parse_plain` and `checked` for errors."""
+    return complete(build(parse_plain(text, file), file))
 
 
 def build(plain: Plain, file: str) -> Job[DveModel]:
-    """Build a model of what `ltlpipe.systems.dve.encoding.parse_plain` has returned."""
-    tree = yield from tree_of(plain)
-    program = yield from checked(tree, file)
-    del tree
-    return DveModel(program)
+    """Build a model of what `ltlpipe.systems.dve.grammar.parse_plain` has returned."""
+    return DveModel((yield from checked(plain, file)))
 
 
 class DveModel(Model):
     """A DVE model: interpreted step by step, or compiled for a search.
-
-    Parameters
-    ----------
-    program : Program
-        The checked model.
 
     Raises
     ------
@@ -63,10 +62,7 @@ class DveModel(Model):
         self.program = program
         self.name = program.name
         self.variables = tuple(v.name for v in program.variables)
-        self._check_size()
         self._interpreter = Interpreter(program)
-
-    def _check_size(self) -> None:
         if self.n_actions > _MAX_ACTIONS:
             raise UnsupportedError(
                 f"{self.name}: transitions can be combined to {self.n_actions} "
@@ -77,19 +73,12 @@ class DveModel(Model):
     def actions(self) -> tuple[str, ...]:  # type: ignore[override]
         """What moves in a step: one process, two, or all of a synchronous system."""
         program = self.program
-        if not program.synchronous:
-            return tuple(
-                " | ".join(program.described(t) for t in action if t is not None)
-                for action in program.actions()
-            )
-        names = [""]
-        for process in program.processes:
-            names = [
-                f"{name} | {program.described(t)}" if name else program.described(t)
-                for t in process.transitions
-                for name in names
-            ]
-        return tuple(names)
+        steps = (action.transitions for action in program.actions())
+        if program.synchronous:
+            # The transitions of the first process vary first.
+            choices = [process.transitions for process in reversed(program.processes)]
+            steps = (moves[::-1] for moves in itertools.product(*choices))
+        return tuple(program.described(*moves) for moves in steps)
 
     @cached_property
     def n_actions(self) -> int:
@@ -141,36 +130,29 @@ class DveModel(Model):
         return shown
 
     @cached_property
-    def _ranges(self) -> Ranges:
-        return Ranges(self.program)
-
-    @property
     def ranges(self) -> Ranges:
         """The values that variables and expressions can have."""
-        return self._ranges
+        return Ranges(self.program)
 
     @cached_property
     def layout(self) -> Layout:
         """Where the variables lie in a row."""
         from ltlpipe.systems.dve.layout import lay_out
 
-        return lay_out(self.program, self._ranges.variables)
+        return lay_out(self.program, self.ranges.variables)
 
     @cached_property
     def source(self) -> str:
         """The generated module whose `expand` is the successor function."""
         from ltlpipe.systems.dve.generating import generate
 
-        return generate(self.program, self._ranges, self.layout)
+        return generate(self.program, self.ranges, self.layout)
 
     @cached_property
     def max_successors(self) -> int:
         """A bound of the number of successors of a state."""
         most = []
-        if self.program.synchronous:
-            leaders = [t for p in self.program.processes for t in p.transitions]
-        else:
-            leaders = [action.leader for action in self.program.actions()]
+        leaders = [action.leader for action in self.program.actions()]
         for number in range(len(self.program.processes)):
             sources = [t.source for t in leaders if t.process == number]
             most.append(int(np.bincount(sources).max()) if sources else 0)
@@ -226,3 +208,56 @@ class DveModel(Model):
             max_successors=self.max_successors,
             places=layout.places,
         )
+
+
+def successor_function(source: str) -> Callable[..., int]:
+    """Return the function `expand` of generated source, the same for the same source.
+
+    It is compiled by `expand_pointer`, which finds the machine code of earlier runs.
+
+    Raises
+    ------
+    UnsupportedError
+        An expression is nested deeper than Python can read.
+    """
+    try:
+        return _imported(source)
+    except SyntaxError as error:
+        if "nested" not in str(error):
+            raise
+        message = "an expression of the model is nested too deeply to be compiled"
+        raise UnsupportedError(message) from None
+
+
+@cache
+def _imported(source: str) -> Callable[..., int]:
+    digest = hashlib.sha256(source.encode()).hexdigest()[:24]
+    name = f"ltlpipe_dve_{digest}"
+    path = _written(name, source)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Numba looks modules of cached code up by name
+    spec.loader.exec_module(module)
+    expand: Callable[..., int] = module.expand
+    return expand
+
+
+def _written(name: str, source: str) -> Path:
+    """Return the file that holds some source, written unless it is there.
+
+    Numba's cache asks whether a file has changed since: one that is there stays.
+    """
+    from ltlpipe.runtime.kernels.cache import cache_folder
+
+    folder = cache_folder() / "dve"
+    path = folder / f"{name}.py"
+    if path.exists() and path.read_text(encoding="utf-8") == source:
+        return path
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(source)
+    Path(temporary).replace(path)  # two processes write the same
+    return path

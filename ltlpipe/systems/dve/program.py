@@ -27,39 +27,34 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltlpipe.systems.dve.expressions import Read
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.systems.dve.expressions import Element, Expression
 
 BOUNDS = {"byte": (0, 255), "int": (-(1 << 15), (1 << 15) - 1)}
 """The values of each type; what is assigned is taken modulo their number."""
 
+
+def converted(value: int, kind: str) -> int:
+    """Return a value as a variable of a type holds it."""
+    low, high = BOUNDS[kind]
+    return low + (value - low) % (high - low + 1)
+
+
 ERROR = "error"
 """The kind of the variable that tells whether a step has failed."""
 
 
-@dataclass(frozen=True)
-class Variable:
-    """One entry of a state.
-
-    Parameters
-    ----------
-    name : str
-        As propositions name it: ``x``, ``P.x``, ``a[2]``; a process's own name for
-        its state.
-    kind : str
-        "byte", "int", "state" (of a process), "length" (of a channel) or "error".
-    bounds : (int, int)
-        The least and the largest value that it can hold.
-    initial : int
-        Its first value.
-    states : tuple of str
-        The names of a process's states, else empty.
-    """
+class Variable(NamedTuple):
+    """One entry of a state."""
 
     name: str
-    kind: str
-    bounds: tuple[int, int]
+    """As propositions name it: ``x``, ``P.x``, ``a[2]``; a process's own name for its
+    state."""
+    kind: str  # "byte", "int", "state" (of a process), "length" (of a channel), "error"
+    bounds: tuple[int, int]  # the least and the largest value that it can hold
     initial: int
-    states: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()  # the names of a process's states
 
 
 class Array(NamedTuple):
@@ -70,30 +65,16 @@ class Array(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True)
-class Channel:
-    """A channel.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    types : tuple of str, optional
-        What its messages consist of; None for a channel without types.
-    capacity : int
-        Messages that it holds; 0 if sender and receiver move together.
-    length : int
-        The variable that counts its messages, -1 without buffer.
-    cells : tuple of int
-        For each part of a message the variable that holds it in the first message;
-        those of the later messages follow.
-    """
+class Channel(NamedTuple):
+    """A channel."""
 
     name: str
-    types: tuple[str, ...] | None
-    capacity: int
-    length: int = -1
+    types: tuple[str, ...] | None  # of the parts of a message; None without types
+    capacity: int  # messages that it holds; 0 if sender and receiver move together
+    length: int = -1  # the variable that counts its messages, if there are any
     cells: tuple[int, ...] = ()
+    """For each part of a message the variable that holds it in the first message; those
+    of the later messages follow."""
 
 
 class Effect(NamedTuple):
@@ -104,14 +85,11 @@ class Effect(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What a transition sends or receives.
-
-    `values` are expressions if it `sends`, else targets.
-    """
+    """What a transition sends or receives."""
 
     channel: int
     sends: bool
-    values: tuple[Expression, ...]
+    values: tuple[Expression, ...]  # targets, unless it `sends`
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +102,9 @@ class Transition:
     guard: Expression | None
     message: Message | None
     effects: tuple[Effect, ...]
-    line: int
 
 
-@dataclass(frozen=True)
-class Process:
+class Process(NamedTuple):
     """A process; `state` is the variable that holds its state."""
 
     name: str
@@ -140,42 +116,29 @@ class Process:
 
 
 class Action(NamedTuple):
-    """A step of an asynchronous system, without its state.
-
-    `partner` is the transition that receives if `leader` sends without buffer.
-    """
+    """A step of an asynchronous system: if `leader` sends, `partner` receives."""
 
     leader: Transition
     partner: Transition | None
 
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """One or both, the leader first."""
+        leader, partner = self
+        return (leader,) if partner is None else (leader, partner)
+
 
 @dataclass(frozen=True)
 class Program:
-    """A checked model.
+    """A checked model."""
 
-    Parameters
-    ----------
-    name : str
-        The file's name.
-    variables : tuple of Variable
-        The entries of a state.
-    arrays : tuple of Array
-        Which of them are elements of arrays, contents of channels included.
-    channels, processes : tuple
-        In the order of the file.
-    synchronous : bool
-        Whether all processes move at every step.
-    assertions : tuple of (int, int, Expression)
-        Process, state and what is asserted there.
-    """
-
-    name: str
-    variables: tuple[Variable, ...]
-    arrays: tuple[Array, ...]
+    name: str  # the file's
+    variables: tuple[Variable, ...]  # the entries of a state
+    arrays: tuple[Array, ...]  # among the variables; contents of channels, too
     channels: tuple[Channel, ...]
     processes: tuple[Process, ...]
-    synchronous: bool
-    assertions: tuple[tuple[int, int, Expression], ...]
+    synchronous: bool  # all processes move at every step
+    assertions: tuple[tuple[int, int, Expression], ...]  # process, state, what holds
 
     @property
     def initial(self) -> tuple[int, ...]:
@@ -190,21 +153,19 @@ class Program:
     def actions(self) -> list[Action]:
         """Return the steps of an asynchronous system in the order of generation.
 
-        By process and transition, senders standing for both; then by receiver.
+        By process and transition, senders standing for both; then by receiver.  In a
+        synchronous system, which has no messages, they are its transitions.
         """
         receivers = self._receivers()
         actions = []
-        for process in self.processes:
-            for transition in process.transitions:
-                if self.receives_together(transition):
-                    continue
-                if not self.sends_together(transition):
-                    actions.append(Action(transition, None))
-                    continue
-                assert transition.message is not None
+        for transition in self.transitions():
+            message = self.rendezvous(transition)
+            if message is None:
+                actions.append(Action(transition, None))
+            elif message.sends:
                 actions += [
                     Action(transition, partner)
-                    for partner in receivers.get(transition.message.channel, [])
+                    for partner in receivers.get(message.channel, ())
                     if partner.process != transition.process
                 ]
         return actions
@@ -212,32 +173,30 @@ class Program:
     @property
     def n_actions(self) -> int:
         """The number of `actions`, which may be far too many to be listed."""
-        others: Counter[int] = Counter()
-        own: Counter[tuple[int, int]] = Counter()
-        for channel, transitions in self._receivers().items():
-            others[channel] = len(transitions)
-            own.update((channel, t.process) for t in transitions)
+        receivers = self._receivers()
+        own = Counter((c, t.process) for c, all_ in receivers.items() for t in all_)
         number = 0
-        for process in self.processes:
-            for transition in process.transitions:
-                if self.sends_together(transition):
-                    assert transition.message is not None
-                    channel = transition.message.channel
-                    number += others[channel] - own[channel, transition.process]
-                else:
-                    number += not self.receives_together(transition)
+        for transition in self.transitions():
+            message = self.rendezvous(transition)
+            if message is None:
+                number += 1
+            elif message.sends:
+                number += len(receivers.get(message.channel, ()))
+                number -= own[message.channel, transition.process]
         return number
+
+    def transitions(self) -> Iterator[Transition]:
+        """Yield the transitions of all processes."""
+        for process in self.processes:
+            yield from process.transitions
 
     def _receivers(self) -> dict[int, list[Transition]]:
         """Return for each channel without buffer the transitions that receive."""
         receivers: dict[int, list[Transition]] = {}
-        for process in self.processes:
-            for transition in process.transitions:
-                if self.receives_together(transition):
-                    assert transition.message is not None
-                    receivers.setdefault(transition.message.channel, []).append(
-                        transition
-                    )
+        for transition in self.transitions():
+            message = self.rendezvous(transition)
+            if message is not None and not message.sends:
+                receivers.setdefault(message.channel, []).append(transition)
         return receivers
 
     @cached_property
@@ -264,26 +223,18 @@ class Program:
             written.add(self.slots[first])
         return written
 
-    def sends_together(self, transition: Transition) -> bool:
-        """Whether a transition sends over a channel without buffer."""
+    def rendezvous(self, transition: Transition) -> Message | None:
+        """Return the message of a transition over a channel without buffer, if any."""
         message = transition.message
-        return (
-            message is not None
-            and message.sends
-            and not self.channels[message.channel].capacity
-        )
+        if message is None or self.channels[message.channel].capacity:
+            return None
+        return message
 
-    def receives_together(self, transition: Transition) -> bool:
-        """Whether a transition receives over a channel without buffer."""
-        message = transition.message
-        return (
-            message is not None
-            and not message.sends
-            and not self.channels[message.channel].capacity
-        )
+    def described(self, *transitions: Transition) -> str:
+        """Return what moves in a step in words: ``P: a -> b c! | Q: s -> t c?``."""
+        return " | ".join(map(self._described, transitions))
 
-    def described(self, transition: Transition) -> str:
-        """Return a transition in words: ``P: a -> b``."""
+    def _described(self, transition: Transition) -> str:
         process = self.processes[transition.process]
         states = self.variables[process.state].states
         source, target = states[transition.source], states[transition.target]

@@ -34,11 +34,6 @@ _PATIENCE = 6
 class Ranges:
     """The intervals of a model.
 
-    Parameters
-    ----------
-    program : Program
-        The model.
-
     Attributes
     ----------
     variables : list of (int, int)
@@ -89,12 +84,6 @@ class Ranges:
     def _iterate(self) -> None:
         """Take all steps on intervals until nothing grows."""
         actions = self.program.actions()
-        if self.program.synchronous:
-            actions = [
-                Action(t, None)
-                for process in self.program.processes
-                for t in process.transitions
-            ]
         while True:
             self.nodes.clear()
             self.failing.clear()
@@ -109,10 +98,10 @@ class Ranges:
     def _step(self, action: Action) -> bool:
         """Take one step on intervals; return whether something has grown."""
         leader, partner = action
-        ends = [(t.process, t.source) for t in action if t is not None]
-        environment = self._environment(ends)
-        for transition in action:
-            if transition is not None and environment is not None:
+        moving = action.transitions
+        environment = self._environment([(t.process, t.source) for t in moving])
+        for transition in moving:
+            if environment is not None:
                 environment = self._guarded(transition, environment)
         if environment is None:
             return False
@@ -132,8 +121,7 @@ class Ranges:
         elif leader.message is not None:
             self._exchange(leader, environment)
         self._move(leader, environment)
-        targets = [(t.process, t.target) for t in action if t is not None]
-        return self._record(targets, environment)
+        return self._record([(t.process, t.target) for t in moving], environment)
 
     def _environment(self, ends: list[tuple[int, int]]) -> Environment | None:
         """Return the intervals with processes in states; None if they never are."""
@@ -288,15 +276,12 @@ class Ranges:
 
     def _may_clash(self) -> bool:
         """Whether two processes may write to the same variable."""
-        seen: set[int] = set()
-        for process in self.program.processes:
-            own: set[int] = set()
-            for transition in process.transitions:
-                own |= self.program.writes(transition)
-            if own & seen:
-                return True
-            seen |= own
-        return False
+        writers: dict[int, int] = {}
+        return any(
+            writers.setdefault(slot, transition.process) != transition.process
+            for transition in self.program.transitions()
+            for slot in self.program.writes(transition)
+        )
 
 
 def _owners(program: Program) -> dict[int, int]:

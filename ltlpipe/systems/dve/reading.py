@@ -11,35 +11,36 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
-from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.dve import syntax
-from ltlpipe.systems.dve.expressions import Binary
-from ltlpipe.systems.dve.grammar import parse
-from ltlpipe.systems.dve.messages import MessageReader, declared_channel
-from ltlpipe.systems.dve.names import (
-    ChannelName,
-    Constant,
-    ProcessName,
-    Scalar,
-    Scope,
-    unknown,
-)
+from ltlpipe.systems.dve.expressions import Binary, Number, Read
+from ltlpipe.systems.dve.grammar import tree_of
 from ltlpipe.systems.dve.program import (
     BOUNDS,
     ERROR,
     Array,
     Channel,
     Effect,
+    Message,
     Process,
     Program,
     Transition,
     Variable,
+    converted,
 )
-from ltlpipe.systems.dve.resolving import Resolver
+from ltlpipe.systems.dve.resolving import (
+    ChannelName,
+    Constants,
+    ProcessName,
+    Resolver,
+    Scope,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.expressions import Expression
+    from ltlpipe.systems.plain import Plain
 
 _PART_BYTES = 1000  # of a declaration or a transition
 
@@ -47,51 +48,35 @@ MAX_VARIABLES = 1 << 12
 """Entries of a state beyond which a model is refused."""
 
 
-def read_dve(text: str, file: str) -> Program:
-    """Read a model from its text, without limits.
-
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages.
+def checked(plain: Plain, file: str) -> Job[Program]:
+    """Return the job that checks what `parse_plain` has returned of a file.
 
     Raises
     ------
     InputError
-        `text` is no model, a name is unknown or stands for something else than it
-        has to, a constant is declared by itself; names file, line and column.
+        A name is unknown or stands for something else than it has to, a constant is
+        declared by itself; names file, line and column.
     UnsupportedError
         The model has a property process, or more than `MAX_VARIABLES` variables.
     """
-    return complete(checked(parse(text, file), file))
-
-
-def checked(tree: syntax.File, file: str) -> Job[Program]:
-    """Return the job that looks names up, and checks what `read_dve` promises."""
+    tree = yield from tree_of(plain)
     return (yield from _Reader(tree, file).program())
 
 
-class _Reader:
+class _Reader(Resolver):
     """Everything that is known while a file is read."""
 
     def __init__(self, tree: syntax.File, file: str) -> None:
+        super().__init__(file)
         self.tree = tree
-        self.file = file
-        self.variables: list[Variable] = []
         self.arrays: list[Array] = []
         self.channels: list[Channel] = []
         self.processes: list[Process] = []
-        self.states: list[int] = []
         self.locals: list[tuple[int, ...]] = []
-        self.scopes: list[Scope] = []
         self.assertions: list[tuple[int, int, Expression]] = []
         self.scope = Scope(file)
-        self.resolver = Resolver(file, self.variables, self.states, self.scopes)
-        self.messages = MessageReader(self.resolver, self.channels)
+        self.parts: dict[int, tuple[int, int]] = {}  # of untyped channels; the line
         self.held = 0
-        self.numbers: list[dict[str, int]] = []  # for each process those of its states
 
     def program(self) -> Job[Program]:
         tree = self.tree
@@ -100,13 +85,7 @@ class _Reader:
                 f"{self.file}:{tree.property.place.line}: the property process "
                 f"{tree.property.name!r}: give the property as a formula instead"
             )
-        self.scope.later = {d.name: d.place for d in reversed(tree.declared)}
-        for declared in tree.declared:
-            if isinstance(declared, syntax.DeclaredChannel):
-                self._declare_channel(declared)
-            else:
-                self._declare(declared, self.scope, "")
-            yield self._progress()
+        yield from self._declare_all(tree.declarations, self.scope, "")
         for number, process in enumerate(tree.processes):
             self.scope.declare(process.name, ProcessName(number), process.place)
         for process in tree.processes:
@@ -123,7 +102,7 @@ class _Reader:
             tuple(self.arrays),
             tuple(self.channels),
             tuple(self.processes),
-            tree.synchronous,
+            tree.mode == "sync",
             tuple(self.assertions),
         )
 
@@ -143,14 +122,15 @@ class _Reader:
         self.variables.extend(variables)
         return first
 
-    def _size(
-        self, tree: syntax.Expression, scope: Scope, what: str, least: int
-    ) -> int:
-        """Return the size of an array or a channel."""
-        size = self.resolver.constant(tree, scope, f"the size of {what}")
+    def _size(self, declared: syntax.Declared, scope: Scope, least: int) -> int | None:
+        """Return the size of an array or a channel, None if it has none."""
+        tree, what = declared.size, repr(declared.name)
+        if tree is None:
+            return None
+        size = self.constant(tree, scope, f"the size of {what}")
         if size < least:
             message = f"the size of {what} is {size}, expected {least} or more"
-            raise self.resolver.error(message, tree.place)
+            raise self.error(message, tree.place)
         if size > MAX_VARIABLES:
             raise UnsupportedError(
                 f"{self.file}:{tree.place.line}: {what} has {size} elements; the limit "
@@ -158,143 +138,167 @@ class _Reader:
             )
         return size
 
-    def _declare(self, declared: syntax.Declared, scope: Scope, prefix: str) -> None:
+    def _declare_all(
+        self,
+        declarations: tuple[syntax.Variables | syntax.Channels, ...],
+        scope: Scope,
+        prefix: str,
+    ) -> Job[None]:
+        named = [d for part in declarations for d in part.declared]
+        scope.later = {d.name: d.place for d in reversed(named)}
+        for part in declarations:
+            if isinstance(part, syntax.Channels):
+                for channel in part.declared:
+                    self._declare_channel(channel, part.types)
+                    yield self._progress()
+            else:
+                for declared in part.declared:
+                    self._declare(declared, part, scope, prefix)
+                    yield self._progress()
+
+    def _declare(
+        self,
+        declared: syntax.Declared,
+        part: syntax.Variables,
+        scope: Scope,
+        prefix: str,
+    ) -> None:
         """Declare a variable, a constant or an array of them."""
-        name, size = declared.name, None
-        if declared.size is not None:
-            size = self._size(declared.size, scope, repr(name), 1)
-        values = self._initial(declared, scope, size)
-        if declared.constant:
+        name, kind, place = declared.name, part.kind, declared.place
+        size = self._size(declared, scope, 1)
+        values = self._initial(declared, kind, scope, size)
+        if part.constant:
             if declared.initial is None:
-                message = f"the constant {name!r} has no value"
-                raise self.resolver.error(message, declared.place)
-            meaning = Constant(tuple(values), size is not None)
-            scope.declare(name, meaning, declared.place)
+                raise self.error(f"the constant {name!r} has no value", place)
+            constant = Number(values[0]) if size is None else Constants(tuple(values))
+            scope.declare(name, constant, place)
             return
-        full, kind = prefix + name, declared.kind
-        if size is None:
-            entries = [Variable(full, kind, BOUNDS[kind], values[0])]
-            first = self._add(entries, declared.place)
-            scope.declare(name, Scalar(first), declared.place)
-            return
+        full = prefix + name
+        names = [full] if size is None else [f"{full}[{i}]" for i in range(size)]
         entries = [
-            Variable(f"{full}[{i}]", kind, BOUNDS[kind], value)
-            for i, value in enumerate(values)
+            Variable(entry, kind, BOUNDS[kind], value)
+            for entry, value in zip(names, values, strict=True)
         ]
-        array = Array(full, self._add(entries, declared.place), size)
-        self.arrays.append(array)
-        scope.declare(name, array, declared.place)
+        first = self._add(entries, place)
+        if size is None:
+            scope.declare(name, Read(first), place)
+            return
+        self.arrays.append(Array(full, first, size))
+        scope.declare(name, self.arrays[-1], place)
 
     def _initial(
-        self, declared: syntax.Declared, scope: Scope, size: int | None
+        self, declared: syntax.Declared, kind: str, scope: Scope, size: int | None
     ) -> list[int]:
         """Return the values that a declaration gives, 0 where it gives none."""
-        given = declared.initial or ()
-        name = declared.name
-        if declared.initial is not None and declared.braces != (size is not None):
+        initial, name, place = declared.initial, declared.name, declared.place
+        in_braces = isinstance(initial, syntax.Values)
+        if initial is not None and in_braces != (size is not None):
             expected = "one value" if size is None else "values in braces"
-            message = f"expected {expected} for {name!r}"
-            raise self.resolver.error(message, declared.place)
+            raise self.error(f"expected {expected} for {name!r}", place)
+        given: tuple[syntax.Expression, ...] = ()
+        if initial is not None:
+            given = initial.values if isinstance(initial, syntax.Values) else (initial,)
         if len(given) > (size or 1):
             message = f"{len(given)} values for the {size} elements of {name!r}"
-            raise self.resolver.error(message, declared.place)
+            raise self.error(message, place)
         values = []
         for tree in given:
-            value = self.resolver.constant(tree, scope, f"the value of {name!r}")
-            low, high = BOUNDS[declared.kind]
-            if not low <= value <= high:
-                wrapped = low + (value - low) % (high - low + 1)
+            value = self.constant(tree, scope, f"the value of {name!r}")
+            values.append(converted(value, kind))
+            if values[-1] != value:
+                low, high = BOUNDS[kind]
                 warnings.warn(
                     f"{self.file}:{tree.place.line}: {value} is not in the range of "
-                    f"{declared.kind}, {low} to {high}: {wrapped} is taken for it",
+                    f"{kind}, {low} to {high}: {values[-1]} is taken for it",
                     LtlpipeWarning,
                     stacklevel=2,
                 )
-                value = wrapped
-            values.append(value)
         return values + [0] * ((size or 1) - len(values))
 
-    def _declare_channel(self, declared: syntax.DeclaredChannel) -> None:
+    def _declare_channel(
+        self, declared: syntax.Declared, types: tuple[str, ...] | None
+    ) -> None:
+        """Declare a channel, and the arrays that hold its contents."""
         name = declared.name
-        capacity = 0
-        if declared.size is not None:
-            capacity = self._size(declared.size, self.scope, repr(name), 0)
-        channel, variables, arrays = declared_channel(
-            declared, capacity, len(self.variables)
-        )
-        self._add(variables, declared.place)
-        self.arrays += arrays
+        capacity = self._size(declared, self.scope, 0)
+        channel = Channel(name, types, 0)
+        if capacity:
+            types = types or ()
+            variables = [Variable(f"{name}.length", "length", (0, capacity), 0)]
+            first = len(self.variables)
+            cells = []
+            for number, kind in enumerate(types):
+                # A message of one part is what the channel holds, and has its name.
+                part = name if len(types) == 1 else f"{name}.part{number}"
+                cells.append(first + len(variables))
+                self.arrays.append(Array(part, cells[-1], capacity))
+                variables += [
+                    Variable(f"{part}[{i}]", kind, BOUNDS[kind], 0)
+                    for i in range(capacity)
+                ]
+            channel = Channel(name, types, capacity, first, tuple(cells))
+            self._add(variables, declared.place)
         self.scope.declare(name, ChannelName(len(self.channels)), declared.place)
         self.channels.append(channel)
 
     def _declare_process(self, process: syntax.Process) -> Job[None]:
         """Make the states and variables of a process known."""
-        names: dict[str, int] = {}
+        scope = Scope(self.file, self.scope, process=process.name)
+        self.scopes.append(scope)
         for state in process.states:
-            if state.name in names:
+            if state.name in scope.states:
                 message = f"the state {state.name!r} is declared a second time"
-                raise self.resolver.error(message, state.place)
-            names[state.name] = len(names)
-        self.numbers.append(names)
-        yield self._progress(1 + len(names))
-        initial = self._states_of(process, names, "init")
+                raise self.error(message, state.place)
+            scope.states[state.name] = len(scope.states)
+        yield self._progress(1 + len(scope.states))
+        initial = self._states_of(process, scope, "init")
         if len(initial) != 1:
             message = f"{process.name!r} has {len(initial)} initial states, expected 1"
-            raise self.resolver.error(message, process.place)
-        states = tuple(names)
-        variable = Variable(
-            process.name, "state", (0, len(states) - 1), initial[0], states
-        )
+            raise self.error(message, process.place)
+        states = tuple(scope.states)
+        bounds = (0, len(states) - 1)
+        variable = Variable(process.name, "state", bounds, initial[0], states)
         self.states.append(self._add([variable], process.place))
-        scope = Scope(self.file, self.scope)
-        scope.later = {d.name: d.place for d in reversed(process.declared)}
-        self.scopes.append(scope)
         first = len(self.variables)
-        for declared in process.declared:
-            self._declare(declared, scope, f"{process.name}.")
-            yield self._progress()
+        yield from self._declare_all(process.declarations, scope, f"{process.name}.")
         self.locals.append(tuple(range(first, len(self.variables))))
 
-    def _states_of(
-        self, process: syntax.Process, names: dict[str, int], kind: str
-    ) -> list[int]:
+    def _states_of(self, process: syntax.Process, scope: Scope, kind: str) -> list[int]:
         """Return the states that the parts of a kind name."""
-        numbers = []
-        for section in process.sections:
-            if isinstance(section, syntax.Section) and section.kind == kind:
-                for label in section.states:
-                    numbers.append(self._state(label, names, process.name))
-        return numbers
+        return [
+            self._state(label, scope)
+            for section in process.sections
+            if section.kind == kind
+            for label in section.entries
+            if isinstance(label, syntax.Label)
+        ]
 
-    def _state(self, label: syntax.Label, names: dict[str, int], process: str) -> int:
-        number = names.get(label.name)
+    def _state(self, label: syntax.Label, scope: Scope) -> int:
+        number = scope.states.get(label.name)
         if number is None:
-            what = f"state of {process}"
-            raise unknown(what, label.name, names, label.place, self.file)
+            what = f"state of {scope.process}"
+            raise unknown(what, label.name, scope.states, label.place, self.file)
         return number
 
     def _process(self, number: int, tree: syntax.Process) -> Job[Process]:
-        names = self.numbers[number]
         scope = self.scopes[number]
         for section in tree.sections:
-            if isinstance(section, syntax.Assertions):
-                for assertion in section.assertions:
-                    state = self._state(assertion.state, names, tree.name)
-                    condition = self.resolver.expression(assertion.condition, scope)
+            for entry in section.entries:
+                if isinstance(entry, syntax.Assertion):
+                    state = self._state(entry.state, scope)
+                    condition = self.expression(entry.condition, scope)
                     self.assertions.append((number, state, condition))
                     yield self._progress()
         transitions: list[Transition] = []
-        for transition in tree.transitions:
+        for transition in tree.transitions or ():
             previous = transitions[-1].source if transitions else None
-            transitions.append(
-                self._transition(number, transition, names, scope, previous)
-            )
-            yield self._progress(20 + 10 * len(transition.effects))
+            transitions.append(self._transition(number, transition, scope, previous))
+            yield self._progress(20 + 10 * len(transition.effects or ()))
         return Process(
             tree.name,
             self.states[number],
-            frozenset(self._states_of(tree, names, "commit")),
-            frozenset(self._states_of(tree, names, "accept")),
+            frozenset(self._states_of(tree, scope, "commit")),
+            frozenset(self._states_of(tree, scope, "accept")),
             tuple(transitions),
             self.locals[number],
         )
@@ -303,45 +307,60 @@ class _Reader:
         self,
         process: int,
         tree: syntax.Transition,
-        names: dict[str, int],
         scope: Scope,
         previous: int | None,
     ) -> Transition:
-        name = self.tree.processes[process].name
         if tree.source is not None:
-            source = self._state(tree.source, names, name)
+            source = self._state(tree.source, scope)
         elif previous is not None:
             source = previous
         else:
-            raise self.resolver.error(
+            raise self.error(
                 "the first transition of a process has no source, expected a state",
                 tree.place,
             )
         guard: Expression | None = None
-        for condition in tree.guards:
-            resolved = self.resolver.expression(condition, scope)
+        for condition in tree.guards or ():
+            resolved = self.expression(condition, scope)
             guard = resolved if guard is None else Binary("&&", guard, resolved)
-        message = None
-        if tree.sync is not None:
-            if self.tree.synchronous:
-                raise UnsupportedError(
-                    f"{self.file}:{tree.sync.place.line}: a channel in a synchronous "
-                    "system, whose processes all move at once anyway: use variables"
-                )
-            message = self.messages.message(tree.sync, scope)
+        message = None if tree.sync is None else self._message(tree.sync, scope)
         effects = tuple(
             Effect(
-                self.resolver.target(effect.target, scope),
-                self.resolver.expression(effect.value, scope),
+                self.target(effect.target, scope),
+                self.expression(effect.value, scope),
             )
-            for effect in tree.effects
+            for effect in tree.effects or ()
         )
-        return Transition(
-            process,
-            source,
-            self._state(tree.target, names, name),
-            guard,
-            message,
-            effects,
-            tree.place.line,
-        )
+        target = self._state(tree.target, scope)
+        return Transition(process, source, target, guard, message, effects)
+
+    def _message(self, tree: syntax.Synchronisation, scope: Scope) -> Message:
+        """Return what a transition sends or receives.
+
+        Both ends of a channel have to agree about its parts.
+        """
+        if self.tree.mode == "sync":
+            raise UnsupportedError(
+                f"{self.file}:{tree.place.line}: a channel in a synchronous "
+                "system, whose processes all move at once anyway: use variables"
+            )
+        meaning = scope.look_up(tree.channel, tree.place)
+        if not isinstance(meaning, ChannelName):
+            raise self.expected("a channel", tree.channel, meaning, tree.place)
+        number, values = meaning.channel, tree.values or ()
+        channel = self.channels[number]
+        if channel.types is not None:
+            expected, where = len(channel.types), "declared with"
+        else:
+            known = (len(values), tree.place.line)
+            expected, line = self.parts.setdefault(number, known)
+            where = f"used in line {line} with"
+        if len(values) != expected:
+            raise self.error(
+                f"{len(values)} values for the channel {tree.channel!r}, "
+                f"{where} {expected}",
+                tree.place,
+            )
+        sends = tree.mark == "!"
+        resolve = self.expression if sends else self.target
+        return Message(number, sends, tuple(resolve(v, scope) for v in values))

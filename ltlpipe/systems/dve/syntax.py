@@ -1,12 +1,12 @@
 """The syntax tree of a DVE model, before names are looked up.
 
-Every node knows its place, for messages.  `ltlpipe.systems.dve.grammar` builds the
-tree, `ltlpipe.systems.dve.reading` looks names up and checks it.
+Every node knows its place, for messages.  The nodes are called like the rules of
+`ltlpipe.systems.dve.grammar`, which builds the tree, and their fields are the parts of
+a rule in order; `ltlpipe.systems.dve.reading` looks names up and checks the tree.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 
@@ -17,29 +17,26 @@ class Place(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True)
-class Literal:
-    """A number; ``true`` and ``false`` are 1 and 0."""
+class Literal(NamedTuple):
+    """A number, or ``true`` or ``false``, as it is written."""
 
     place: Place
-    value: int
+    text: str
 
 
-@dataclass(frozen=True)
-class Name:
-    """A variable or constant, an element of an array if there is an index.
+class Name(NamedTuple):
+    """A variable or constant, an element of an array if there is a subscript.
 
     ``P->x`` names the variable `x` of the process `P`.
     """
 
     place: Place
+    process: str | None
     name: str
-    index: Expression | None = None
-    process: str | None = None
+    subscript: Expression | None
 
 
-@dataclass(frozen=True)
-class StateOf:
+class StateOf(NamedTuple):
     """``P.s``: whether the process `P` is in its state `s`."""
 
     place: Place
@@ -47,8 +44,7 @@ class StateOf:
     state: str
 
 
-@dataclass(frozen=True)
-class Unary:
+class Unary(NamedTuple):
     """An operator before its operand: ``-``, ``~`` or ``not``."""
 
     place: Place
@@ -56,132 +52,132 @@ class Unary:
     operand: Expression
 
 
-@dataclass(frozen=True)
-class Binary:
-    """An operator between its operands.
-
-    `op` is as C writes it (``and`` is ``&&``), or ``imply``; `closed` tells whether
-    the expression stands in parentheses.
-    """
+class Binary(NamedTuple):
+    """An operator, as C writes it (``and`` is ``&&``) or ``imply``, between operands."""
 
     place: Place
-    op: str
     left: Expression
+    op: str
     right: Expression
-    closed: bool = False
 
 
-Expression: TypeAlias = Literal | Name | StateOf | Unary | Binary
+class Closed(NamedTuple):
+    """An expression in parentheses."""
+
+    place: Place
+    inner: Expression
 
 
-@dataclass(frozen=True)
-class Declared:
-    """One name of a declaration of variables or constants.
+Opened: TypeAlias = Literal | Name | StateOf | Unary | Binary
+Expression: TypeAlias = Opened | Closed
 
-    `size` is None for what is no array; `initial` None where nothing is said, and
-    `braces` tells whether it is a list in braces.
+
+class Values(NamedTuple):
+    """A list of values in braces."""
+
+    place: Place
+    values: tuple[Expression, ...]
+
+
+class Declared(NamedTuple):
+    """One name of a declaration: a variable, a constant or a channel.
+
+    `size` is None for what is no array, and for a channel without one.
     """
 
     place: Place
     name: str
-    kind: str  # "byte" or "int"
-    constant: bool
     size: Expression | None
-    initial: tuple[Expression, ...] | None
-    braces: bool
+    initial: Expression | Values | None = None
 
 
-@dataclass(frozen=True)
-class DeclaredChannel:
-    """One channel; `types` is None if it has none, `size` None if it is not given."""
+class Variables(NamedTuple):
+    """A declaration of variables, or of constants."""
 
     place: Place
-    name: str
+    constant: str | None
+    kind: str  # "byte" or "int"
+    declared: tuple[Declared, ...]
+
+
+class Channels(NamedTuple):
+    """A declaration of channels; `types` is None if they have none."""
+
+    place: Place
     types: tuple[str, ...] | None
-    size: Expression | None
+    declared: tuple[Declared, ...]
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """A name with its place: a state, mostly."""
 
     place: Place
     name: str
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of a process behind its states: ``init``, ``commit`` or ``accept``."""
-
-    place: Place
-    kind: str
-    states: tuple[Label, ...]
-
-
-@dataclass(frozen=True)
-class Assertion:
+class Assertion(NamedTuple):
     """What is said to hold whenever a process is in a state."""
 
+    place: Place
     state: Label
     condition: Expression
 
 
-@dataclass(frozen=True)
-class Assertions:
-    """All assertions of an ``assert`` part."""
+class Section(NamedTuple):
+    """A part of a process behind its states.
+
+    Of kind ``init``, ``commit`` or ``accept`` it has labels, of ``assert`` assertions.
+    """
 
     place: Place
-    assertions: tuple[Assertion, ...]
+    kind: str
+    entries: tuple[Label | Assertion, ...]
 
 
-@dataclass(frozen=True)
-class Synchronisation:
-    """``channel!values`` (`sends`) or ``channel?targets``."""
+class Synchronisation(NamedTuple):
+    """``channel!values`` or ``channel?targets``."""
 
     place: Place
     channel: str
-    sends: bool
-    values: tuple[Expression, ...]
+    mark: str
+    values: tuple[Expression, ...] | None
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """One assignment of an effect; the target is a `Name`."""
+class Assignment(NamedTuple):
+    """One assignment of an effect."""
 
     place: Place
-    target: Expression
+    target: Name
     value: Expression
 
 
-@dataclass(frozen=True)
-class Transition:
+class Transition(NamedTuple):
     """A transition; `source` is None where it is that of the one before."""
 
     place: Place
     source: Label | None
     target: Label
-    guards: tuple[Expression, ...]
+    guards: tuple[Expression, ...] | None
     sync: Synchronisation | None
-    effects: tuple[Assignment, ...]
+    effects: tuple[Assignment, ...] | None
 
 
-@dataclass(frozen=True)
-class Process:
+class Process(NamedTuple):
     """A process with its declarations, states and transitions."""
 
     place: Place
     name: str
-    declared: tuple[Declared, ...]
+    declarations: tuple[Variables, ...]
     states: tuple[Label, ...]
-    sections: tuple[Section | Assertions, ...]
-    transitions: tuple[Transition, ...]
+    sections: tuple[Section, ...]
+    transitions: tuple[Transition, ...] | None
 
 
-@dataclass(frozen=True)
-class File:
-    """A whole model."""
+class File(NamedTuple):
+    """A whole model; `mode` is "sync" or "async"."""
 
-    declared: tuple[Declared | DeclaredChannel, ...]
+    place: Place
+    declarations: tuple[Variables | Channels, ...]
     processes: tuple[Process, ...]
-    synchronous: bool
+    mode: str
     property: Label | None

@@ -7,17 +7,20 @@ only where `Ranges` cannot show that there is no need.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 from ltlpipe.systems.dve.expressions import (
     COMPARISONS,
     LOGICAL,
+    Binary,
     Element,
     Lookup,
     Number,
     Read,
     Unary,
     is_truth,
+    parts,
 )
 from ltlpipe.systems.dve.intervals import ALL, MAX, MIN, Interval
 
@@ -31,30 +34,22 @@ _LEVELS = {"|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10}
 _TIMES, _SIGN, _ATOM = 10, 11, 13
 
 
-class Variables(Protocol):
-    """What knows where the values of variables are at a point of a step."""
+class Translator(ABC):
+    """Translates expressions at one point of a step; `ranges` is what is known of them.
 
-    def read(self, variable: int) -> str:
-        """Return the value of a variable: a name, a number or in brackets."""
-
-    def read_element(self, first: int, size: int, index: str) -> str:
-        """Return the value of an element of an array, in brackets or a name."""
-
-
-class Translator:
-    """Translates expressions at one point of a step.
-
-    Parameters
-    ----------
-    ranges : Ranges
-        What is known of the expressions.
-    variables : Variables
-        Where values are.
+    Values are names, numbers or in brackets.
     """
 
-    def __init__(self, ranges: Ranges, variables: Variables) -> None:
+    def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
-        self.variables = variables
+
+    @abstractmethod
+    def read(self, variable: int) -> str:
+        """Return the value of a variable."""
+
+    @abstractmethod
+    def read_element(self, first: int, size: int, index: str) -> str:
+        """Return the value of an element of an array."""
 
     def value(self, expression: Expression) -> str:
         """Return the value of an expression as an integer."""
@@ -79,10 +74,10 @@ class Translator:
             level = _ATOM if expression.value >= 0 else _SIGN
             return str(expression.value), level
         if isinstance(expression, Read):
-            return self.variables.read(expression.variable), _ATOM
+            return self.read(expression.variable), _ATOM
         if isinstance(expression, Element):
             index = self.value(expression.index)
-            text = self.variables.read_element(expression.first, expression.size, index)
+            text = self.read_element(expression.first, expression.size, index)
             return text, _ATOM
         if isinstance(expression, Lookup):
             return f"{expression.values}[{self.value(expression.index)}]", _ATOM
@@ -150,23 +145,16 @@ class Translator:
         return text if own >= level else f"({text})"
 
     def _fails(self, expression: Expression) -> tuple[str, int] | None:
-        if isinstance(expression, (Number, Read)):
-            return None
         if isinstance(expression, (Element, Lookup)):
-            size = (
-                expression.size
-                if isinstance(expression, Element)
-                else len(expression.values)
-            )
             outside = None
             if expression in self.ranges.failing:
                 index = self._operand(expression.index, _COMPARE + 1)
-                outside = f"({index} < 0 or {index} >= {size})", _ATOM
+                outside = f"({index} < 0 or {index} >= {expression.size})", _ATOM
             return _some(self._fails(expression.index), outside)
-        if isinstance(expression, Unary):
-            return self._fails(expression.operand)
-        left = self._fails(expression.left)
-        right = self._fails(expression.right)
+        if not isinstance(expression, Binary):
+            operands = parts(expression)
+            return self._fails(operands[0]) if operands else None
+        left, right = map(self._fails, parts(expression))
         if expression.op in LOGICAL:
             if right is not None:
                 reached = self._part(expression.left, _NOT)

@@ -70,16 +70,6 @@ class PetriNet(Net, Model):
         yield from net.fill(places, transitions, name)
         return net
 
-    @property
-    def variables(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What people call the places."""
-        return self.place_names
-
-    @property
-    def actions(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What people call the transitions."""
-        return self.transition_names
-
     @cached_property
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]
         """Ids and names of places and transitions."""

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import read_bytes
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.plain import TURN, plain_texts, texts_of
 from ltlpipe.systems.pnml.net import PetriNet
@@ -37,12 +36,10 @@ from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.plain import Plain
 
 _PASSED_OVER = {"graphics", "toolspecific"}
-_NODES = {"place", "transition", "referencePlace", "referenceTransition"}
 _LABELS = {
     "place": {"name", "initialMarking"},
     "transition": {"name"},
@@ -50,29 +47,11 @@ _LABELS = {
     "referenceTransition": {"name"},
     "arc": {"name", "inscription", "type", "arctype"},
 }
+_NODES = _LABELS.keys() - {"arc"}
 _TYPES = re.compile(r"(.*/)?(pt-?netb?|p/t[ -]net)", re.IGNORECASE)
 _PLAIN_ARCS = {"", "normal"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _DICT_BYTES = 300
-
-
-def read_pnml(path: StrPath) -> PetriNet:
-    """Read the net that a PNML file holds, without limits.
-
-    Parameters
-    ----------
-    path : path
-        Decompressed if its name ends in ``.gz``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be opened or is no PNML; names file and, where there is
-        one, line.
-    UnsupportedError
-        It holds several nets, or more than a place/transition net with plain arcs.
-    """
-    return parse_pnml(complete(read_bytes(path)), str(path))
 
 
 def parse_pnml(data: bytes, file: str) -> PetriNet:
@@ -241,11 +220,8 @@ class _Reader:
         self._check_labels(node, kind)
         self.names[own] = self._label(node, "name") or own
         if kind == "place":
-            marking = self._label(node, "initialMarking")
-            tokens = 0
-            if marking is not None:
-                tokens = self._number(node, marking, 0, f"marking of place {own!r}")
-            self.tokens[own] = tokens
+            what = f"marking of place {own!r}"
+            self.tokens[own] = self._number(node, "initialMarking", 0, what) or 0
         elif kind == "transition":
             self.transitions.append(own)
         else:
@@ -295,16 +271,18 @@ class _Reader:
             self._refuse(label, "expected one <text> with nothing but text")
         return (texts[0].text or "").strip()
 
-    def _number(self, element: Any, text: str, least: int, what: str) -> int:
+    def _number(self, element: Any, kind: str, least: int, what: str) -> int | None:
+        """Return the number that a label is; None if there is no such label."""
+        text = self._label(element, kind)
+        if text is None:
+            return None
         if not _NUMBER.fullmatch(text):
             self._refuse(element, f"{text[:40]!r} as {what}, expected a number")
         # Long texts would be slow to read as numbers, and are too large anyway.
         value = int(text) if len(text) < 40 else MAX_TOKENS + 1
         if not least <= value <= MAX_TOKENS:
-            self._refuse(
-                element,
-                f"{text[:40]} as {what}, expected {least} to {MAX_TOKENS}",
-            )
+            expected = f"expected {least} to {MAX_TOKENS}"
+            self._refuse(element, f"{text[:40]} as {what}, {expected}")
         return value
 
     def _finished(self, name: str) -> Plain:
@@ -317,10 +295,7 @@ class _Reader:
             if (source in number) == (target in number):
                 kind = "places" if source in number else "transitions"
                 self._refuse(arc, f"an arc between two {kind}")
-            text = self._label(arc, "inscription")
-            weight = 1
-            if text is not None:
-                weight = self._number(arc, text, 1, "weight of an arc")
+            weight = self._number(arc, "inscription", 1, "weight of an arc") or 1
             if source in number:
                 place, weights = number[source], pre[target]
             else:

@@ -74,32 +74,20 @@ class Bounds(NamedTuple):
 class Net:
     """The structure of a place/transition net.
 
-    Attributes
-    ----------
-    name : str
-        What people call the net.
-    places, transitions : tuple of Place, of Transition
-        In the order of their numbers.
-    pre, post : Arcs
-        What transitions take and put.
-    place_names, transition_names : tuple of str
-        What people call them: the name where it means this node, else the id.
-    place_numbers, transition_numbers : dict
-        What each id or name means.
-    bounds : Bounds
-        What invariants say about the places.
+    Places and transitions are known by their numbers.
     """
 
-    name: str
+    name: str  # what people call the net
     places: tuple[Place, ...]
     transitions: tuple[Transition, ...]
-    pre: Arcs
-    post: Arcs
-    place_names: tuple[str, ...]
-    place_numbers: dict[str, int]
-    transition_names: tuple[str, ...]
+    pre: Arcs  # what transitions take
+    post: Arcs  # what they put
+    variables: tuple[str, ...]
+    """What people call the places: the name where it means this node, else the id."""
+    actions: tuple[str, ...]  # the same of transitions
+    place_numbers: dict[str, int]  # what each id or name means
     transition_numbers: dict[str, int]
-    bounds: Bounds
+    bounds: Bounds  # what invariants say about the places
 
     def fill(
         self, places: Sequence[Place], transitions: Sequence[Transition], name: str
@@ -117,9 +105,9 @@ class Net:
         yield from self._check()
         self.pre = yield from _arcs([t.pre for t in self.transitions])
         self.post = yield from _arcs([t.post for t in self.transitions])
-        self.place_names, self.place_numbers = yield from _named(self.places)
+        self.variables, self.place_numbers = yield from _named(self.places)
         named = yield from _named(self.transitions)
-        self.transition_names, self.transition_numbers = named
+        self.actions, self.transition_numbers = named
 
     def initial(self) -> tuple[int, ...]:
         """Return the initial marking."""

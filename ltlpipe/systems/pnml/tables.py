@@ -20,31 +20,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.pnml.structure import Net, Transition
-    from ltlpipe.systems.propositions.tables import Place
 
 _ALL_BITS = (1 << WORD_BITS) - 1
 
 
 class TableBuilder:
-    """Lays out the tables of a net.
+    """Lays out the tables of a net, of which each place has one of the `fields`.
 
-    Parameters
-    ----------
-    net : Net
-        It is not changed.
-    fields : sequence of Place
-        Where each place lies.
-    n_words : int
-        Words of a row.
-    proven : sequence of bool
-        For each place whether its field is known to be wide enough.
+    A row has `n_words`; fields that are `proven` are known to be wide enough.
     """
 
     def __init__(
         self,
         net: Net,
-        fields: Sequence[Place],
+        fields: Sequence[Field],
         n_words: int,
         proven: Sequence[bool],
     ) -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
+from lxml.builder import E
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.pnml.net import PetriNet
     from ltlpipe.systems.pnml.structure import Node
@@ -41,31 +44,17 @@ def pnml_text(net: PetriNet) -> str:
     UnsupportedError
         An id or a name has characters that XML does not allow.
     """
-    root = etree.Element("pnml", xmlns=f"{GRAMMAR}/pnml")
+    taken = {node.id for node in (*net.places, *net.transitions)}
+    own = _fresh(net.name, taken)
     try:
-        _fill(etree.SubElement(root, "net", type=f"{GRAMMAR}/ptnet"), net)
+        page = E("page", *_elements(net), id=_fresh("page", taken))
+        element = E("net", page, type=f"{GRAMMAR}/ptnet", id=own)
     except ValueError as error:
         raise UnsupportedError(f"{net.name}: {error}, expected text for XML") from None
+    root = E("pnml", element, xmlns=f"{GRAMMAR}/pnml")
     etree.indent(root)
     text: str = etree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
-
-
-def _fill(element: Any, net: PetriNet) -> None:
-    taken = {node.id for node in (*net.places, *net.transitions)}
-    element.set("id", _fresh(net.name, taken))
-    page = etree.SubElement(element, "page", id=_fresh("page", taken))
-    for place in net.places:
-        child = _add_node(page, "place", place)
-        if place.tokens:
-            _add_label(child, "initialMarking", str(place.tokens))
-    for transition in net.transitions:
-        _add_node(page, "transition", transition)
-    for transition in net.transitions:
-        for number, weight in transition.pre.items():
-            _add_arc(page, net.places[number].id, transition.id, weight)
-        for number, weight in transition.post.items():
-            _add_arc(page, transition.id, net.places[number].id, weight)
 
 
 def _fresh(text: str, taken: set[str]) -> str:
@@ -76,18 +65,23 @@ def _fresh(text: str, taken: set[str]) -> str:
     return text
 
 
-def _add_node(page: Any, kind: str, node: Node) -> Any:
-    child = etree.SubElement(page, kind, id=node.id)
-    _add_label(child, "name", node.name)
-    return child
+def _elements(net: PetriNet) -> Iterator[Any]:
+    for place in net.places:
+        labels = [_label("initialMarking", place.tokens)] if place.tokens else []
+        yield E("place", _label("name", place.name), *labels, id=place.id)
+    for transition in net.transitions:
+        yield E("transition", _label("name", transition.name), id=transition.id)
+    for transition in net.transitions:
+        for number, weight in transition.pre.items():
+            yield _arc(net.places[number], transition, weight)
+        for number, weight in transition.post.items():
+            yield _arc(transition, net.places[number], weight)
 
 
-def _add_arc(page: Any, source: str, target: str, weight: int) -> None:
-    arc = etree.SubElement(page, "arc", source=source, target=target)
-    if weight != 1:
-        _add_label(arc, "inscription", str(weight))
+def _arc(source: Node, target: Node, weight: int) -> Any:
+    labels = [] if weight == 1 else [_label("inscription", weight)]
+    return E("arc", *labels, source=source.id, target=target.id)
 
 
-def _add_label(element: Any, kind: str, text: str) -> None:
-    label = etree.SubElement(element, kind)
-    etree.SubElement(label, "text").text = text
+def _label(kind: str, text: str | int) -> Any:
+    return E(kind, E("text", str(text)))

@@ -34,45 +34,26 @@ _NEAREST = 3  # names that a message offers
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The names of a system.
-
-    Parameters
-    ----------
-    variables : mapping of str to int
-        Numbers of variables by their names; elements of arrays may be among them, as
-        ``t[1]``.
-    arrays : mapping of str to (int, int)
-        First variable and size of each array.
-    texts : mapping of int to mapping of str to int
-        For variables whose values have names, such as the state of a process, the
-        values.
-    facts : mapping of str to Expression
-        Other names and what they stand for, over names above (``P_0.CS``).
-    fireable : mapping of str to Expression
-        When each action can be taken, for ``fireable(a)``.
-    actions : mapping of str to int
-        Numbers of actions, for ``action=="a"``.
-    """
+    """The names of a system."""
 
     variables: Mapping[str, int]
+    """Numbers of variables by their names; elements of arrays may be among them, as
+    ``t[1]``."""
     arrays: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """First variable and size of each array."""
     texts: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    """The values by their names, for variables whose values have names, such as the
+    state of a process."""
     facts: Mapping[str, Expression] = field(default_factory=dict)
+    """Other names and what they stand for, over names above (``P_0.CS``)."""
     fireable: Mapping[str, Expression] = field(default_factory=dict)
+    """When each action can be taken, for ``fireable(a)``."""
     actions: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of actions, for ``action=="a"``."""
 
 
 def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
-    """Return an expression with its names replaced by what they mean.
-
-    Parameters
-    ----------
-    expression : Expression
-        A proposition.
-    known : Vocabulary
-        The names of the system.
-    text : str
-        The proposition as it was written, for messages.
+    """Return a proposition, written as `text`, with what its names mean in their place.
 
     Raises
     ------

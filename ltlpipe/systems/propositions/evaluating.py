@@ -18,7 +18,7 @@ from ltlpipe.logic.propositions.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -62,36 +62,27 @@ def evaluate(
         if isinstance(part, Taken):
             return int(part.action == action)
         if isinstance(part, Operation):
-            return _applied(part.operator, [value(o) for o in part.operands])
+            return _OPERATORS[part.operator](*map(value, part.operands))
         raise TypeError(f"{part} is not bound to a system")
 
     return value(expression)
 
 
-def _applied(operator: str, values: list[int]) -> int:
-    first, *others = values
-    if operator == "+":
-        return sum(values)
-    if operator == "&&":
-        return int(all(values))
-    if operator == "||":
-        return int(any(values))
-    if operator == "!":
-        return int(not first)
-    if operator == "-":
-        return -first
-    (second,) = others
-    if operator == "==":
-        return int(first == second)
-    if operator == "<":
-        return int(first < second)
-    if operator == "<=":
-        return int(first <= second)
-    if operator == "*":
-        return first * second
-    quotient = 0 if second == 0 else abs(first) // abs(second)
-    if (first < 0) != (second < 0):
-        quotient = -quotient
-    if operator == "/":
-        return quotient
-    return 0 if second == 0 else first - quotient * second
+def _quotient(dividend: int, divisor: int) -> int:
+    size = abs(dividend) // abs(divisor) if divisor else 0
+    return size if (dividend < 0) == (divisor < 0) else -size
+
+
+_OPERATORS: dict[str, Callable[..., int]] = {
+    "+": lambda *terms: sum(terms),
+    "-": lambda a: -a,
+    "*": lambda a, b: a * b,
+    "/": _quotient,
+    "%": lambda a, b: a - _quotient(a, b) * b if b else 0,
+    "==": lambda a, b: int(a == b),
+    "<": lambda a, b: int(a < b),
+    "<=": lambda a, b: int(a <= b),
+    "&&": lambda *parts: int(all(parts)),
+    "||": lambda *parts: int(any(parts)),
+    "!": lambda a: int(not a),
+}

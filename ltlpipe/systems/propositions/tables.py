@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
 )
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.kernels import DEPTH, Code
 
 if TYPE_CHECKING:
@@ -38,37 +39,15 @@ _OPERATORS = {
 }
 
 
-class Place(NamedTuple):
-    """Where a variable lies in a row: `bits` bits at `shift` in word `word`.
-
-    The variable's value is `low` more than that of the bits.
-    """
-
-    word: int
-    shift: int
-    bits: int
-    low: int = 0
-
-    @property
-    def mask(self) -> int:
-        """The field's bits, moved to bit 0."""
-        return (1 << self.bits) - 1
+Place = Field
+"""Where a variable lies in a row."""
 
 
 def assemble(propositions: Sequence[Expression], places: Sequence[Place]) -> np.ndarray:
-    """Return the table from which `letter_of` evaluates propositions.
+    """Return the table, int64[m], from which `letter_of` evaluates bound propositions.
 
-    Parameters
-    ----------
-    propositions : sequence of Expression
-        Bound.  Those about steps (`Taken`) are 0 here; see `taken_bits`.
-    places : sequence of Place
-        One per variable.
-
-    Returns
-    -------
-    int64[m]
-        Their number, and the code of each.
+    It has their number, and the code of each; those about steps (`Taken`) are 0 here,
+    see `taken_bits`.  Each variable has one of the `places`.
 
     Raises
     ------

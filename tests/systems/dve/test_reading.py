@@ -9,10 +9,14 @@ import pytest
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.dve.reading import read_dve
 from ltlpipe.systems.reading import load_dve
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"
+
+
+def read_dve(text, file):
+    """The program of a text."""
+    return read_dve_model(text, file).program
 
 
 def model(body="", declarations="byte x; byte t[3]; channel c;", system="async"):
@@ -162,6 +166,13 @@ a state""",
             model("", "const int a = b;\nconst int b = a;"),
             1,
             "column 15: 'b' is used before it is declared (line 2)",
+        ),
+        (
+            model()
+            .replace("byte v;", "byte v = Q.s;")
+            .replace("system", "process Q { state s; init s; }\nsystem"),
+            2,
+            "column 22: 'Q' is used before it is declared",
         ),
         (
             model("", "byte x; const int a = x;"),

@@ -16,9 +16,10 @@ from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
 from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
+from ltlpipe.systems.pnml.reading import parse_pnml
 from ltlpipe.systems.pnml.structure import Place, Transition
 from ltlpipe.systems.pnml.writing import pnml_text, save_pnml
+from ltlpipe.systems.reading import load
 from tests.driving import Limits, drive
 from tests.oracles import reachable_markings
 from tests.strategies import AWKWARD_LABELS, petri_nets
@@ -83,7 +84,7 @@ def same(net, other):
 def test_files_give_families_back(name, tmp_path):
     for net in (dining(3), token_ring(2), kanban(2, 5, 2)):
         save_pnml(net, tmp_path / name)
-        same(net, read_pnml(tmp_path / name))
+        same(net, load(tmp_path / name))
 
 
 @given(petri_nets(), st.data())

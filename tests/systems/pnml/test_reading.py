@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import InputError, LtlpipeError, UnsupportedError
-from ltlpipe.systems.pnml.reading import parse_pnml, read_pnml
+from ltlpipe.systems.pnml.reading import parse_pnml
 from ltlpipe.systems.pnml.structure import MAX_TOKENS
+from ltlpipe.systems.reading import load
 
 PTNET = "http://www.pnml.org/version-2009/grammar/ptnet"
 
@@ -290,15 +291,15 @@ def test_files(name, tmp_path):
     data = pnml(place("p", text("initialMarking", 2)))
     path = tmp_path / name
     path.write_bytes(gzip.compress(data) if name.lower().endswith("gz") else data)
-    assert read_pnml(path).initial() == (2,)
+    assert load(path).initial() == (2,)
     path.write_bytes(data[:40])
     with pytest.raises(InputError, match=str(path)):
-        read_pnml(path)
+        load(path)
 
 
 def test_missing_files(tmp_path):
     with pytest.raises(InputError, match="No such file"):
-        read_pnml(tmp_path / "m.pnml")
+        load(tmp_path / "m.pnml")
 
 
 WHOLE = pnml(

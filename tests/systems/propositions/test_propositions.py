@@ -19,12 +19,12 @@ from ltlpipe.logic.propositions.syntax import (
     negative,
 )
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.binding import Vocabulary, bind
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.systems.propositions.kernels import letter_of
 from ltlpipe.systems.propositions.tables import (
     MAX_PROPOSITIONS,
-    Place,
     assemble,
     taken_bits,
 )
@@ -83,12 +83,12 @@ def test_refused(text, message):
 
 
 PLACES = (
-    Place(0, 0, 8),
-    Place(0, 8, 16, -(1 << 15)),
-    Place(0, 40, 4),
-    Place(0, 44, 4),
-    Place(0, 48, 4),
-    Place(1, 0, 64),
+    Field(0, 0, 8),
+    Field(0, 8, 16, -(1 << 15)),
+    Field(0, 40, 4),
+    Field(0, 44, 4),
+    Field(0, 48, 4),
+    Field(1, 0, 64),
 )
 
 
