@@ -28,8 +28,7 @@ from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
 
 _ONE_PLACE = 31
 """Shifts every state id to the one entry of the counters."""
@@ -78,27 +77,24 @@ class Exploration(Search):
     name = "exploration"
     generalised = True
     emerson_lei = True
-    bytes_per_state = 0.0
     kernel = staticmethod(exploring_step)
 
     arrays: Arrays
 
-    def _new_arrays(self, n_states: int) -> Arrays:  # noqa: ARG002
+    def _layout(self) -> Layout:
+        return {}
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
         condition = self.problem.condition
         fin = 0 if condition is None else condition.fin_marks
         return Arrays(
+            **made,
             fin=np.array([fin], dtype=np.uint32),
             counted=np.zeros(1, dtype=np.int64),
         )
 
     def _begin(self) -> None:
         """Do nothing: the initial state is stored, and so it waits."""
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        return {}
-
-    def _follow(self) -> None:
-        """Do nothing: no array depends on the number of states."""
 
     @property
     def fin_transitions(self) -> int:
@@ -108,10 +104,6 @@ class Exploration(Search):
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
         return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
-
-    def lasso(self) -> Job[ProductLasso]:
-        """Raise: no run is looked for."""
-        raise AssertionError("an exploration finds no run")
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -17,8 +17,8 @@ from ltlpipe.reduction.ample import relation_of
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.ample import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.colours import Colour
 from ltlpipe.search.growth import total_bytes
+from ltlpipe.search.packed import Colour
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.reduced import visit_again
 from ltlpipe.search.registers import Status

@@ -259,3 +259,19 @@ def take_turn(tables, rows, labels):
         for w in range(rows.shape[1]):
             rows[0, w] = rows[1, w]
     return True
+
+
+@njit
+def write_targets(tables, store, known, state, fresh, targets):
+    """Write to ``targets[label]`` where labels lead from a state, or -1.
+
+    fresh : uint64[1, n_words], room for a row; targets : int64[n_labels].
+    """
+    rows = store.rows
+    for label in range(targets.shape[0]):
+        targets[label] = -1
+        if is_enabled(tables, rows, state, label):
+            write_successor(tables, rows, state, label, fresh, 0)
+            id_bits = np.uint64(known[Reg.ID_BITS])
+            mixed = hash_row(fresh, 0)
+            _, targets[label] = find(store.slots, rows, fresh, 0, mixed, id_bits)

@@ -21,20 +21,19 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.decoupled.composition import (
+    DecoupledSearch,
     is_enabled,
     write_successor,
 )
 from ltlpipe.search.decoupled.dominance import (
-    VisitedSets,
     add_row,
     find_dominating,
     has_room,
 )
-from ltlpipe.search.decoupled.work import LabelSteps
 from ltlpipe.search.driver import EXTRACTING, advance
-from ltlpipe.search.growth import MAX_STATES, total_bytes
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.product import at_limit
-from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +93,7 @@ def breadth_step(tables, visited, known, registers, origins, goal, fresh, budget
     return Status.RUNNING
 
 
-class Breadth(LabelSteps):
+class Breadth(DecoupledSearch):
     """The search, as `advance` takes it.
 
     Parameters
@@ -108,11 +107,7 @@ class Breadth(LabelSteps):
     def __init__(
         self, network: DecoupledNetwork, start: np.ndarray, goal: np.ndarray
     ) -> None:
-        self.network = network
-        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
-        self.registers[Reg.MAX_STATES] = MAX_STATES
-        self.registers[Reg.VISITED] = 1
-        self.visited = VisitedSets(len(start))
+        super().__init__(network, start)
         n_rows = self.visited.arrays.store.rows.shape[0]
         self.origins = Origins(
             parent=np.zeros(n_rows, dtype=np.int32),
@@ -120,7 +115,6 @@ class Breadth(LabelSteps):
         )
         self.goal = goal[np.newaxis].copy()
         self.fresh = np.zeros_like(self.goal)
-        self.visited.add_first(start)
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
@@ -135,21 +129,12 @@ class Breadth(LabelSteps):
             budget,
         )
 
-    def step(self, budget: int) -> Status:
-        """Follow at most `budget` labels."""
-        transitions = int(self.registers[Reg.TRANSITIONS])
-        kernel, arguments = self.kernel_call(budget)
-        status = Status(kernel(*arguments))
-        self._count(status, budget, transitions)
-        return status
-
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
         return total_bytes(self.origins) + self.visited.memory_bytes
 
-    def grow(self, limit_bytes: float) -> None:
-        """Make room for one state more."""
+    def _grow(self, limit_bytes: float) -> None:
         self.visited.grow(limit_bytes - self.memory_bytes)
         for array in self.origins:
             array.resize(self.visited.arrays.store.rows.shape[0], refcheck=False)

@@ -24,14 +24,15 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import PLANE_SHIFT, has_flag, set_flag
-from ltlpipe.search.nested.flags import Flag, FlagSearch
 from ltlpipe.search.nested.frames import (
+    Flag,
+    FlagSearch,
     marker,
     pop_frame,
     push_frame,
     push_waiting,
 )
+from ltlpipe.search.packed import PLANE_SHIFT, has_flag, set_flag
 from ltlpipe.search.product import (
     at_limit,
     is_full,
@@ -129,6 +130,5 @@ class CVWY92(FlagSearch):
     """The search of Schwoon & Esparza 2005, Fig. 1, in progress."""
 
     name = "cvwy92"
-    bytes_per_state = 2 / 8
     kernel = staticmethod(cvwy92_step)
     flags = (Flag.BLUE, Flag.RED)

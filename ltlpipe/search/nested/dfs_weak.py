@@ -35,7 +35,6 @@ import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import Colour, colour_of, set_colour
 from ltlpipe.search.nested.frames import (
     marker,
     pop_frame,
@@ -43,6 +42,7 @@ from ltlpipe.search.nested.frames import (
     push_waiting,
 )
 from ltlpipe.search.nested.se05 import SE05
+from ltlpipe.search.packed import Colour, colour_of, set_colour
 from ltlpipe.search.product import (
     Setting,
     at_limit,

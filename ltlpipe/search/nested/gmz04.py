@@ -35,14 +35,9 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import (
-    PLANE_SHIFT,
-    clear_flag,
-    has_flag,
-    set_flag,
-)
-from ltlpipe.search.nested.flags import Flag, FlagSearch
 from ltlpipe.search.nested.frames import (
+    Flag,
+    FlagSearch,
     is_accepting,
     marker,
     pop_frame,
@@ -50,6 +45,12 @@ from ltlpipe.search.nested.frames import (
     push_waiting,
 )
 from ltlpipe.search.nested.hpy96 import enter_red, stack_red
+from ltlpipe.search.packed import (
+    PLANE_SHIFT,
+    clear_flag,
+    has_flag,
+    set_flag,
+)
 from ltlpipe.search.product import (
     at_limit,
     is_full,
@@ -164,6 +165,5 @@ class GMZ04(FlagSearch):
     """The search of Gastin et al. (Schwoon & Esparza 2005, Sec. 3.1), in progress."""
 
     name = "gmz04"
-    bytes_per_state = 3 / 8
     kernel = staticmethod(gmz04_step)
     flags = (Flag.BLUE, Flag.RED, Flag.STACK)

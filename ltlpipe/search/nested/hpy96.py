@@ -24,18 +24,19 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import (
-    PLANE_SHIFT,
-    clear_flag,
-    has_flag,
-    set_flag,
-)
-from ltlpipe.search.nested.flags import Flag, FlagSearch
 from ltlpipe.search.nested.frames import (
+    Flag,
+    FlagSearch,
     marker,
     pop_frame,
     push_frame,
     push_waiting,
+)
+from ltlpipe.search.packed import (
+    PLANE_SHIFT,
+    clear_flag,
+    has_flag,
+    set_flag,
 )
 from ltlpipe.search.product import (
     at_limit,
@@ -137,6 +138,5 @@ class HPY96(FlagSearch):
     """The search of Schwoon & Esparza 2005, Sec. 3.1 (first part), in progress."""
 
     name = "hpy96"
-    bytes_per_state = 3 / 8
     kernel = staticmethod(hpy96_step)
     flags = (Flag.BLUE, Flag.RED, Flag.STACK)

@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.marks import read_marks
+from ltlpipe.search.packed import read_marks
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, Couvreur99, enter, merge

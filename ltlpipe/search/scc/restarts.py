@@ -5,6 +5,15 @@ then the store holds every state that can be reached.  A later pass starts from
 each stored state that it has not met, in the order of their ids, and leaves out all
 states whose property state lies on no cycle of the property automaton that is of
 use: their numbers are REMOVED from the beginning.
+
+The first pass goes on from the states behind Fin transitions.  They are the set
+*Fstates* of V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with
+generalized Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Algorithm 3.  An
+unknown state that is put on the list gets the number NOTED, so it is put there once; it
+stays on the list when it is entered after all, and is passed over in the end.
+
+Difference from the source: the list is a stack, not a cyclic list; that one is for
+several workers on the same pair.
 """
 
 from __future__ import annotations
@@ -17,14 +26,39 @@ from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.product import Product, Setting
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.couvreur99 import REMOVED
-from ltlpipe.search.scc.fin_successors import pick
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.search.emptiness import Search
 
+NOTED = -2
+"""The number of a state that is on the list and has not been entered."""
+
 _CHUNK = 1 << 18  # states whose numbers are set at a time
+
+
+@inlined
+def note(registers, arrays, state):
+    """Put an unknown state on the list; a later pass meets all states without."""
+    if arrays.numbers[state] == 0 and registers[Reg.IS_LATER] == 0:
+        arrays.numbers[state] = NOTED
+        arrays.fstates[registers[Reg.N_FSTATES]] = state
+        registers[Reg.N_FSTATES] += 1
+
+
+@inlined
+def pick(registers, arrays):
+    """Take a state off the list that has not been entered; -1 if there is none."""
+    numbers, fstates = arrays.numbers, arrays.fstates
+    n = registers[Reg.N_FSTATES]
+    state = np.int64(-1)
+    while n > 0 and state < 0:
+        n -= 1
+        if numbers[fstates[n]] == NOTED:
+            state = np.int64(fstates[n])
+    registers[Reg.N_FSTATES] = n
+    return state
 
 
 @inlined
@@ -62,6 +96,14 @@ def begin_later(search: Search, of_use: np.ndarray) -> None:
         numbers[begin : begin + len(part)] = of_state[states]
     search.registers[Reg.CURSOR] = 0
     search.registers[Reg.IS_LATER] = 1
+
+
+def entered(search: Search) -> np.ndarray:
+    """Return bool[n_stored]: the states that the passes have expanded."""
+    if search.registers[Reg.IS_LATER]:
+        return np.ones(search.n_stored, dtype=np.bool_)
+    numbers = search.arrays.numbers[: search.n_stored]
+    return np.asarray((numbers != 0) & (numbers != NOTED))
 
 
 def useful_states(

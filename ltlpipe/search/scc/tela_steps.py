@@ -12,12 +12,11 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.acceptance import Formula, holds, judge, split
-from ltlpipe.search.marks import read_marks, write_marks
+from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, push_root
-from ltlpipe.search.scc.fin_successors import NOTED, note
-from ltlpipe.search.scc.restarts import next_start
+from ltlpipe.search.scc.restarts import NOTED, next_start, note
 
 WAITING = -2
 """On level l, ``WAITING - l`` is the number of a state that has not been entered."""

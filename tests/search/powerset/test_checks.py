@@ -11,11 +11,11 @@ import pytest
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.powerset import searching
-from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
 from ltlpipe.search.powerset.runs import FRONT_BYTES, SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
 from tests.driving import Limits, drive
+from tests.search.powerset.explicit import explicit_powerset, states_of
 from tests.search.powerset.reference import Reference, random_sets
 from tests.search.powerset.test_explicit import explicit
 
