@@ -1,4 +1,4 @@
-"""The job that advances a search: budgets, growth, memory."""
+"""The job that advances a search: budgets, growth, memory; and when loops yield."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ _STEP_SECONDS = 0.05  # what one call of a kernel should take
 _FIRST_MARK = 8  # steps after which their work is estimated for the first time
 _TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
 
+_TURN = 20_000
+"""Units of work (microseconds, roughly) after which a loop yields."""
+
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
 """Phases of jobs: the search, its run, the tables that it needs."""
 
@@ -36,18 +39,10 @@ OVERFLOW = "overflow"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a search ended.
+    """How a search ended."""
 
-    Parameters
-    ----------
-    status : Status
-        EMPTY, FOUND, or RUNNING if it came to a limit.
-    reason : str or None
-        "memory", "max-states" or "overflow" iff RUNNING.
-    """
-
-    status: Status
-    reason: str | None = None
+    status: Status  # EMPTY, FOUND, or RUNNING if it came to a limit
+    reason: str | None = None  # MEMORY, "max-states" or OVERFLOW iff RUNNING
 
 
 class Resumable(ABC):
@@ -201,3 +196,30 @@ def _progress(
         states=int(registers[Reg.VISITED]),
         depth=int(registers[Reg.DEPTH]),
     )
+
+
+class Ticks:
+    """Counts the work of loops, so that they yield often enough and not too often.
+
+    Use it as ``if ticks.over(): yield ticks.progress``.  An iteration takes `unit_work`
+    microseconds, roughly; `memory_bytes` is what the job holds.
+    """
+
+    def __init__(
+        self, phase: str, unit_work: float = 1.0, memory_bytes: float = 0
+    ) -> None:
+        self.phase = phase
+        self.unit_work = unit_work
+        self.memory_bytes = memory_bytes
+        self._work = 0.0
+
+    def over(self, n: float = 1) -> bool:
+        """Count `n` iterations; return whether it is time to yield."""
+        self._work += n * self.unit_work
+        return self._work >= _TURN
+
+    @property
+    def progress(self) -> Progress:
+        """What to yield; counting begins anew."""
+        work, self._work = self._work, 0.0
+        return Progress(self.phase, work=work, memory_bytes=self.memory_bytes)

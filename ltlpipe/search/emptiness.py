@@ -3,6 +3,11 @@
 An algorithm is a subclass of `Search` that declares which arrays it keeps per state
 and on its stacks, what it counts, and which kernel advances it; allocation, growth,
 memory and statistics follow from that.
+
+All kernels have one signature, ``step(expand, product, store, registers, arrays,
+budget)``.  They expand at most `budget` >= 1 states, change `registers` (a `Reg` each)
+and the arrays in place, and return a Status; GROW comes before any write, so that the
+call can be repeated.
 """
 
 from __future__ import annotations
@@ -39,23 +44,15 @@ _ROUNDING = 64  # bytes by which packed arrays may exceed what their entries nee
 
 @dataclass(frozen=True)
 class ProductLasso:
-    """An accepting run of the product, with its actions.
+    """An accepting run of the product, k steps and then c >= 1 round and round.
 
-    Parameters
-    ----------
-    prefix : int32[k + 1]
-        State ids from the initial state to where the cycle begins.
-    cycle : int32[c + 1]
-        State ids from there back to there, c >= 1.
-    prefix_actions, cycle_actions : int32[k], int32[c]
-        Actions of the system; -1 is the repetition of a state without
-        successors.
+    An action is the system's; -1 repeats a state without successors.
     """
 
-    prefix: np.ndarray
-    cycle: np.ndarray
-    prefix_actions: np.ndarray
-    cycle_actions: np.ndarray
+    prefix: np.ndarray  # int32[k + 1], ids from the initial state to the cycle
+    cycle: np.ndarray  # int32[c + 1], from there back to there
+    prefix_actions: np.ndarray  # int32[k]
+    cycle_actions: np.ndarray  # int32[c]
 
 
 class StoredSearch(Resumable):
@@ -262,11 +259,8 @@ class Search(StoredSearch):
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND.
 
-        Raises
-        ------
-        StoppedError
-            The run had to be looked for further, and memory does not suffice or the
-            limit of states is hit.
+        Raises `StoppedError` if the run had to be looked for further, and a limit is
+        hit.
         """
         raise AssertionError(f"{self.name} looks for no run")
 
@@ -290,15 +284,8 @@ class Search(StoredSearch):
     def run_on(self, held_bytes: float = 0) -> Job[None]:
         """Search on to an accepting run that is known to be there.
 
-        Parameters
-        ----------
-        held_bytes : float
-            What others hold meanwhile.
-
-        Raises
-        ------
-        StoppedError
-            Memory does not suffice, or the limit of states is hit.
+        Others hold `held_bytes` meanwhile.  Raises `StoppedError` if memory does not
+        suffice, or the limit of states is hit.
         """
         outcome = yield from advance(
             self,

@@ -73,13 +73,9 @@ def affordable_length(
 ) -> int:
     """Return a new length for an array: longer by half, or what memory is left for.
 
-    It has at least `needed` entries, of `entry_bytes` each, those of arrays that
-    follow its length included.
-
-    Raises
-    ------
-    OutOfMemoryError
-        More than `free_bytes` would be taken.
+    It has at least `needed` entries, of `entry_bytes` each, those of arrays that follow
+    its length included; if they take more than `free_bytes`, `OutOfMemoryError` is
+    raised.
     """
     length = array.shape[0]
     affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
@@ -93,12 +89,8 @@ def affordable_length(
 def lengthen(arrays: Sequence[np.ndarray], needed: int, free_bytes: float) -> bool:
     """Make arrays of equal length longer in place if they have too few entries.
 
-    New entries are 0.  Returns whether they have become longer.
-
-    Raises
-    ------
-    OutOfMemoryError
-        That takes more than `free_bytes`; nothing is changed.
+    New entries are 0.  Returns whether they have become longer; raises
+    `OutOfMemoryError`, and changes nothing, if that takes more than `free_bytes`.
     """
     if needed <= arrays[0].shape[0]:
         return False

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.deadlocks import DeadlockSearch
+    from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import PackedModel, System
     from ltlpipe.systems.packing import PackedNetwork
     from ltlpipe.verdict.verdict import Lasso
@@ -96,7 +96,7 @@ def _job(
 ) -> Job[tuple[str, str | None, Lasso | None]]:
     """Search for a deadlock; return verdict, reason and lasso."""
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
-    from ltlpipe.search.deadlocks import DeadlockSearch
+    from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.driver import OVERFLOW, advance
     from ltlpipe.search.problem import buffer_bytes, make_problem
     from ltlpipe.search.registers import Status

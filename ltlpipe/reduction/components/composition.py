@@ -81,18 +81,9 @@ class Pairs(NamedTuple):
 def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
     """Write out the reachable part of two components in parallel.
 
-    Parameters
-    ----------
-    left, right : LTS
-        Without accepting states; they are not changed.
-    cap : int, optional
-        Pairs allowed; None means no limit.
-
-    Returns
-    -------
-    LTS
-        Its labels are those of both that are not internal, then one internal label
-        iff there is an internal transition.  State 0 is initial.
+    They have no accepting states and are not changed.  The labels are those of both
+    that are not internal, then one internal label iff there is an internal
+    transition; state 0 is initial.
 
     Raises
     ------

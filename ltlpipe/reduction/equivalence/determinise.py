@@ -91,25 +91,11 @@ class Subsets(NamedTuple):
 def determinise(steps: Steps, cap: int | None = None) -> Job[Steps]:
     """Find the deterministic form: what observable words lead to.
 
-    Parameters
-    ----------
-    steps : Steps
-        A mark says that the state can run silently for ever.
-    cap : int, optional
-        Subsets allowed, also those of `_MEAN_SIZE` members on average (n more to
-        begin with): many states in a subset take as much time as many subsets.
-        None means no limit.
-
-    Returns
-    -------
-    Steps
-        Without silent steps; a state is marked iff a member of its subset is.
-
-    Raises
-    ------
-    TooLargeError
-        There are more than `cap` subsets, or they have too many members, more than
-        `MAX_MEMBERS` in any case.
+    A mark says that a state can run silently for ever; a state of the result is marked
+    iff a member of its subset is.  With `cap`, so many subsets are allowed, also those
+    of `_MEAN_SIZE` members on average (n more to begin with): many states in a subset
+    take as much time as many subsets.  Beyond, and beyond `MAX_MEMBERS`,
+    `TooLargeError` is raised.
     """
     graph, n_labels = yield from _with_start(steps)
     n = len(graph.silent)

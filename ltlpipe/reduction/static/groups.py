@@ -34,31 +34,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a model's actions, for one property.
+    """The groups of a model's actions, for one property."""
 
-    Parameters
-    ----------
-    codes : int64[n_actions, 3] or None
-        What `ltlpipe.systems.ample_kernels.keep_ample` reads; None if no state would
-        ever be reduced.
-    reason : str
-        Why, for people.
-    """
-
+    # int64[n_actions, 3], for `ltlpipe.systems.ample_kernels.keep_ample`; None if no
+    # state would ever be reduced.
     codes: np.ndarray | None
-    reason: str
+    reason: str  # why, for people
 
 
 def find_groups(model: Model, propositions: Sequence[Expression]) -> Job[Groups]:
-    """Find the groups of a model's actions for a property about states.
-
-    Parameters
-    ----------
-    model : Model
-        A DVE model or a net.
-    propositions : sequence of Expression
-        Bound to it.
-    """
+    """Find the groups of a model's actions for propositions bound to it."""
     if any(map(names_steps, propositions)):
         # Steps that nobody sees may move before one that somebody sees, and then
         # the run begins with another letter.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
 from ltlpipe.search.decoupled.dominance import VisitedSets
 from ltlpipe.search.driver import Resumable
 from ltlpipe.search.growth import FIRST_ENTRIES
@@ -24,26 +24,7 @@ from ltlpipe.search.registers import Reg, Status
 if TYPE_CHECKING:
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_U58 = np.uint64(58)
 _ONE = np.uint64(1)
-
-
-def _places_of_bits() -> np.ndarray:
-    """Return int64[64]: from the top six bits of 2**k times the constant to k."""
-    places = np.zeros(64, dtype=np.int64)
-    for k in range(64):
-        places[(int(_DE_BRUIJN) << k) % (1 << 64) >> 58] = k
-    return places
-
-
-_PLACES = _places_of_bits()
-
-
-@inlined
-def lowest_bit(word):
-    """Return the place of the lowest bit of a word that is not 0."""
-    return _PLACES[np.int64(((word & (~word + _ONE)) * _DE_BRUIJN) >> _U58)]
 
 
 @inlined
@@ -82,7 +63,7 @@ def write_successor(tables, rows, i, label, out, j):
         for w in range(n_words):
             states = rows[i, first + w] & tables.sources[first_source + w]
             while states != 0:
-                place = image[first_image + 64 * w + lowest_bit(states)]
+                place = image[first_image + 64 * w + trailing_zeros(states)]
                 states &= states - _ONE
                 for v in range(n_words):
                     out[j, first + v] |= sets[place + v]
@@ -108,17 +89,8 @@ def new_path(n_words: int) -> Path:
 class DecoupledSearch(Resumable):
     """A search of decoupled states, whose steps are labels followed from them.
 
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        It is not changed.
-    start : uint64[n_words], optional
-        Where to begin, if not in the initial state.
-
-    Attributes
-    ----------
-    visited : VisitedSets
-        The decoupled states so far.
+    `visited` has the decoupled states so far; it begins in `start` (uint64[n_words]),
+    or in the initial state.
     """
 
     unit_work = 0.5

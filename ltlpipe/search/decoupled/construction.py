@@ -25,8 +25,7 @@ from ltlpipe.search.decoupled.tables import (
     Places,
     place_sets,
 )
-from ltlpipe.search.driver import TABULATING
-from ltlpipe.search.ticks import Ticks
+from ltlpipe.search.driver import TABULATING, Ticks
 from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:

@@ -257,17 +257,8 @@ def ndfs_step(
 class DecoupledNDFS(DecoupledSearch):
     """The search of Gnad et al. 2021, Fig. 7, as the driver takes it.
 
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        It is not changed.
-    stack_test : bool
-        Whether the test of Lemma 1 is made, too.
-
-    Attributes
-    ----------
-    seen : VisitedSets
-        The split states of all inner searches so far; `visited` has the decoupled ones.
+    With `stack_test` the test of Lemma 1 is made, too.  `visited` has the decoupled
+    states, `seen` the split ones of all inner searches so far.
     """
 
     def __init__(self, network: DecoupledNetwork, *, stack_test: bool = False) -> None:

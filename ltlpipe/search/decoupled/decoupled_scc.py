@@ -56,7 +56,7 @@ from ltlpipe.search.decoupled.scc_steps import (
     take_turn,
     write_targets,
 )
-from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.driver import EXTRACTING, Ticks
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     OutOfMemoryError,
@@ -64,7 +64,6 @@ from ltlpipe.search.growth import (
     total_bytes,
 )
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -75,17 +74,9 @@ MAX_REFUTED = 64
 
 
 class DecoupledSCC(DecoupledSearch):
-    """The search for SCCs, as the driver takes it.
+    """The search for SCCs; the network has a monitor, and no acceptors.
 
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        With a monitor, and without acceptors.  It is not changed.
-
-    Attributes
-    ----------
-    parts : Components
-        What is known of them.
+    `visited` has the decoupled states of both passes, `parts` what is known of them.
     """
 
     def __init__(self, network: DecoupledNetwork) -> None:

@@ -245,12 +245,7 @@ def add_alone(visited, registers, rows):
 class VisitedSets:
     """The visited rows of one search, with the tree over them.
 
-    Attributes
-    ----------
-    arrays : Visited
-        For kernels.
-    registers : int64[N_REGISTERS]
-        Its own; those of the search are others.
+    Its `registers` (int64[N_REGISTERS]) are its own; those of the search are others.
     """
 
     def __init__(self, n_words: int) -> None:
@@ -291,13 +286,7 @@ class VisitedSets:
         }
 
     def grow(self, free_bytes: float) -> None:
-        """Make room for one row more, in up to `free_bytes` more.
-
-        Raises
-        ------
-        OutOfMemoryError
-            That is not enough.
-        """
+        """Make room for one row more in up to `free_bytes` (`OutOfMemoryError`)."""
         arrays, store, n_stored = self.arrays, self.arrays.store, self.n_stored
         limit = self.memory_bytes + free_bytes
         lengthen((store.rows, arrays.next_row), n_stored + 1, free_bytes)

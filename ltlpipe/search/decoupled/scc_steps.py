@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit, trailing_zeros
 from ltlpipe.search.decoupled.composition import (
     is_enabled,
-    lowest_bit,
     write_successor,
 )
 from ltlpipe.search.decoupled.decoupled_ndfs import has_local_cycle, meets
@@ -55,7 +54,7 @@ def watching(tables, rows, i):
     for w in range(tables.n_words[monitor]):
         word = rows[i, first + w] & tables.mask[monitor]
         if word != 0:
-            state = 64 * w + lowest_bit(word) - tables.shift[monitor]
+            state = 64 * w + trailing_zeros(word) - tables.shift[monitor]
     return state
 
 

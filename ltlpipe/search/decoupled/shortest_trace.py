@@ -94,15 +94,7 @@ def breadth_step(tables, visited, known, registers, origins, goal, fresh, budget
 
 
 class Breadth(DecoupledSearch):
-    """The search, as `advance` takes it.
-
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        It is not changed.
-    start, goal : uint64[n_words]
-        Where to begin, and what is to be reached by one label or more.
-    """
+    """The search from one row to another (uint64[n_words]), by one label or more."""
 
     def __init__(
         self, network: DecoupledNetwork, start: np.ndarray, goal: np.ndarray
@@ -154,21 +146,10 @@ def shortest_trace(
     start: np.ndarray,
     members: Sequence[int],
 ) -> Job[list[int] | None]:
-    """Return a shortest global trace of one label or more to a composed state.
+    """Return a shortest global trace from a row to a composed state, as actions.
 
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        It is not changed.
-    start : uint64[n_words]
-        A decoupled state.
-    members : sequence of int
-        A local state of each component, and of the monitor if there is one.
-
-    Returns
-    -------
-    list of int or None
-        Actions, -1 - j for acceptor j; None if `MOST_STATES` or memory were not enough.
+    `members` are a local state of each component, and of the monitor if there is one;
+    -1 - j stands for acceptor j.  None if `MOST_STATES` or memory were not enough.
     """
     search = Breadth(network, start, network.pack(members))
     outcome = yield from advance(

@@ -219,10 +219,8 @@ def leave_blue(store, registers, arrays, place):
 def bitstate_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 3, over bits.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    place of the one to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the place of the one to which the last one has a transition.
     """
     room = store.rows.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -280,17 +278,10 @@ def fill_frames(store, arrays, top):
 
 
 class BitstateSE05(Search):
-    """The search of Schwoon & Esparza 2005, Fig. 3, over bits, in progress.
+    """The search of Schwoon & Esparza 2005, Fig. 3, over `bits_mib` MiB of bits.
 
-    The store holds the rows of the stack; a state id is a place there, and
-    means the same state only while that entry lasts.
-
-    Parameters
-    ----------
-    problem : Problem
-        The product to search.
-    bits_mib : float
-        Size of the bit array in MiB.
+    The store holds the rows of the stack; a state id is a place there, and means the
+    same state only while that entry lasts.
     """
 
     name = "se05"

@@ -112,10 +112,8 @@ def leave_blue(expand, product, store, registers, arrays, state, accepting):
 def gmz04_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Gastin et al. (Schwoon & Esparza 2005, Sec. 3.1).
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    state of it to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the state of it to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     planes = arrays.planes

@@ -89,10 +89,8 @@ def stack_red(product, registers, arrays, n):
 def hpy96_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 1 with Sec. 3.1.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    state of it to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the state of it to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     planes = arrays.planes

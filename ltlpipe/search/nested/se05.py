@@ -120,10 +120,8 @@ def enter_red(expand, product, store, registers, arrays, state):
 def se05_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 3.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    state of it to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the state of it to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:

@@ -222,9 +222,7 @@ def leave(expand, product, store, registers, arrays, entry):
 def tauriainen03_step(expand, product, store, registers, arrays, budget):
     """Advance the generalised nested search after Tauriainen 2003.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    last frame is a state on an accepting cycle.
+    After FOUND the last frame is a state on an accepting cycle.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:

@@ -92,29 +92,17 @@ class Operations(NamedTuple):
 class PowersetAutomaton:
     """An automaton over sets, as the searches take it.
 
-    Parameters
-    ----------
-    successors, includes, decompose, key : function
-        The operations, not yet compiled.
-    tables : Tables
-        Tables and buffers; the buffers serve one search at a time.
-    initial : uint64[n, n_words]
-        The initial sets, n >= 1.
-    n_marks : int
-        A run is accepted iff it sees each of so many marks infinitely often.
-    widened : callable
-        Says whether some successor was made larger than it is: then property 5 may not
-        hold, and a run that is accepted need not be there.
-    narrow : callable
-        Makes successors what they are from then on.
+    A run is accepted iff it sees each mark infinitely often.  If a successor was made
+    larger than it is (`widened`), property 5 may not hold, and a run that is accepted
+    need not be there; `narrow` makes successors what they are from then on.
     """
 
-    successors: Callable[..., int]
+    successors: Callable[..., int]  # the operations, not yet compiled
     includes: Callable[..., int]
     decompose: Callable[..., int]
     key: Callable[..., int]
-    tables: Tables
-    initial: np.ndarray
+    tables: Tables  # the buffers serve one search at a time
+    initial: np.ndarray  # uint64[n, n_words], the initial sets, n >= 1
     n_marks: int
     widened: Callable[[], bool] = lambda: False
     narrow: Callable[[], None] = lambda: None

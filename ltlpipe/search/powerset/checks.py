@@ -285,26 +285,11 @@ def powerset_step(
 ):
     """Advance the search of Baarir & Duret-Lutz 2006, Fig. 4.
 
-    Parameters
-    ----------
-    successors, includes, decompose, key_of : operations
-        See `ltlpipe.search.powerset.automaton`.
-    tables : Tables
-        Theirs.
-    store : Store
-        The sets that are known.
-    registers : int64[N_REGISTERS]
-        Changed in place, as the arrays are.
-    arrays : Arrays
-        Of the search.
-    budget : int
-        At most so many stack entries are looked at, at least 1.
-
-    Returns
-    -------
-    Status
-        After FOUND the active sets whose number is at least that of the last root are
-        strongly connected, and the transitions between them carry every mark.
+    At most `budget` >= 1 stack entries are looked at; `registers` (int64[N_REGISTERS])
+    and the arrays are changed in place; the operations and their `tables` are those of
+    `ltlpipe.search.powerset.automaton`.  Returns a Status; after FOUND the active sets
+    whose number is at least that of the last root are strongly connected, and the
+    transitions between them carry every mark.
     """
     for _ in range(budget):
         top = registers[Reg.TOP]

@@ -51,17 +51,10 @@ def enlist(index, state, key):
 
 @njit
 def enlist_all(index, numbers, n_stored, lowest):
-    """Build the chains anew, of the sets in them that have some number.
+    """Build the chains anew, of the sets in them that have some number (int32[n]).
 
-    Parameters
-    ----------
-    index : Index
-        A set without a key (0) is in no chain; the heads are all 0.
-    numbers : int32[n]
-        Only sets with exactly the number `lowest`, or, if that is positive, with at
-        least that number, stay.
-    n_stored : int
-        How many sets there are.
+    The heads are all 0; a set without a key (0) is in no chain.  Only sets with exactly
+    the number `lowest`, or, if that is positive, with at least that number, stay.
     """
     for state in range(n_stored):
         number = numbers[state]
@@ -77,17 +70,9 @@ def enlist_all(index, numbers, n_stored, lowest):
 def rehash(index, numbers, active, count, n_stored):
     """Build the chains anew, of all sets in them; the heads are all 0.
 
-    Parameters
-    ----------
-    index : Index
-        Changed in place.
-    numbers : int32[n]
-        Positive for active sets.
-    active : int32[n]
-        The `count` active sets in the order in which they were visited, which their
-        order in the chains depends on.
-    n_stored : int
-        How many sets there are.
+    numbers (int32[n]) are positive for the `count` active sets, which `active`
+    (int32[n]) has in the order in which they were visited: their order in the chains
+    depends on it.
     """
     for state in range(n_stored):
         key = index.keys[state]

@@ -42,23 +42,12 @@ def call(operation, tables, arrays, row, other):
 
 
 class PowersetSearch(StoredSearch):
-    """One emptiness check of an automaton over sets in progress.
+    """One emptiness check of an automaton over sets in progress, by a name of `KINDS`.
 
-    ``aec`` goes on as ``iec`` where it has found a cycle that need not be there.
-
-    Parameters
-    ----------
-    automaton : PowersetAutomaton
-        Its buffers serve this search alone.
-    name : str
-        A name of `KINDS`.
-
-    Attributes
-    ----------
-    approximate_states : int or None
-        Sets that aec had visited when it could not tell; None if it could.
-    has_found : bool
-        Whether the answer is FOUND; it stays so, whatever is stepped on.
+    ``aec`` goes on as ``iec`` where it has found a cycle that need not be there:
+    `approximate_states` are the sets that it had visited then, else None.  The
+    automaton's buffers serve this search alone.  Once `has_found`, the answer stays
+    FOUND, whatever is stepped on.
     """
 
     unit_work: ClassVar[float] = 4.0  # microseconds per set, roughly

@@ -235,10 +235,8 @@ def leave(registers, arrays, state):
 def couvreur99_step(expand, product, store, registers, arrays, budget):
     """Advance the search of Schwoon & Esparza 2005, Fig. 5.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    live states whose number is at least that of the last root are strongly
-    connected and their transitions carry every mark.
+    After FOUND the live states whose number is at least that of the last root are
+    strongly connected and their transitions carry every mark.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     full = np.uint32(product.settings[Setting.FULL])
@@ -288,17 +286,10 @@ class Couvreur99(Search):
 
     @classmethod
     def retrace(cls, known: Search) -> Job[ProductLasso]:
-        """Return an accepting run where another search knows that there is one.
+        """Return an accepting run where another search has found that there is one.
 
-        Parameters
-        ----------
-        known : Search
-            One that has answered FOUND; its store is used.
-
-        Raises
-        ------
-        StoppedError
-            Memory does not suffice, or the limit of states is hit.
+        Its store is used.  Raises `StoppedError` if memory does not suffice, or the
+        limit of states is hit.
         """
         search = cls(known.problem, known=known)
         search.registers[Reg.MAX_STATES] = known.registers[Reg.MAX_STATES]

@@ -64,10 +64,8 @@ def leave(registers, arrays, state):
 def couvreur99_fig5_step(expand, product, store, registers, arrays, budget):
     """Advance the search of Schwoon & Esparza 2005, Fig. 5.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    states whose number is at least that of the last root are strongly connected
-    and their transitions carry every mark.
+    After FOUND the states whose number is at least that of the last root are strongly
+    connected and their transitions carry every mark.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     full = np.uint32(product.settings[Setting.FULL])

@@ -152,11 +152,9 @@ def is_short(registers, arrays, n):
 def rabin_step(expand, product, store, registers, arrays, budget):
     """Advance the search for one pair (Bloemen et al. 2019, Algorithm 3).
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status, EMPTY if no cycle
-    satisfies the pair; after FOUND the live states whose number is at least that of
-    the last root are strongly connected by transitions without Fin marks, and these
-    carry every Inf mark of a pair.
+    EMPTY if no cycle satisfies the pair; after FOUND the live states whose number is at
+    least that of the last root are strongly connected by transitions without Fin marks,
+    and these carry every Inf mark of a pair.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     inf = arrays.pair[1]
@@ -207,17 +205,7 @@ def pairs_of(problem: Problem) -> list[Clause]:
 
 
 class Rabin(Couvreur99):
-    """The searches of Bloemen et al. 2019, Algorithm 1, in progress.
-
-    Parameters
-    ----------
-    problem : Problem
-        The product to search.
-    known : Search, optional
-        A search over the same product that has ended; its store is taken over.
-    pairs : list of Clause, optional
-        The pairs to search; those of the problem if not given.
-    """
+    """The searches of Bloemen et al. 2019, Algorithm 1, for `pairs` in progress."""
 
     name = "rabin"
     emerson_lei = True

@@ -18,10 +18,13 @@ several workers on the same pair.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.product import Product, Setting
 from ltlpipe.search.registers import Reg
@@ -77,12 +80,8 @@ def next_start(registers, arrays):
 def begin_later(search: Search, of_use: np.ndarray) -> None:
     """Prepare `search`, whose pass has ended, for the next one.
 
-    Parameters
-    ----------
-    search : Search
-        Its arrays have `numbers`; they are set, and CURSOR and IS_LATER are.
-    of_use : bool[n_property_states]
-        The property states that the pass is about.
+    That is about the property states `of_use`, bool[n_property_states].  The numbers of
+    states are set, and CURSOR and IS_LATER.
     """
     settings = search.problem.product.settings
     shift = np.uint64(settings[Setting.SHIFT])
@@ -111,14 +110,8 @@ def useful_states(
 ) -> np.ndarray:
     """Return bool[n_property_states]: the states on cycles that may be accepting.
 
-    Parameters
-    ----------
-    product : Product
-        Its property automaton is looked at.
-    avoided : int
-        Marks that an accepting cycle avoids, as bits.
-    may_accept : callable
-        Whether a cycle in an SCC with these marks may be accepting.
+    `avoided` are the marks that an accepting cycle avoids, as bits; `may_accept` tells
+    whether a cycle in an SCC with some marks may be accepting.
     """
     settings = product.settings
     n_letters = int(settings[Setting.N_LETTERS])
@@ -126,50 +119,16 @@ def useful_states(
     counts = np.diff(product.first_edge)
     src = np.repeat(np.arange(n_states).repeat(n_letters), counts)
     keep = product.edge_marks & np.uint32(avoided) == 0
-    src, dst = src[keep], product.edge_dst[keep].astype(np.int64)
-    scc = _sccs(n_states, np.unique(src * n_states + dst))
-    inside = scc[src] == scc[dst]
-    marks = np.zeros(n_states, dtype=np.uint32)
-    np.bitwise_or.at(marks, scc[src[inside]], product.edge_marks[keep][inside])
+    pairs = src[keep] * n_states + product.edge_dst[keep]
+    pairs, place = np.unique(pairs, return_inverse=True)
+    marks = np.zeros(len(pairs), dtype=np.uint32)
+    np.bitwise_or.at(marks, place, product.edge_marks[keep])
+    columns = (pairs // n_states, pairs % n_states, marks)
+    steps = list(map(Step, *(column.tolist() for column in columns)))
     system = (1 << int(settings[Setting.SYSTEM_MARKS])) - 1
     others = (system << int(settings[Setting.SYSTEM_SHIFT])) & ~avoided
     useful = np.zeros(n_states, dtype=np.bool_)
-    for number in np.unique(scc[src[inside]]).tolist():
-        useful[number] = may_accept(int(marks[number]) | others)
-    return np.asarray(useful[scc])
-
-
-def _sccs(n_states: int, pairs: np.ndarray) -> np.ndarray:
-    """Return int64[n_states], the SCC of each state; Tarjan's algorithm, in Python.
-
-    pairs is int64[m], ascending: ``src * n_states + dst`` of each transition.
-    """
-    first = np.searchsorted(pairs // n_states, np.arange(n_states + 1)).tolist()
-    dst = (pairs % n_states).tolist()
-    lowlink = [-1] * n_states  # -1 unknown; n_states: its SCC is complete
-    cursor = first[:-1]
-    scc = np.zeros(n_states, dtype=np.int64)
-    current: list[int] = []
-    place = [0] * n_states
-    for start in range(n_states):
-        path = [start] if lowlink[start] < 0 else []
-        while path:
-            state = path[-1]
-            if lowlink[state] < 0:
-                lowlink[state] = place[state] = len(current)
-                current.append(state)
-            if cursor[state] < first[state + 1]:
-                follower = dst[cursor[state]]
-                if lowlink[follower] < 0:
-                    path.append(follower)  # and the transition is looked at again
-                    continue
-                lowlink[state] = min(lowlink[state], lowlink[follower])
-                cursor[state] += 1
-                continue
-            path.pop()
-            if lowlink[state] == place[state]:
-                for member in current[place[state] :]:
-                    scc[member] = state
-                    lowlink[member] = n_states
-                del current[place[state] :]
-    return scc
+    for scc in decompose(steps, range(len(steps)), range(n_states)).inside:
+        seen = reduce(or_, (steps[i].marks for i in scc), others)
+        useful[[steps[i].src for i in scc]] = may_accept(seen)
+    return useful

@@ -147,9 +147,7 @@ def leave(registers, arrays, state):
 def components_step(expand, product, store, registers, arrays, budget):
     """Advance the search for SCCs of Schwoon & Esparza 2005, Sec. 4.4.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status, EMPTY when all
-    SCCs are complete.
+    EMPTY when all SCCs are complete.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -270,13 +268,7 @@ def sccs(
 
 
 def scc_table(system: Network, *, max_states: int | None = None) -> Job[pd.DataFrame]:
-    """Return the table of `sccs`.
-
-    Raises
-    ------
-    LtlpipeError
-        Memory or the limit of states was hit before all SCCs were complete.
-    """
+    """Return the table of `sccs`; raises `LtlpipeError` if a limit is hit."""
     import pandas as pd
 
     automaton = universal()

@@ -243,10 +243,8 @@ def is_short(registers, arrays, n):
 def tela_step(expand, product, store, registers, arrays, budget):
     """Advance the search after Baier et al. 2019.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    states of Current from the last root on are strongly connected by transitions
-    whose marks are those of the root, and these satisfy the condition.
+    After FOUND the states of Current from the last root on are strongly connected by
+    transitions whose marks are those of the root, and these satisfy the condition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:

@@ -25,11 +25,10 @@ import numpy as np
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.memory import most_steps
-from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.driver import EXTRACTING, Ticks
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
 from ltlpipe.search.symmetric.preimages import Preimages
-from ltlpipe.search.ticks import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,21 +55,11 @@ class State(NamedTuple):
 
 
 class Run(NamedTuple):
-    """An accepting run of a network.
+    """An accepting run of a network: k actions, then c round and round."""
 
-    Parameters
-    ----------
-    actions : int32[k + c]
-        Of prefix and cycle; STUTTER where a deadlocked state repeats itself.
-    states : int32[k + c + 1, n_components]
-        Local states before each of them and after the last.
-    length : int
-        k, the length of the prefix.
-    """
-
-    actions: np.ndarray
-    states: np.ndarray
-    length: int
+    actions: np.ndarray  # int32[k + c]; STUTTER where a deadlocked state repeats itself
+    states: np.ndarray  # int32[k + c + 1, n_components], around each of them
+    length: int  # k
 
 
 @njit
@@ -96,18 +85,7 @@ def blocks_of(tables, row):
 class Underlying:
     """The product of a network and a property, with steps backwards.
 
-    Parameters
-    ----------
-    symmetry : Symmetry
-        Of the network, which is not changed.
-    packed : PackedNetwork
-        What the search is about.
-    automaton : PropertyAutomaton
-        The property.
-    letters : int32[n_actions]
-        The letter of each action.
-    stutter : bool
-        Whether a state without successors repeats itself.
+    The arguments are those of `ltlpipe.search.symmetric.tables.symbolic_product`.
     """
 
     def __init__(
@@ -253,23 +231,10 @@ def run_through(
     search: PowersetSearch,
     sets: SetRun,
 ) -> Job[Run]:
-    """Return an accepting run whose states are in the sets of a run of sets.
+    """Return an accepting run whose states are in the sets of an accepting run of sets.
 
-    Parameters
-    ----------
-    underlying : Underlying
-        The product.
-    search : PowersetSearch
-        Which has found the sets.
-    sets : SetRun
-        An accepting run of sets.
-
-    Raises
-    ------
-    StoppedError
-        The run is longer than `most_steps` allows.
-    RuntimeError
-        A state has no predecessor: the sets are not what they should be.
+    Raises `StoppedError` if it is longer than `most_steps` allows, and RuntimeError if
+    a state has no predecessor: then the sets are not what they should be.
     """
     grant = yield Progress(EXTRACTING, memory_bytes=search.memory_bytes)
     yield from underlying.tabulate()

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.search.driver import TABULATING
-from ltlpipe.search.ticks import Ticks
+from ltlpipe.search.driver import TABULATING, Ticks
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -54,15 +53,8 @@ def phases_of(
 ) -> Job[list[list[Phase]]]:
     """Return the phases of each state of a property automaton.
 
-    Parameters
-    ----------
-    symmetry : Symmetry
-        Of the network.
-    automaton : PropertyAutomaton
-        The property.
-    letters : int32[n_actions]
-        The letter of each action.  With letters that tell marks of the system, that of
-        an action is the letter without them.
+    letters is int32[n_actions]; with letters that tell marks of the system, that of an
+    action is the letter without them.
     """
     known: dict[frozenset[int], tuple[int, ...]] = {}
     ticks = Ticks(TABULATING)
