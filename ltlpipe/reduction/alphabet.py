@@ -72,18 +72,9 @@ class Trimmed(NamedTuple):
 def trim(network: Network, barred: Collection[int] = ()) -> Job[Network]:
     """Remove the transitions that no run can take.
 
-    Parameters
-    ----------
-    network : Network
-        It is not changed.
-    barred : collection of int
-        Indices in ``network.actions`` of actions that shall not happen.
-
-    Returns
-    -------
-    Network
-        With the same states, alphabets and actions; `network` itself if there is
-        nothing to remove.
+    Actions `barred`, by their index in ``network.actions``, do not happen.  States,
+    alphabets and actions stay; if there is nothing to remove, `network` itself is
+    returned.
 
     Examples
     --------

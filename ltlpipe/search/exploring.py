@@ -150,19 +150,11 @@ class DeadlockSearch(Exploration):
 
 
 class ProductSize(NamedTuple):
-    """How large a product is.
-
-    Parameters
-    ----------
-    states, transitions : int
-        All of them that can be reached.
-    fin_transitions : int or None
-        Transitions that carry a mark of which the acceptance condition has a Fin
-        term; None if it has none.
-    """
+    """How large a product is, as far as it can be reached."""
 
     states: int
     transitions: int
+    # That carry a mark of which the acceptance condition has a Fin term, if it has any.
     fin_transitions: int | None
 
     @property

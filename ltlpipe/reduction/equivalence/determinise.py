@@ -32,7 +32,7 @@ from ltlpipe.reduction.equivalence.transition_arrays import (
     Graph,
     Steps,
     graph_of,
-    longer,
+    lengthened,
 )
 from ltlpipe.reduction.progress import reducing
 from ltlpipe.runtime.errors import UnsupportedError
@@ -193,24 +193,16 @@ def _grown(subsets: Subsets, registers: np.ndarray, allowed: int) -> Subsets:
                 f" {used // n_known} on average; use branching equivalence"
             )
         size = max(2 * len(subsets.members), used + len(subsets.mark))
-        subsets = subsets._replace(members=longer(subsets.members, size))
+        subsets = lengthened(subsets, size, "members")
     if n_known == len(subsets.hashes):
         room = 2 * n_known
-        subsets = subsets._replace(
-            begin=longer(subsets.begin, room + 1),
-            hashes=longer(subsets.hashes, room),
-            marked=longer(subsets.marked, room),
-            slots=_slots_for(room),
-        )
+        subsets = lengthened(subsets, room + 1, "begin")
+        subsets = lengthened(subsets, room, "hashes", "marked")
+        subsets = subsets._replace(slots=_slots_for(room))
         registers[Reg.HASHED] = 0
     n_steps = int(registers[Reg.STEPS])
     if n_steps + len(subsets.head) > len(subsets.src):
-        room = 2 * len(subsets.src)
-        subsets = subsets._replace(
-            src=longer(subsets.src, room),
-            label=longer(subsets.label, room),
-            dst=longer(subsets.dst, room),
-        )
+        subsets = lengthened(subsets, 2 * len(subsets.src), "src", "label", "dst")
     return subsets
 
 

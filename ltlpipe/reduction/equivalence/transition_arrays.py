@@ -7,7 +7,7 @@ that the state accepts, or that it can run silently for ever.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ _KEY_BITS = 63
 _SPARSE = 4  # declared states per transition end beyond which only used ones count
 _STEP_BYTES = 12
 _SORTED_BYTES = 24  # of a step while it is sorted, the arrays beside it included
+
+
+Arrays = TypeVar("Arrays", bound=Any)
 
 
 class Steps(NamedTuple):
@@ -185,10 +188,14 @@ def by_least_member(count: int, number: np.ndarray) -> np.ndarray:
     return result
 
 
-def longer(array: np.ndarray, size: int) -> np.ndarray:
-    """Return an array of `size` entries that begins with those of `array`."""
-    result: np.ndarray = np.zeros(size, dtype=array.dtype)
-    result[: len(array)] = array
+def lengthened(arrays: Arrays, size: int, *names: str) -> Arrays:
+    """Return a named tuple in which arrays have `size` entries, the old ones first."""
+    longer = {}
+    for name in names:
+        array = getattr(arrays, name)
+        longer[name] = np.zeros(size, dtype=array.dtype)
+        longer[name][: len(array)] = array
+    result: Arrays = arrays._replace(**longer)
     return result
 
 

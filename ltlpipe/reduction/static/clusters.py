@@ -22,7 +22,7 @@ from ltlpipe.systems.ample_kernels import LEADS, Entry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
-    from ltlpipe.reduction.static.watched import Atom
+    from ltlpipe.reduction.static.processes import Atom
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.net import PetriNet
 

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.static.watched import Atom, names_steps, watched
+from ltlpipe.reduction.static.clusters import codes_of_clusters
+from ltlpipe.reduction.static.processes import (
+    Atom,
+    codes_of_processes,
+    names_steps,
+    watched,
+)
 from ltlpipe.systems.ample_kernels import LEADS, Entry
 from ltlpipe.systems.dve.model import DveModel
 from ltlpipe.systems.pnml.net import PetriNet
@@ -50,16 +56,12 @@ def find_groups(model: Model, propositions: Sequence[Expression]) -> Job[Groups]
         return Groups(None, "a proposition is about steps, not only about states")
     atoms: set[Atom] = {atom for p in propositions for atom in watched(p)}
     if isinstance(model, DveModel):
-        from ltlpipe.reduction.static.processes import codes_of_processes
-
         if model.program.synchronous:
             return Groups(None, "all processes of a synchronous system move at once")
         codes = yield from codes_of_processes(
             model.program, model.ranges.failing, atoms
         )
     elif isinstance(model, PetriNet):
-        from ltlpipe.reduction.static.clusters import codes_of_clusters
-
         codes = yield from codes_of_clusters(model, atoms)
     else:
         return Groups(None, f"nothing is known of the steps of {model.name}")

@@ -24,18 +24,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.logic.propositions import syntax
 from ltlpipe.reduction.progress import ITEMS, counting
 from ltlpipe.reduction.static.cycles import back_edges
-from ltlpipe.reduction.static.watched import ANY, Atom
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
-from ltlpipe.systems.dve.expressions import (
-    Binary,
-    Element,
-    Lookup,
-    Number,
-    Read,
-    Unary,
-)
+from ltlpipe.systems.dve.expressions import Binary, Element, Lookup, Number, Read, Unary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
@@ -50,6 +43,7 @@ if TYPE_CHECKING:
         Transition,
     )
 
+ANY = -1
 _ACTIONS_AT_ONCE = 1 << 8
 _ACTION_WORK = 20
 
@@ -208,6 +202,38 @@ class _System:
             self._readers[atom] <= processes and self._writers[atom] <= processes
             for atom in writes
         ) and all(self._writers[atom] <= processes for atom in reads)
+
+
+class Atom(NamedTuple):
+    """A part of a state: a variable (`value` ANY), or whether it has a value."""
+
+    variable: int
+    value: int = ANY
+
+
+def watched(expression: syntax.Expression) -> set[Atom]:
+    """Return the atoms that tell the value of a bound expression."""
+    if isinstance(expression, syntax.Variable):
+        return {Atom(expression.number)}
+    if isinstance(expression, syntax.Indexed):
+        elements = range(expression.first, expression.first + expression.size)
+        return watched(expression.index) | {Atom(number) for number in elements}
+    if not isinstance(expression, syntax.Operation):
+        return set()
+    if expression.operator == "==":
+        for some, other in (expression.operands, expression.operands[::-1]):
+            if isinstance(some, syntax.Variable) and isinstance(other, syntax.Number):
+                return {Atom(some.number, other.value)}
+    return {atom for operand in expression.operands for atom in watched(operand)}
+
+
+def names_steps(expression: syntax.Expression) -> bool:
+    """Whether a bound expression tells steps apart, or states without steps."""
+    if isinstance(expression, syntax.Operation):
+        return any(map(names_steps, expression.operands))
+    if isinstance(expression, syntax.Indexed):
+        return names_steps(expression.index)
+    return isinstance(expression, (syntax.Taken, syntax.Deadlock))
 
 
 class Accesses(NamedTuple):

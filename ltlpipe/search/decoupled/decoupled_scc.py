@@ -57,12 +57,7 @@ from ltlpipe.search.decoupled.scc_steps import (
     write_targets,
 )
 from ltlpipe.search.driver import EXTRACTING, Ticks
-from ltlpipe.search.growth import (
-    FIRST_ENTRIES,
-    OutOfMemoryError,
-    lengthen,
-    total_bytes,
-)
+from ltlpipe.search.growth import FIRST_ENTRIES, OutOfMemoryError, lengthen, total_bytes
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:

@@ -13,10 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit, trailing_zeros
-from ltlpipe.search.decoupled.composition import (
-    is_enabled,
-    write_successor,
-)
+from ltlpipe.search.decoupled.composition import is_enabled, write_successor
 from ltlpipe.search.decoupled.decoupled_ndfs import has_local_cycle, meets
 from ltlpipe.search.decoupled.dominance import add_row, find_including, has_room
 from ltlpipe.search.product import at_limit

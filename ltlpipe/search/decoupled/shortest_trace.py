@@ -25,11 +25,7 @@ from ltlpipe.search.decoupled.composition import (
     is_enabled,
     write_successor,
 )
-from ltlpipe.search.decoupled.dominance import (
-    add_row,
-    find_dominating,
-    has_room,
-)
+from ltlpipe.search.decoupled.dominance import add_row, find_dominating, has_room
 from ltlpipe.search.driver import EXTRACTING, advance
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.product import at_limit

@@ -33,12 +33,7 @@ from ltlpipe.search.nested.frames import (
     push_waiting,
 )
 from ltlpipe.search.packed import PLANE_SHIFT, has_flag, set_flag
-from ltlpipe.search.product import (
-    at_limit,
-    is_full,
-    leaves_accepting,
-    visit,
-)
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting, visit
 from ltlpipe.search.registers import Reg, Status
 
 

@@ -35,20 +35,10 @@ import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.nested.frames import (
-    marker,
-    pop_frame,
-    push_frame,
-    push_waiting,
-)
+from ltlpipe.search.nested.frames import marker, pop_frame, push_frame, push_waiting
 from ltlpipe.search.nested.se05 import SE05
 from ltlpipe.search.packed import Colour, colour_of, set_colour
-from ltlpipe.search.product import (
-    Setting,
-    at_limit,
-    is_full,
-    leaves_accepting,
-)
+from ltlpipe.search.product import Setting, at_limit, is_full, leaves_accepting
 from ltlpipe.search.reduced import visit_first
 from ltlpipe.search.registers import Reg, Status
 

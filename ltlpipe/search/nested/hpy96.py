@@ -32,18 +32,8 @@ from ltlpipe.search.nested.frames import (
     push_frame,
     push_waiting,
 )
-from ltlpipe.search.packed import (
-    PLANE_SHIFT,
-    clear_flag,
-    has_flag,
-    set_flag,
-)
-from ltlpipe.search.product import (
-    at_limit,
-    is_full,
-    leaves_accepting,
-    visit,
-)
+from ltlpipe.search.packed import PLANE_SHIFT, clear_flag, has_flag, set_flag
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting, visit
 from ltlpipe.search.registers import Reg, Status
 
 

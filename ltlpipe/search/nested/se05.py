@@ -52,11 +52,7 @@ from ltlpipe.search.packed import (
     set_colour,
     unpacked_colours,
 )
-from ltlpipe.search.product import (
-    at_limit,
-    is_full,
-    leaves_accepting,
-)
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting
 from ltlpipe.search.reduced import visit_again, visit_first
 from ltlpipe.search.registers import Reg, Status
 

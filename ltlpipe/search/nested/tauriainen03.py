@@ -52,12 +52,7 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32
-from ltlpipe.search.nested.frames import (
-    marker,
-    pop_frame,
-    push_frame,
-    stack_frames,
-)
+from ltlpipe.search.nested.frames import marker, pop_frame, push_frame, stack_frames
 from ltlpipe.search.packed import (
     COLOUR_SHIFT,
     COLOURS,

@@ -42,10 +42,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
 
     from ltlpipe.runtime.jobs import Job
 
@@ -62,21 +62,6 @@ class Tables(NamedTuple):
     step_letters: np.ndarray  # int32[s]
     step_actions: np.ndarray  # int32[s]
     step_marks: np.ndarray  # uint32[s]
-
-
-def no_tables() -> Tables:
-    """Return tables and buffers without any entry, to be replaced where needed."""
-    return Tables(
-        ints=np.zeros(0, dtype=np.int64),
-        words=np.zeros(0, dtype=np.uint64),
-        system_ints=np.zeros(0, dtype=np.int64),
-        system_words=np.zeros(0, dtype=np.uint64),
-        scratch=np.zeros((0, 0), dtype=np.int64),
-        step_rows=np.zeros((0, 0), dtype=np.uint64),
-        step_letters=np.zeros(0, dtype=np.int32),
-        step_actions=np.zeros(0, dtype=np.int32),
-        step_marks=np.zeros(0, dtype=np.uint32),
-    )
 
 
 class Operations(NamedTuple):

@@ -19,10 +19,12 @@ from ltlpipe.search.powerset.checks import (
     REMOVED,
     TEC,
     Arrays,
+    Index,
+    enlist_all,
     operate,
     powerset_step,
+    rehash,
 )
-from ltlpipe.search.powerset.index import Index, enlist_all, rehash
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:

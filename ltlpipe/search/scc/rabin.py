@@ -52,9 +52,7 @@ from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.couvreur99 import (
-    Arrays as PlainArrays,
-)
+from ltlpipe.search.scc.couvreur99 import Arrays as PlainArrays
 from ltlpipe.search.scc.couvreur99 import (
     Couvreur99,
     couvreur99_step,

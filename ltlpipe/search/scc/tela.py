@@ -64,11 +64,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ltlpipe.automata.conditions import Op, generalised_buchi
-from ltlpipe.search.acceptance import (
-    implied_clause,
-    passes_of,
-    tabulate,
-)
+from ltlpipe.search.acceptance import implied_clause, passes_of, tabulate
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, UINT32, total_bytes
 from ltlpipe.search.packed import mark_bits, sets_of
