@@ -44,7 +44,7 @@ from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.search.decoupled.local_runs import LocalSteps
 from ltlpipe.search.decoupled.shortest_trace import shortest_trace
-from ltlpipe.search.driver import EXTRACTING, Ticks
+from ltlpipe.search.driver import EXTRACTING, NetworkRun, Ticks
 from ltlpipe.search.growth import total_bytes
 
 if TYPE_CHECKING:
@@ -73,14 +73,6 @@ class GlobalTrace(NamedTuple):
     cycle: list[int]
     middle: np.ndarray  # uint64[W], the decoupled state between prefix and cycle
     returns: bool  # whether any way from there back to it is accepted
-
-
-class NetworkLasso(NamedTuple):
-    """An accepting run of a network: k actions, then c round and round."""
-
-    actions: np.ndarray  # int32[k + c]
-    states: np.ndarray  # int32[k + c + 1, n], local states around each of them
-    length: int  # k
 
 
 class _Run:
@@ -133,9 +125,9 @@ class _Run:
             if k < len(trace) and trace[k] >= 0:
                 self.move(trace[k], together)
 
-    def lasso(self, length: int) -> NetworkLasso:
+    def lasso(self, length: int) -> NetworkRun:
         """Return the run as a lasso whose prefix has this length."""
-        return NetworkLasso(
+        return NetworkRun(
             np.array(self.actions, dtype=np.int32),
             np.array(self.states, dtype=np.int32),
             length,
@@ -144,7 +136,7 @@ class _Run:
 
 def lasso(
     network: Network, trace: GlobalTrace, decoupled: DecoupledNetwork
-) -> Job[NetworkLasso]:
+) -> Job[NetworkRun]:
     """Return an accepting run of a network with a global trace, or a shorter one.
 
     Raises `StoppedError` if it is longer than `most_steps` allows, and RuntimeError if

@@ -25,7 +25,7 @@ import numpy as np
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.memory import most_steps
-from ltlpipe.search.driver import EXTRACTING, Ticks
+from ltlpipe.search.driver import EXTRACTING, NetworkRun, Ticks
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
 from ltlpipe.search.symmetric.preimages import Preimages
@@ -52,14 +52,6 @@ class State(NamedTuple):
 
     local: tuple[int, ...]  # states of the components
     watching: int  # state of the property
-
-
-class Run(NamedTuple):
-    """An accepting run of a network: k actions, then c round and round."""
-
-    actions: np.ndarray  # int32[k + c]; STUTTER where a deadlocked state repeats itself
-    states: np.ndarray  # int32[k + c + 1, n_components], around each of them
-    length: int  # k
 
 
 @njit
@@ -230,7 +222,7 @@ def run_through(
     underlying: Underlying,
     search: PowersetSearch,
     sets: SetRun,
-) -> Job[Run]:
+) -> Job[NetworkRun]:
     """Return an accepting run whose states are in the sets of an accepting run of sets.
 
     Raises `StoppedError` if it is longer than `most_steps` allows, and RuntimeError if
@@ -268,7 +260,7 @@ def run_through(
     prefix = walk.taken(0)
     actions = [a for a, _ in (*prefix, *turns)]
     states = [s.local for _, s in (*prefix, *turns)] + [first.local]
-    return Run(
+    return NetworkRun(
         np.array(actions, dtype=np.int32),
         np.array(states, dtype=np.int32),
         len(prefix),
