@@ -166,7 +166,7 @@ def test_where_a_step_stops_changes_nothing(network, mode, formula, budget):
     """Searches may stop, and their arrays grow, after any state."""
     assume(mode[0] != "dfs-weak" or formula != "FG!a")  # GF a is not weak
     whole = outcome_of(search_for(network, mode, formula))
-    with patch("ltlpipe.search.emptiness._FIRST_STATES", 0):
+    with patch("ltlpipe.search.emptiness.FIRST_ENTRIES", 0):
         assert outcome_of(search_for(network, mode, formula), budget) == whole
 
 
@@ -179,7 +179,7 @@ def test_arrays_grow(mode):
     shared = [(0, "t5", 1), (1, "v", 0)]
     other = LTS.from_transitions([*shared, (0, "t7", 0)])
     network = Network([LTS.from_transitions([*chain, *fan]), other])
-    with patch("ltlpipe.search.emptiness._FIRST_STATES", 0):
+    with patch("ltlpipe.search.emptiness.FIRST_ENTRIES", 0):
         outcome = outcome_of(search_for(network, mode, "G !a"))
     assert outcome.status == Status.EMPTY
     assert outcome.states > 2 * length
