@@ -23,36 +23,19 @@ _WORD_BITS = 64
 
 @dataclass(frozen=True)
 class Relation:
-    """The relation R of every local state, as bit sets of components.
+    """The relation R of every local state, as bit sets of components."""
 
-    Parameters
-    ----------
-    components : int64[n, 4]
-        Where a row holds the local state of each component (word, shift, mask),
-        and the first row of `related` that belongs to it.
-    related : uint64[r, b]
-        For the local state with value v of component i, in row
-        ``components[i, 3] + v``: the components that have a label in their
-        alphabets which it enables.
-    participants : uint64[n_actions, b]
-        The components that take part in each action.
-    """
-
+    # int64[n, 4]: where a row holds the local state of each component (word, shift,
+    # mask), and the first row of `related` that belongs to it.
     components: np.ndarray
+    # uint64[r, b]: for the local state with value v of component i, in row
+    # ``components[i, 3] + v``, the components with a label that it enables.
     related: np.ndarray
-    participants: np.ndarray
+    participants: np.ndarray  # uint64[n_actions, b], who takes part in each action
 
 
 def relation_of(network: Network, packed: PackedNetwork) -> Relation:
-    """Build the relation of a network in the layout in which it is packed.
-
-    Parameters
-    ----------
-    network : Network
-        The system.
-    packed : PackedNetwork
-        The same, packed.
-    """
+    """Build the relation of a network in the layout in which it is packed."""
     n = len(network.components)
     n_words = (n + _WORD_BITS - 1) // _WORD_BITS
     participants = np.zeros((len(network.actions), n_words), dtype=np.uint64)

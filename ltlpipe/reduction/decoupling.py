@@ -23,38 +23,19 @@ MIN_INTERNAL = 0.2
 
 
 class Asked(NamedTuple):
-    """What a decoupled search is for.
+    """What a decoupled search is for."""
 
-    Parameters
-    ----------
-    trimmed : Trimmed
-        Network, automaton, and the actions that its letters stand for.
-    visible : list of int
-        The letters that matter to the automaton.
-    trivial : bool
-        Whether only the acceptance of the components counts.
-    together : bool
-        Whether they accept in the same state.
-    """
-
-    trimmed: Trimmed
-    visible: list[int]
-    trivial: bool
-    together: bool
+    trimmed: Trimmed  # the actions are what its letters stand for
+    visible: list[int]  # the letters that matter to the automaton
+    trivial: bool  # only the acceptance of the components counts
+    together: bool  # they accept in the same state
 
 
 class Estimate(NamedTuple):
-    """What speaks for or against a decoupled search.
-
-    Parameters
-    ----------
-    n_components : int
-    internal : float
-        Share of the transitions that are internal, 0 to 1.
-    """
+    """What speaks for or against a decoupled search."""
 
     n_components: int
-    internal: float
+    internal: float  # share of the transitions that are internal, 0 to 1
 
     @property
     def pays(self) -> bool:
@@ -73,12 +54,7 @@ class Estimate(NamedTuple):
 def estimate(network: Network, visible: Collection[str]) -> Estimate:
     """Count the components of a network, and its internal transitions.
 
-    Parameters
-    ----------
-    network : Network
-        It is not changed.
-    visible : collection of str
-        Actions that a property watches.
+    `visible` are the actions that a property watches.
     """
     internal = total = 0
     by_name = {a.name: a for a in network.actions if not a.internal}
@@ -95,14 +71,3 @@ def estimate(network: Network, visible: Collection[str]) -> Estimate:
         if component.n_transitions:
             internal += int(np.count_nonzero(alone[component.label]))
     return Estimate(len(network.components), internal / total if total else 0.0)
-
-
-def table_bytes(network: Network) -> int:
-    """Return about how much the tables of a decoupled search take, in bytes.
-
-    A set of local states for every transition, and one for every local state.
-    """
-    return sum(
-        8 * (-(-c.n_states // 64)) * (c.n_states + c.n_transitions)
-        for c in network.components
-    )

@@ -113,12 +113,8 @@ def passes_of(condition: Condition, blind: int) -> list[tuple[int, Condition]]:
 
     A condition that has a Fin term in each of its alternatives need not be judged on
     SCCs to be split.  At most `blind` alternatives are taken out before the rest is
-    left to be split where SCCs show that it is needed.
-
-    Returns
-    -------
-    list of (int, Condition)
-        Of each search the marks to avoid, as bits, and the condition that is left.
+    left to be split where SCCs show that it is needed.  Returns, for each search, the
+    marks to avoid, as bits, and the condition that is left.
     """
     passes: list[tuple[int, Condition]] = []
     while len(passes) < blind and not needed_fins(condition):

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, specialised
+from ltlpipe.runtime.kernels.jit import inlined, specialised, trailing_zeros
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.ample import Relation
@@ -44,18 +44,6 @@ if TYPE_CHECKING:
 _WORD_BITS = 64
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_DE_BRUIJN_SHIFT = np.uint64(58)
-
-
-def _bit_places() -> np.ndarray:
-    places = np.zeros(64, dtype=np.int64)
-    for bit in range(64):
-        places[((0x03F79D71B4CB0A89 << bit) & (2**64 - 1)) >> 58] = bit
-    return places
-
-
-_PLACES = _bit_places()
 
 
 class Inner(IntEnum):
@@ -113,13 +101,6 @@ def ample_bytes(system: PackedNetwork, n_actions: int) -> int:
     return 8 * n_words * rows + (32 + 8) * n_components
 
 
-@inlined
-def lowest_bit(bits):
-    """Return the place of the lowest bit of a word that is not 0."""
-    lowest = bits & (~bits + _ONE)
-    return _PLACES[np.int64((lowest * _DE_BRUIJN) >> _DE_BRUIJN_SHIFT)]
-
-
 @specialised
 def meets(one, i, other, j):
     """Whether the sets ``one[i]`` and ``other[j]`` have a component in common."""
@@ -146,7 +127,7 @@ def close(tables, row, at, forbidden):
             word += 1
             looked = _ZERO
             continue
-        bit = lowest_bit(left)
+        bit = trailing_zeros(left)
         looked |= _ONE << np.uint64(bit)
         who = 64 * word + bit
         value = row[components[who, 0]] >> np.uint64(components[who, 1])
@@ -244,7 +225,7 @@ def first_of(sets, i):
     word = 0
     while sets[i, word] == _ZERO:
         word += 1
-    return 64 * word + lowest_bit(sets[i, word])
+    return 64 * word + trailing_zeros(sets[i, word])
 
 
 @inlined

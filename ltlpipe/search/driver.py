@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from ltlpipe.runtime.jobs import MAX_STATES as TOO_MANY_STATES
 from ltlpipe.runtime.jobs import MEMORY, Progress
 from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.search.growth import MAX_STATES, OutOfMemoryError
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
 
     from ltlpipe.runtime.jobs import Grant, Job
 
@@ -34,22 +36,14 @@ OVERFLOW = "overflow"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a search ended.
+    """How a search ended."""
 
-    Parameters
-    ----------
-    status : Status
-        EMPTY, FOUND, or RUNNING if it came to a limit.
-    reason : str or None
-        "memory", "max-states" or "overflow" iff RUNNING.
-    """
-
-    status: Status
-    reason: str | None = None
+    status: Status  # EMPTY, FOUND, or RUNNING if it came to a limit
+    reason: str | None = None  # MEMORY, "max-states" or OVERFLOW iff RUNNING
 
 
-class Resumable(Protocol):
-    """What `advance` sees of a search.
+class Resumable(ABC):
+    """A search as `advance` takes it.
 
     Attributes
     ----------
@@ -59,29 +53,53 @@ class Resumable(Protocol):
         What its arrays may take, by the latest grant.
     """
 
-    registers: np.ndarray
-    granted_bytes: float
+    unit_work: ClassVar[float] = 1.0  # microseconds per step, roughly
+    granted_bytes: float = math.inf
 
-    @property
-    def unit_work(self) -> float:
-        """Microseconds per step, roughly."""
+    def __init__(self) -> None:
+        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
+        self.registers[Reg.MAX_STATES] = MAX_STATES
 
     @property
     def n_steps(self) -> int:
         """Steps (expansions) taken so far."""
+        return int(self.registers[Reg.EXPANSIONS])
 
     @property
+    @abstractmethod
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
 
-    def step(self, budget: int) -> Status:
-        """Take at most `budget` steps."""
-
+    @abstractmethod
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
 
+    def step(self, budget: int) -> Status:
+        """Take at most `budget` steps."""
+        kernel, arguments = self.kernel_call(budget)
+        return Status(kernel(*arguments))
+
     def grow(self, limit_bytes: float) -> None:
-        """Make room wherever the next expansion may lack it."""
+        """Make room wherever the next expansion may lack it.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The arrays would need more than `limit_bytes`, or the system refuses
+            to give more.
+        """
+        try:
+            self._grow(limit_bytes)
+        except MemoryError as error:
+            raise OutOfMemoryError from error
+
+    @abstractmethod
+    def _grow(self, limit_bytes: float) -> None:
+        """Do what `grow` says; a `MemoryError` is the system's."""
+
+    def coverage(self) -> float | None:
+        """Return the estimated share of states not missed; None if none can be."""
+        return None
 
 
 def advance(
@@ -175,3 +193,11 @@ def _progress(
         states=int(registers[Reg.VISITED]),
         depth=int(registers[Reg.DEPTH]),
     )
+
+
+class NetworkRun(NamedTuple):
+    """An accepting run of a network: k actions, then c round and round."""
+
+    actions: np.ndarray  # int32[k + c]; -1 where a deadlocked state repeats itself
+    states: np.ndarray  # int32[k + c + 1, n_components], around each of them
+    length: int  # k

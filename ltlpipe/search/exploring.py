@@ -1,4 +1,4 @@
-"""The whole product, breadth first, and how many of its transitions carry Fin marks.
+"""The whole product, breadth first: its size, its Fin marks, its nearest deadlock.
 
 The share of transitions with Fin marks decides how a search for generalised Rabin
 acceptance fares: such transitions are where it breaks off.
@@ -11,7 +11,8 @@ Differences from the source: none.
 
 The store gives states their numbers in the order in which they become known, so that
 the states that wait are those behind the last one that was expanded: no stack is
-needed.
+needed.  No state without successors is nearer to the initial one than the first that
+is met.
 
 Cost: nothing per state but its row and its slot; one look at every transition.
 """
@@ -23,13 +24,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.search.emptiness import Search
+from ltlpipe.search.driver import advance
+from ltlpipe.search.emptiness import ProductLasso, Search
+from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
+    from ltlpipe.search.problem import Problem
 
 _ONE_PLACE = 31
 """Shifts every state id to the one entry of the counters."""
@@ -78,27 +82,24 @@ class Exploration(Search):
     name = "exploration"
     generalised = True
     emerson_lei = True
-    bytes_per_state = 0.0
     kernel = staticmethod(exploring_step)
 
     arrays: Arrays
 
-    def _new_arrays(self, n_states: int) -> Arrays:  # noqa: ARG002
+    def _layout(self) -> Layout:
+        return {}
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
         condition = self.problem.condition
         fin = 0 if condition is None else condition.fin_marks
         return Arrays(
+            **made,
             fin=np.array([fin], dtype=np.uint32),
             counted=np.zeros(1, dtype=np.int64),
         )
 
     def _begin(self) -> None:
         """Do nothing: the initial state is stored, and so it waits."""
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        return {}
-
-    def _follow(self) -> None:
-        """Do nothing: no array depends on the number of states."""
 
     @property
     def fin_transitions(self) -> int:
@@ -109,10 +110,6 @@ class Exploration(Search):
         """Return bool[n_stored]: the states that have been expanded."""
         return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
 
-    def lasso(self) -> Job[ProductLasso]:
-        """Raise: no run is looked for."""
-        raise AssertionError("an exploration finds no run")
-
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""
         return {"fin_transitions": self.fin_transitions}
@@ -122,3 +119,64 @@ class Exploration(Search):
         registers = self.registers
         assert 0 <= registers[Reg.VISITED] <= registers[Reg.STORED]
         assert 0 <= self.fin_transitions <= registers[Reg.TRANSITIONS]
+
+
+class DeadlockSearch(Exploration):
+    """A search for a state without successors in progress."""
+
+    name = "breadth-first"
+
+    def _begin(self) -> None:
+        self.registers[Reg.STOPS] = 1
+
+    def lasso(self) -> Job[ProductLasso]:
+        """Return a shortest way to the deadlock, which repeats itself for ever."""
+        state = int(self.registers[Reg.CLOSING])
+        goal = np.zeros(self.n_stored, dtype=np.bool_)
+        goal[state] = True
+        finder = PathFinder(self)
+        prefix = yield from finder.prefix_to(goal)
+        actions, _ = yield from finder.label(prefix)
+        return ProductLasso(
+            prefix=prefix,
+            cycle=np.array([state, state], dtype=np.int32),
+            prefix_actions=actions,
+            cycle_actions=np.array([-1], dtype=np.int32),
+        )
+
+    def statistics(self) -> dict[str, int]:
+        """Return nothing: all figures are those of every search."""
+        return {}
+
+
+class ProductSize(NamedTuple):
+    """How large a product is, as far as it can be reached."""
+
+    states: int
+    transitions: int
+    # That carry a mark of which the acceptance condition has a Fin term, if it has any.
+    fin_transitions: int | None
+
+    @property
+    def fin_share(self) -> float | None:
+        """The share of transitions with Fin marks; None without Fin or transitions."""
+        if self.fin_transitions is None or not self.transitions:
+            return None
+        return self.fin_transitions / self.transitions
+
+
+def product_size_of(
+    problem: Problem, *, max_states: int | None = None
+) -> Job[ProductSize | None]:
+    """Explore a product completely; None if it has too many states."""
+    search = Exploration(problem)
+    outcome = yield from advance(search, max_states=max_states)
+    if outcome.reason is not None:
+        return None
+    condition = problem.condition
+    has_fin = condition is not None and condition.fin_marks != 0
+    return ProductSize(
+        states=int(search.registers[Reg.VISITED]),
+        transitions=int(search.registers[Reg.TRANSITIONS]),
+        fin_transitions=search.fin_transitions if has_fin else None,
+    )

@@ -1,10 +1,12 @@
-"""How arrays grow within a memory limit."""
+"""How the arrays of searches are declared, and grow within a memory limit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,26 +37,45 @@ def _arrays_in(tables: Any) -> Iterator[np.ndarray]:
             yield from _arrays_in(part)
 
 
+class Column(NamedTuple):
+    """How an array that a search declares stores its entries.
+
+    Where `packed` entries share a row, there is a row more than they fill.
+    """
+
+    dtype: Any
+    packed: int = 1
+    width: int = 0  # columns of a row; 0 if the array has one dimension
+
+    def shape(self, n_entries: int) -> tuple[int, ...]:
+        """Return the shape of an array of so many entries."""
+        rows = n_entries if self.packed == 1 else n_entries // self.packed + 1
+        return (rows, self.width) if self.width else (rows,)
+
+    @property
+    def entry_bytes(self) -> float:
+        """Bytes of an entry."""
+        return float(np.dtype(self.dtype).itemsize * max(self.width, 1) / self.packed)
+
+
+INT32, INT64 = Column(np.int32), Column(np.int64)
+UINT8, UINT32 = Column(np.uint8), Column(np.uint32)
+
+Layout = dict[Reg, dict[str, Column]]
+"""The arrays of a search by the register that counts their entries.
+
+Those of one register grow together; the first is not packed.
+"""
+
+
 def affordable_length(
     array: np.ndarray, needed: int, entry_bytes: float, free_bytes: float
 ) -> int:
-    """Return how long an array shall be: longer by half, or what memory is left for.
+    """Return a new length for an array: longer by half, or what memory is left for.
 
-    Parameters
-    ----------
-    array : ndarray
-        It is not changed.
-    needed : int
-        Entries that it shall have at least.
-    entry_bytes : float
-        Bytes of an entry, those of arrays that follow its length included.
-    free_bytes : float
-        What may be taken.
-
-    Raises
-    ------
-    OutOfMemoryError
-        That does not suffice.
+    It has at least `needed` entries, of `entry_bytes` each, those of arrays that follow
+    its length included; if they take more than `free_bytes`, `OutOfMemoryError` is
+    raised.
     """
     length = array.shape[0]
     affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
@@ -66,33 +87,15 @@ def affordable_length(
 
 
 def lengthen(arrays: Sequence[np.ndarray], needed: int, free_bytes: float) -> bool:
-    """Make arrays of equal length longer by half if they have too few entries.
+    """Make arrays of equal length longer in place if they have too few entries.
 
-    Parameters
-    ----------
-    arrays : sequence of ndarray
-        Resized in place along their first axis; new entries are 0.
-    needed : int
-        Entries that they shall have at least.
-    free_bytes : float
-        What may be taken.
-
-    Returns
-    -------
-    bool
-        Whether they have become longer.
-
-    Raises
-    ------
-    OutOfMemoryError
-        That takes more than `free_bytes`; nothing is changed.
+    New entries are 0.  Returns whether they have become longer; raises
+    `OutOfMemoryError`, and changes nothing, if that takes more than `free_bytes`.
     """
-    length = arrays[0].shape[0]
-    if needed <= length:
+    if needed <= arrays[0].shape[0]:
         return False
-    longer = max(needed, int(_GROWTH * length))
-    if (longer - length) * sum(array.strides[0] for array in arrays) > free_bytes:
-        raise OutOfMemoryError
+    entry_bytes = sum(array.strides[0] for array in arrays)
+    length = affordable_length(arrays[0], needed, entry_bytes, free_bytes)
     for array in arrays:
-        array.resize((longer, *array.shape[1:]), refcheck=False)
+        array.resize((length, *array.shape[1:]), refcheck=False)
     return True

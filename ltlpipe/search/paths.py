@@ -140,15 +140,10 @@ def label_path(expand, product, store, path, seen, wanted, avoid, actions):
 
 
 class PathFinder:
-    """Finds paths among the states that a search has expanded.
+    """Finds paths among the states that a search, which answered FOUND, has expanded.
 
-    Parameters
-    ----------
-    search : Search
-        One that has answered FOUND; its buffers are used, its arrays are not
-        changed.
-    held_bytes : float
-        What others hold that counts towards the memory of these jobs.
+    The search's buffers are used, its arrays are not changed.  `held_bytes` is what
+    others hold that counts towards the memory of these jobs.
     """
 
     def __init__(self, search: Search, held_bytes: float = 0) -> None:
@@ -173,25 +168,11 @@ class PathFinder:
         missing: int = 0,
         avoid: int = 0,
     ) -> Job[np.ndarray]:
-        """Return a shortest path of at least one step.
+        """Return a shortest path of k >= 1 steps, int32[k + 1] with `start` first.
 
-        Parameters
-        ----------
-        start : int
-            Where it begins.
-        inside : bool[n_stored]
-            The states it may enter.
-        goal : bool[n_stored]
-            The states it may end in; without meaning if `missing` is not 0.
-        missing : int
-            If not 0, the last step shall carry one of these marks.
-        avoid : int
-            No step may carry one of these marks.
-
-        Returns
-        -------
-        int32[k + 1]
-            The states, `start` first, k >= 1.
+        It enters states of `inside` (bool[n_stored]) only, takes no step with a mark of
+        `avoid`, and ends in `goal` (bool[n_stored]) or, if `missing` is not 0, with a
+        step that carries one of these marks.
         """
         n = self.search.n_stored
         yield self._progress(0, BREADTH_BYTES * n)
@@ -325,15 +306,10 @@ class PathFinder:
     ) -> Job[ProductLasso]:
         """Return a run that stays in an accepting SCC, bool[n_stored], in the end.
 
-        It enters the SCC by a shortest way and collects the marks from there.  With
-        a clause these are its marks, and `inside` is strongly connected by
-        transitions without those that it forbids.
-
-        Raises
-        ------
-        RuntimeError
-            The cycle does not satisfy the problem's condition, which is evaluated on
-            the marks that it has been seen to carry: a bug of the search.
+        It enters the SCC by a shortest way and collects the marks from there.  With a
+        clause these are its marks, and `inside` is strongly connected by transitions
+        without those that it forbids.  A cycle whose marks do not satisfy the problem's
+        condition is a bug of the search: RuntimeError.
         """
         prefix = yield from self.prefix_to(inside)
         cycle = yield from self.cycle_through(int(prefix[-1]), inside, clause)

@@ -26,41 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Problem:
-    """A product as a search takes it.
+    """A product as a search takes it."""
 
-    Parameters
-    ----------
-    expand : compiled successor function
-        Of the system; see `ltlpipe.systems.packing`.
-    product : Product
-        Tables and buffers; the buffers serve one search at a time.
-    initial : uint64[n_words]
-        The initial row.
-    n_marks : int
-        Marks of the product: the property's and the system's.
-    state_based : bool
-        Whether all transitions that leave a state carry the same marks.
-    weak, terminal : bool
-        Whether the property automaton is and the system brings no marks.
-    ample : AmpleTables, optional
-        If given, states are expanded by ample sets.
-    inner : Inner
-        How red searches find the ample sets again.
-    condition : Condition, optional
-        Which sets of marks, seen infinitely often, are accepting; None where all
-        marks together are (generalised Büchi).
-    """
-
-    expand: Any
-    product: Product
-    initial: np.ndarray
-    n_marks: int
-    state_based: bool
-    weak: bool = False
-    terminal: bool = False
-    ample: AmpleTables | None = None
-    inner: Inner = Inner.FULL
-    condition: Condition | None = None
+    expand: Any  # the system's compiled successor function
+    product: Product  # its buffers serve one search at a time
+    initial: np.ndarray  # uint64[n_words], the initial row
+    n_marks: int  # of the product: the property's and the system's
+    state_based: bool  # all transitions that leave a state carry the same marks
+    weak: bool = False  # the property automaton is, and the system has no marks
+    terminal: bool = False  # likewise
+    ample: AmpleTables | None = None  # if given, states are expanded by ample sets
+    inner: Inner = Inner.FULL  # how red searches find them again
+    condition: Condition | None = None  # what accepts; None: all marks together
 
 
 def buffer_bytes(system: PackedSystem, automaton: PropertyAutomaton) -> int:
@@ -93,12 +70,10 @@ def make_problem(
         acceptance is its condition, that of the system and fairness, all together.
     stutter : bool
         Whether a state without successors repeats itself for ever.
-    relation : Relation, optional
-        If given, searches expand states by ample sets.
+    relation, inner
+        If given, searches expand states by ample sets; see `Problem`.
     visible : bool[n_actions], optional
         The actions that the property tells apart; needed with `relation`.
-    inner : Inner
-        How red searches find the ample sets again.
     fairness : Fairness, optional
         Which steps of the system are fair.
 
@@ -201,23 +176,8 @@ def product_condition(
 ) -> Condition | None:
     """Return the conjunction of two conditions, the second's marks behind the first's.
 
-    Parameters
-    ----------
-    condition, system_condition : Condition or None
-        Over marks 0 to ``n_marks - 1``, and 0 to ``system_marks - 1``; None is
-        generalised Büchi.
-    n_marks, system_marks : int
-        Marks of the property and of the system.
-
-    Returns
-    -------
-    Condition or None
-        None if it is generalised Büchi over all marks.
-
-    Raises
-    ------
-    ValueError
-        A condition has marks that there are not.
+    They are over `n_marks` marks of the property and `system_marks` of the system;
+    None, given or returned, is generalised Büchi over all marks.
     """
     first = generalised_buchi(n_marks) if condition is None else condition
     second = system_condition

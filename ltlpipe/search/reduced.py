@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.ample import close_seed, find_candidates, smallest
-from ltlpipe.search.colours import COLOUR_SHIFT, Colour, colour_of
+from ltlpipe.search.packed import COLOUR_SHIFT, Colour, colour_of
 from ltlpipe.search.product import (
     compose,
     find_all,

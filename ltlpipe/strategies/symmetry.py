@@ -137,8 +137,7 @@ def _search(
     from ltlpipe.search.powerset.searching import PowersetSearch
     from ltlpipe.search.registers import Status
     from ltlpipe.search.symmetric.concretise import Underlying, run_through
-    from ltlpipe.search.symmetric.sizes import product_bytes
-    from ltlpipe.search.symmetric.tables import symbolic_product
+    from ltlpipe.search.symmetric.tables import product_bytes, symbolic_product
     from ltlpipe.strategies.state_search import note_search
     from ltlpipe.systems.packing import pack_network
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.search.product_size import ProductSize
+    from ltlpipe.search.exploring import ProductSize
     from ltlpipe.strategies.strategy import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
@@ -501,7 +501,7 @@ def chosen_search(
 
 def _explored(question: Question) -> Job[ProductSize | None]:
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
-    from ltlpipe.search.product_size import product_size_of
+    from ltlpipe.search.exploring import product_size_of
 
     product = yield from question.product(question.given, Trace(question.given))
     packed = yield from product.packed()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.deadlocks import DeadlockSearch
+    from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
     from ltlpipe.systems.packing import PackedSystem
     from ltlpipe.verdict.verdict import Lasso
@@ -96,8 +96,8 @@ def _job(
 ) -> Job[tuple[str, str | None, Lasso | None]]:
     """Search for a deadlock; return verdict, reason and lasso."""
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
-    from ltlpipe.search.deadlocks import DeadlockSearch
     from ltlpipe.search.driver import OVERFLOW, advance
+    from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
     from ltlpipe.search.registers import Status
     from ltlpipe.strategies.state_search import note_search

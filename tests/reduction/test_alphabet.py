@@ -11,7 +11,7 @@ from ltlpipe import LTS, Network
 from ltlpipe.automata.interrupts import to_spot
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
-from ltlpipe.reduction import alphabet, saturation
+from ltlpipe.reduction import alphabet
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import run
 from tests.oracles import compose
@@ -31,7 +31,7 @@ def trim_with(network, table, actions):
 
 
 def saturate(network, barred=()):
-    return run(saturation.saturate(network, barred))
+    return run(alphabet.saturate(network, barred))
 
 
 NETWORKS = networks(max_components=4, max_transitions=6, internal=["d"])

@@ -7,7 +7,7 @@ import pytest
 from ltlpipe import LTS, Network
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
-from ltlpipe.reduction.decoupling import estimate, table_bytes
+from ltlpipe.reduction.decoupling import estimate
 
 
 def component(i, n_internal, n_shared):
@@ -46,13 +46,3 @@ def test_families():
     assert estimate(ring(5), []).internal == pytest.approx(5 / 7)
     assert 0 < estimate(philosophers(5), []).internal < 0.5
     assert not estimate(Network([LTS.from_transitions([])] * 5), []).pays
-
-
-def test_bytes_of_tables():
-    """Sets of states: quadratic in the size of a component."""
-    small, large = (
-        Network([LTS.from_transitions([(s, "a", s + 1) for s in range(n)])])
-        for n in (63, 6399)
-    )
-    assert table_bytes(small) == 8 * (64 + 63)
-    assert table_bytes(large) == 8 * 100 * (6400 + 6399)

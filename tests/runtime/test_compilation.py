@@ -26,7 +26,7 @@ from numba.core import event
 from ltlpipe.runtime.jobs import Clock, run
 from ltlpipe.runtime.kernels import compilation
 from ltlpipe.runtime.kernels.cache import cache_folder
-from ltlpipe.search.powerset.index import Index, rehash
+from ltlpipe.search.powerset.checks import Index, rehash
 
 def few(kind):
     return np.zeros(4, kind)
@@ -59,7 +59,7 @@ UNANNOUNCED = """
 
 AS_WORKERS_DO = """
     kinds = [compilation.told_type(rehash.typeof_pyval(a)) for a in arguments]
-    place = "ltlpipe.search.powerset.index:rehash"
+    place = "ltlpipe.search.powerset.checks:rehash"
     compilation.compile_kernel(place, None, kinds, str(cache_folder()))
 """
 
@@ -121,7 +121,7 @@ def test_two_processes_at_once_compile_once(tmp_path):
 
 def test_a_closed_job_ends_the_compiler():
     from ltlpipe.runtime.kernels.compilation import ready
-    from ltlpipe.search.powerset.index import Index, rehash
+    from ltlpipe.search.powerset.checks import Index, rehash
 
     numbers = np.zeros(4, np.int16)  # of a type that nobody uses
     index = Index(np.zeros(4, np.int64), np.zeros(4, np.int32), np.zeros(4, np.int32))

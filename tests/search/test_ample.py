@@ -17,8 +17,8 @@ from ltlpipe.reduction.ample import relation_of
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.ample import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.colours import Colour
 from ltlpipe.search.growth import total_bytes
+from ltlpipe.search.packed import Colour
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.reduced import visit_again
 from ltlpipe.search.registers import Status
@@ -166,7 +166,7 @@ def test_where_a_step_stops_changes_nothing(network, mode, formula, budget):
     """Searches may stop, and their arrays grow, after any state."""
     assume(mode[0] != "dfs-weak" or formula != "FG!a")  # GF a is not weak
     whole = outcome_of(search_for(network, mode, formula))
-    with patch("ltlpipe.search.emptiness._FIRST_STATES", 0):
+    with patch("ltlpipe.search.emptiness.FIRST_ENTRIES", 0):
         assert outcome_of(search_for(network, mode, formula), budget) == whole
 
 
@@ -179,7 +179,7 @@ def test_arrays_grow(mode):
     shared = [(0, "t5", 1), (1, "v", 0)]
     other = LTS.from_transitions([*shared, (0, "t7", 0)])
     network = Network([LTS.from_transitions([*chain, *fan]), other])
-    with patch("ltlpipe.search.emptiness._FIRST_STATES", 0):
+    with patch("ltlpipe.search.emptiness.FIRST_ENTRIES", 0):
         outcome = outcome_of(search_for(network, mode, "G !a"))
     assert outcome.status == Status.EMPTY
     assert outcome.states > 2 * length

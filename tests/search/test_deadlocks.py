@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe import deadlocks
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime import jobs
-from ltlpipe.search.deadlocks import DeadlockSearch
+from ltlpipe.search.exploring import DeadlockSearch
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack

@@ -30,7 +30,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc import rabin_parallel, round_robin
+from ltlpipe.search.scc import rabin_parallel, tela
 from ltlpipe.search.scc.restarts import useful_states
 from ltlpipe.systems.packing import pack
 from tests.driving import Limits, drive
@@ -190,7 +190,7 @@ def assert_agree(automaton, *, max_budget=None):
 
 def short_turns():
     """Passes of tela take turns of a few states, as they do on large products."""
-    return mock.patch.object(round_robin, "FIRST_TURN", 2)
+    return mock.patch.object(tela, "FIRST_TURN", 2)
 
 
 def assert_answers(name, automaton, expected, max_budget):
@@ -570,7 +570,7 @@ def test_passes_take_turns():
     search = SEARCHES["tela"]()(problem_of(automaton))
     assert drive(search, Limits()).status == Status.FOUND
     assert search.statistics()["passes"] == 2
-    assert search.registers[Reg.EXPANSIONS] < 2 * round_robin.FIRST_TURN
+    assert search.registers[Reg.EXPANSIONS] < 2 * tela.FIRST_TURN
     assert search.statistics()["reentered"] > 0
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.colours import new_planes, unpacked_flag
+from ltlpipe.search.packed import planes_of, unpacked_flag
 from ltlpipe.search.registers import Status
-from tests.search.machinery import Explicit, explicit, run
+from tests.search.machinery import Explicit, explicit, problem_of, run
 
 
 def test_cvwy92_has_to_come_back_to_the_seed():
@@ -163,9 +163,10 @@ def test_the_lasso_of_reach_terminal_keeps_to_the_limits(reason):
 @given(st.lists(st.integers(0, 200), unique=True), st.integers(1, 4))
 def test_planes_are_independent(states, n_flags):
     """A flag of a state touches neither other states nor other flags."""
-    from ltlpipe.search.colours import clear_flag, has_flag, set_flag
+    from ltlpipe.search.packed import clear_flag, has_flag, set_flag
 
-    planes = new_planes(201, n_flags)
+    column = planes_of(n_flags)
+    planes = np.zeros(column.shape(201), dtype=column.dtype)
     for flag in range(n_flags):
         for state in states[flag:]:
             set_flag.py_func(planes, state, flag)
@@ -184,21 +185,8 @@ def test_planes_are_independent(states, n_flags):
 )
 def test_bits_per_state(name, bits):
     """As the source counts them, in the arrays that a search really has."""
-    search = SEARCHES[name]()
+    search = SEARCHES[name]()(problem_of(explicit(1, [(0, 0)], {0})))
     assert search.bytes_per_state == bits / 8
     n = 1 << 16
-    arrays = search._new_arrays(_Sized(search), n)
+    arrays = search._new_arrays(n)
     assert abs(arrays[0].nbytes - n * bits / 8) <= 16
-
-
-class _Sized:
-    """Just enough of a search to ask for its arrays."""
-
-    def __init__(self, search):
-        self.flags = getattr(search, "flags", ())
-
-    def _new_reduction(self, _n_states):
-        return None
-
-    def _new_stack(self):
-        return np.zeros(1, dtype=np.int32)

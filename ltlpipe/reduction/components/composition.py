@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.reduction.equivalence.equivalences import internal_name
-from ltlpipe.reduction.equivalence.transition_arrays import longer
+from ltlpipe.reduction.equivalence.transition_arrays import lengthened
 from ltlpipe.reduction.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
@@ -81,18 +81,9 @@ class Pairs(NamedTuple):
 def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
     """Write out the reachable part of two components in parallel.
 
-    Parameters
-    ----------
-    left, right : LTS
-        Without accepting states; they are not changed.
-    cap : int, optional
-        Pairs allowed; None means no limit.
-
-    Returns
-    -------
-    LTS
-        Its labels are those of both that are not internal, then one internal label
-        iff there is an internal transition.  State 0 is initial.
+    They have no accepting states and are not changed.  The labels are those of both
+    that are not internal, then one internal label iff there is an internal
+    transition; state 0 is initial.
 
     Raises
     ------
@@ -183,16 +174,11 @@ def _grown(pairs: Pairs, registers: np.ndarray) -> Pairs:
     """Return the same with room for twice as much of what is full."""
     if registers[Reg.PAIRS] == len(pairs.left):
         size = 2 * len(pairs.left)
-        left, right = longer(pairs.left, size), longer(pairs.right, size)
+        pairs = lengthened(pairs, size, "left", "right")
         slots = np.zeros(2 * size, dtype=np.int32)
-        _enter_slots(left, right, slots, int(registers[Reg.PAIRS]))
-        return pairs._replace(left=left, right=right, slots=slots)
-    size = 2 * len(pairs.src)
-    return pairs._replace(
-        src=longer(pairs.src, size),
-        label=longer(pairs.label, size),
-        dst=longer(pairs.dst, size),
-    )
+        _enter_slots(pairs.left, pairs.right, slots, int(registers[Reg.PAIRS]))
+        return pairs._replace(slots=slots)
+    return lengthened(pairs, 2 * len(pairs.src), "src", "label", "dst")
 
 
 def _result(

@@ -1,15 +1,20 @@
-"""Groups of components that have become one, and the tree of how."""
+"""Groups of components that have become one, the tree of how, and which to prefer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp, prod
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ltlpipe.systems.lts import LTS, Network
+
+GAIN = 1.5
+"""By how much a hidden label is expected to divide the states."""
 
 CAP_STATES = 100_000
 """States that an intermediate composition may have, by default."""
@@ -17,28 +22,14 @@ CAP_STATES = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Some components of a network, as one.
+    """Some components of a network, as one."""
 
-    Parameters
-    ----------
-    lts : LTS
-        What takes their place.
-    members : frozenset of int
-        Their numbers in the network.
-    parts : tuple of Group
-        The two that were composed; empty for a single component.
-    n_states, n_transitions : int
-        Before the reduction.
-    equivalence : str
-        That of the reduction; see `ltlpipe.reduction.equivalence`.
-    """
-
-    lts: LTS
-    members: frozenset[int]
-    parts: tuple[Group, ...]
-    n_states: int
-    n_transitions: int
-    equivalence: str
+    lts: LTS  # what takes their place
+    members: frozenset[int]  # their numbers in the network
+    parts: tuple[Group, ...]  # the two that were composed; empty for one component
+    n_states: int  # before the reduction
+    n_transitions: int  # likewise
+    equivalence: str  # that of the reduction
 
     @cached_property
     def alphabet(self) -> frozenset[str]:
@@ -50,25 +41,14 @@ class Group:
 class Reduced:
     """A network with fewer or smaller components, and where they come from.
 
-    Parameters
-    ----------
-    network : Network
-        Its components are those of `groups`.
-    groups : tuple of Group
-        In the order of their first members.
-    largest : int
-        States of the largest composition on the way.
-    cap_states : int
-        States that a composition could have had.
-    visible : frozenset of str, optional
-        Actions whose projections of infinite runs are kept; None means that every
-        word is, with one letter for all actions that are not visible.
+    For actions in `visible` the projections of infinite runs are kept; None means that
+    every word is, with one letter for all actions that are not visible.
     """
 
-    network: Network
-    groups: tuple[Group, ...]
-    largest: int
-    cap_states: int = 0
+    network: Network  # its components are those of `groups`
+    groups: tuple[Group, ...]  # in the order of their first members
+    largest: int  # states of the largest composition on the way
+    cap_states: int = 0  # that a composition could have had
     visible: frozenset[str] | None = None
 
 
@@ -88,3 +68,49 @@ def tree(group: Group, depth: int = 0) -> Iterator[str]:
     )
     for part in group.parts:
         yield from tree(part, depth + 1)
+
+
+def _fewest(group: Group) -> float:
+    return group.lts.n_states
+
+
+def _least_growth(group: Group) -> float:
+    return group.lts.n_states - sum(part.lts.n_states for part in group.parts)
+
+
+def _greatest_gain(group: Group) -> float:
+    return group.lts.n_states / prod(part.lts.n_states for part in group.parts)
+
+
+def _narrow(group: Group) -> float:
+    return group.lts.n_states * float(GAIN ** len(group.alphabet))
+
+
+def _beside_larger(group: Group) -> float:
+    return group.lts.n_states / max(part.lts.n_states for part in group.parts)
+
+
+HEURISTICS: tuple[Callable[[Group], float], ...] = (
+    _least_growth,
+    _fewest,
+    _greatest_gain,
+    _narrow,
+    _beside_larger,
+)
+"""What attempts minimise when they choose the next composition."""
+
+
+def _perturbed(attempt: int) -> Callable[[Group], float]:
+    """Return a randomly perturbed heuristic, the same one in every run."""
+    base = (_fewest, _greatest_gain, _beside_larger)[attempt % 3]
+    strength = (0.5, 1.0, 2.0)[attempt // 3 % 3]
+
+    def heuristic(group: Group) -> float:
+        drawn = crc32(repr((attempt, sorted(group.members))).encode()) / 2**32
+        return base(group) * exp(strength * (drawn - 0.5))
+
+    return heuristic
+
+
+PERTURBED = tuple(_perturbed(attempt) for attempt in range(9))
+"""More heuristics, for limits up to `PERTURBED_CAP`, where an attempt costs little."""

@@ -39,8 +39,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.components.composition import TooManyPairsError, compose
-from ltlpipe.reduction.components.groups import CAP_STATES, Group, Reduced
-from ltlpipe.reduction.components.heuristics import GAIN, HEURISTICS, PERTURBED
+from ltlpipe.reduction.components.groups import (
+    CAP_STATES,
+    GAIN,
+    HEURISTICS,
+    PERTURBED,
+    Group,
+    Reduced,
+)
 from ltlpipe.reduction.equivalence.determinise import TooLargeError
 from ltlpipe.reduction.equivalence.equivalences import reduce
 from ltlpipe.reduction.progress import holding, reducing
@@ -67,41 +73,20 @@ _PAIR_WORK = 4
 
 @dataclass(frozen=True)
 class Limit:
-    """How far merging goes.
+    """How far merging goes."""
 
-    Parameters
-    ----------
-    cap_states : int
-        States that a composition, and a deterministic form, may have.
-    small : int
-        Merging ends when all composed states are at most so many.
-    equivalence : str
-        The coarsest that is tried; see `ltlpipe.reduction.equivalence`.
-    """
-
-    cap_states: int = CAP_STATES
-    small: int = SMALL
-    equivalence: str = "trace"
+    cap_states: int = CAP_STATES  # of a composition, and of a deterministic form
+    small: int = SMALL  # merging ends when all composed states are at most so many
+    equivalence: str = "trace"  # the coarsest that is tried
 
 
 class Merger:
     """Composes, hides and reduces components, each group once.
 
-    Parameters
-    ----------
-    network : Network
-        Without accepting states; it is not changed.
-    visible : collection of str
-        The visible actions of an interruptible property.
-    limit : Limit
-        How far to go.
-
-    Attributes
-    ----------
-    largest : int
-        States of the largest composition so far.
-    single : tuple of Group
-        What attempts begin with; empty before `begin`.
+    The network has no accepting states and is not changed; `visible` are the visible
+    actions of an interruptible property.  `largest` is the number of states of the
+    largest composition so far, `single` what attempts begin with (empty before
+    `begin`).
     """
 
     def __init__(
@@ -193,26 +178,13 @@ def reduce_components(
     start: Reduced | None = None,
     known: Reduced | None = None,
 ) -> Job[Reduced]:
-    """Replace components by fewer and smaller ones.
+    """Replace components by fewer and smaller ones, with the same visible projections.
 
-    Parameters
-    ----------
-    network : Network
-        Without accepting states; it is not changed.
-    visible : collection of str
-        The visible actions of an interruptible property.  A state without successors
-        must not count as a run.
-    limit : Limit, optional
-        How far to go.
-    start : Reduced, optional
-        What became of `network` for visible actions that contain these.
-    known : Reduced, optional
-        What became of it with a lower limit: where this goes on.
-
-    Returns
-    -------
-    Reduced
-        It has the same projections of infinite runs to `visible`.
+    That is, projections of infinite runs to `visible`, the visible actions of an
+    interruptible property; a state without successors must not count as a run.  The
+    network has no accepting states and is not changed.  `start` is what became of it
+    for visible actions that contain these, `known` what became of it with a lower
+    limit: where this goes on.
     """
     limit = limit or Limit()
     groups = components_of(network) if start is None else _as_parts(start.groups)
@@ -263,14 +235,7 @@ def shrink_components(network: Network, visible: Collection[str]) -> Job[Reduced
     """Replace each component by its quotient by strong bisimilarity.
 
     This keeps every property of words in which invisible actions are one letter, and
-    deadlocks, too.
-
-    Parameters
-    ----------
-    network : Network
-        Without accepting states; it is not changed.
-    visible : collection of str
-        Actions that are told apart.
+    deadlocks, too.  The network has no accepting states.
     """
     # By component: what is internal to one may be a common label of others.
     alone: list[set[str]] = [set() for _ in network.components]

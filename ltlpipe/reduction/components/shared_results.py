@@ -71,16 +71,8 @@ def reduced_components(
 ) -> Job[Reduced]:
     """Do `reduce_components` for a network, unless that has been done before.
 
-    A job that is closed leaves nothing behind.
-
-    Parameters
-    ----------
-    network : Network
-        It must not be changed as long as it exists.
-    visible : collection of str
-        The visible actions of an interruptible property.
-    cap_states : int
-        States that a composition may have.
+    The network must not be changed as long as it exists.  A job that is closed leaves
+    nothing behind.
     """
     shelf = _shelves.of(network)
     names = frozenset(visible)

@@ -32,7 +32,7 @@ from ltlpipe.reduction.equivalence.transition_arrays import (
     Graph,
     Steps,
     graph_of,
-    longer,
+    lengthened,
 )
 from ltlpipe.reduction.progress import reducing
 from ltlpipe.runtime.errors import UnsupportedError
@@ -91,25 +91,11 @@ class Subsets(NamedTuple):
 def determinise(steps: Steps, cap: int | None = None) -> Job[Steps]:
     """Find the deterministic form: what observable words lead to.
 
-    Parameters
-    ----------
-    steps : Steps
-        A mark says that the state can run silently for ever.
-    cap : int, optional
-        Subsets allowed, also those of `_MEAN_SIZE` members on average (n more to
-        begin with): many states in a subset take as much time as many subsets.
-        None means no limit.
-
-    Returns
-    -------
-    Steps
-        Without silent steps; a state is marked iff a member of its subset is.
-
-    Raises
-    ------
-    TooLargeError
-        There are more than `cap` subsets, or they have too many members, more than
-        `MAX_MEMBERS` in any case.
+    A mark says that a state can run silently for ever; a state of the result is marked
+    iff a member of its subset is.  With `cap`, so many subsets are allowed, also those
+    of `_MEAN_SIZE` members on average (n more to begin with): many states in a subset
+    take as much time as many subsets.  Beyond, and beyond `MAX_MEMBERS`,
+    `TooLargeError` is raised.
     """
     graph, n_labels = yield from _with_start(steps)
     n = len(graph.silent)
@@ -207,24 +193,16 @@ def _grown(subsets: Subsets, registers: np.ndarray, allowed: int) -> Subsets:
                 f" {used // n_known} on average; use branching equivalence"
             )
         size = max(2 * len(subsets.members), used + len(subsets.mark))
-        subsets = subsets._replace(members=longer(subsets.members, size))
+        subsets = lengthened(subsets, size, "members")
     if n_known == len(subsets.hashes):
         room = 2 * n_known
-        subsets = subsets._replace(
-            begin=longer(subsets.begin, room + 1),
-            hashes=longer(subsets.hashes, room),
-            marked=longer(subsets.marked, room),
-            slots=_slots_for(room),
-        )
+        subsets = lengthened(subsets, room + 1, "begin")
+        subsets = lengthened(subsets, room, "hashes", "marked")
+        subsets = subsets._replace(slots=_slots_for(room))
         registers[Reg.HASHED] = 0
     n_steps = int(registers[Reg.STEPS])
     if n_steps + len(subsets.head) > len(subsets.src):
-        room = 2 * len(subsets.src)
-        subsets = subsets._replace(
-            src=longer(subsets.src, room),
-            label=longer(subsets.label, room),
-            dst=longer(subsets.dst, room),
-        )
+        subsets = lengthened(subsets, 2 * len(subsets.src), "src", "label", "dst")
     return subsets
 
 

@@ -69,48 +69,13 @@ def reduce(
     *,
     cap: int | None = None,
 ) -> Job[LTS]:
-    """Find an equivalent component, most often with fewer states.
+    """Find an equivalent component: `ltlpipe.reduction.reduce` as a job.
 
-    Unreachable states are dropped first.  The result depends only on the reachable
-    part, its states are numbered breadth first from 0, its transitions are sorted,
-    and reducing it once more gives it back.
-
-    Parameters
-    ----------
-    lts : LTS
-        It is not changed.
-    hidden : collection of str
-        Labels that cannot be observed; those that `lts` lacks change nothing.
-    equivalence : str
-        One of `EQUIVALENCES`.
-    cap : int, optional
-        States that the deterministic form may have before it is minimised, for
-        ``trace``; None means no limit.  What is deterministic already is not counted.
-
-    Returns
-    -------
-    LTS
-        Its labels are the visible ones of `lts`, all and in order, for a label
-        without transitions still blocks other components; behind them one internal
-        label (``i`` if that is free) iff there is a silent transition.  With
-        ``strong`` and nothing hidden the labels are those of `lts`, and internal
-        ones are told apart.
-
-    Raises
-    ------
-    TooLargeError
-        ``trace`` needs more states than `cap`, or more memory than
-        `ltlpipe.reduction.equivalence.determinise.MAX_MEMBERS` allows.
-    UnsupportedError
-        There is no such equivalence, or `lts` has accepting states and it is not
-        ``strong``.
-
-    Examples
-    --------
-    >>> from ltlpipe.runtime.jobs import run
-    >>> lts = LTS.from_transitions([(0, "x", 1), (0, "a", 2), (1, "a", 2)])
-    >>> run(reduce(lts, hidden={"x"})).transitions()
-    [(0, 'a', 1)]
+    `cap` does not count what is deterministic already.  The labels are the visible ones
+    of `lts`, all and in order, for a label without transitions still blocks other
+    components; behind them is one internal label (``i`` if that is free) iff there is a
+    silent transition.  With ``strong`` and nothing hidden the labels are those of
+    `lts`, and internal ones are told apart.
     """
     if equivalence not in EQUIVALENCES:
         expected = ", ".join(EQUIVALENCES)

@@ -73,19 +73,12 @@ _EDGE_BYTES = 24
 
 
 def quotient(steps: Steps) -> Job[Steps]:
-    """Merge bisimilar states.
+    """Merge bisimilar states; no silent step lies on a cycle.
 
-    Parameters
-    ----------
-    steps : Steps
-        No silent step lies on a cycle.  Without silent steps this is strong
-        bisimulation, otherwise (divergence-preserving) branching bisimulation; only
-        states with equal marks are merged, or states that reach a mark inertly.
-
-    Returns
-    -------
-    Steps
-        In no particular order, inert steps left out; others may stand twice.
+    Without silent steps this is strong bisimulation, otherwise (divergence-preserving)
+    branching bisimulation; only states with equal marks are merged, or states that
+    reach a mark inertly.  The steps are in no particular order, inert ones left out;
+    others may stand twice.
     """
     n_blocks, block = yield from classes(steps)
     if n_blocks == steps.n_states:

@@ -7,7 +7,7 @@ that the state accepts, or that it can run silently for ever.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ _KEY_BITS = 63
 _SPARSE = 4  # declared states per transition end beyond which only used ones count
 _STEP_BYTES = 12
 _SORTED_BYTES = 24  # of a step while it is sorted, the arrays beside it included
+
+
+Arrays = TypeVar("Arrays", bound=Any)
 
 
 class Steps(NamedTuple):
@@ -64,14 +67,8 @@ def steps_of(
 ) -> Job[Steps]:
     """Find the reachable part of a component, in breadth-first order.
 
-    Parameters
-    ----------
-    lts : LTS
-        It is not changed.
-    letters : int32[len(lts.labels)]
-        What each label becomes: a visible one, or `n_labels` for a silent one.
-    n_labels : int
-    marked : bool[lts.n_states]
+    letters is int32[len(lts.labels)]: what each label becomes, a visible one or
+    `n_labels` for a silent one; marked is bool[lts.n_states].
     """
     label = letters[lts.label]
     n, initial, src, dst = lts.n_states, lts.initial, lts.src, lts.dst
@@ -178,18 +175,8 @@ def graph_of(steps: Steps) -> Job[Graph]:
 def by_least_member(count: int, number: np.ndarray) -> np.ndarray:
     """Return the same classes of states, in the order of their least members.
 
-    Then numbers of states that stay alone do not change.
-
-    Parameters
-    ----------
-    count : int
-        Classes.
-    number : int32[n]
-        The class of each state.
-
-    Returns
-    -------
-    int32[n]
+    number is int32[n], the class of each state, of `count`.  Numbers of states that
+    stay alone do not change.
     """
     n = len(number)
     least = np.empty(count, dtype=np.int64)
@@ -201,28 +188,23 @@ def by_least_member(count: int, number: np.ndarray) -> np.ndarray:
     return result
 
 
-def longer(array: np.ndarray, size: int) -> np.ndarray:
-    """Return an array of `size` entries that begins with those of `array`."""
-    result: np.ndarray = np.zeros(size, dtype=array.dtype)
-    result[: len(array)] = array
+def lengthened(arrays: Arrays, size: int, *names: str) -> Arrays:
+    """Return a named tuple in which arrays have `size` entries, the old ones first."""
+    longer = {}
+    for name in names:
+        array = getattr(arrays, name)
+        longer[name] = np.zeros(size, dtype=array.dtype)
+        longer[name][: len(array)] = array
+    result: Arrays = arrays._replace(**longer)
     return result
 
 
 def sort_steps(
     n_states: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
 ) -> Job[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Sort the steps by source, label and target, each once.
+    """Sort the steps by source, label and target, each once: three int32[k].
 
-    Parameters
-    ----------
-    n_states, n_labels : int
-        All numbers are below.
-    src, label, dst : integer[m]
-
-    Returns
-    -------
-    tuple of int32[k]
-        `src`, `label` and `dst` of the k different steps.
+    All numbers are below `n_states` and `n_labels`.
     """
     state_bits = max(n_states - 1, 1).bit_length()
     label_bits = max(n_labels - 1, 1).bit_length()

@@ -22,26 +22,17 @@ from ltlpipe.systems.ample_kernels import LEADS, Entry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
 
-    from ltlpipe.reduction.static.watched import Atom
+    from ltlpipe.reduction.static.processes import Atom
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.net import PetriNet
 
 
 def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> Job[np.ndarray]:
-    """Find the code of each transition; see `keep_ample`.
+    """Find the code of each transition, int64[n_transitions, 3]; see `keep_ample`.
 
-    Parameters
-    ----------
-    net : PetriNet
-        It is not changed.
-    atoms : set of Atom
-        What the property looks at.
-
-    Returns
-    -------
-    int64[n_transitions, 3]
-        The place of a transition is the number of its group, from 1 on, or 0.  Groups
-        that are an ample set nowhere are left out, so nothing is blocked.
+    `atoms` are what the property looks at.  The place of a transition is the number of
+    its group, from 1 on, or 0.  Groups that are an ample set nowhere are left out, so
+    nothing is blocked.
     """
     visible = {atom.variable for atom in atoms}
     groups = []

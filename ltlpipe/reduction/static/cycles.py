@@ -15,20 +15,9 @@ if TYPE_CHECKING:
 def back_edges(successors: Sequence[Sequence[int]], first: int = 0) -> Job[set[int]]:
     """Find edges such that every cycle of a graph has one of them.
 
-    Those of a depth-first search that lead back to its own path: every cycle has
-    one, for a graph is acyclic iff there is none.
-
-    Parameters
-    ----------
-    successors : sequence of sequence of int
-        The vertices that the edges of each vertex lead to.
-    first : int
-        Where the search begins.
-
-    Returns
-    -------
-    set of int
-        Edges, by their number in the order of `successors`.
+    They are numbered in the order of `successors`, and are those of a depth-first
+    search from `first` that lead back to its own path: every cycle has one, for a graph
+    is acyclic iff there is none.
     """
     offsets = [0]
     for targets in successors:

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.reduction.static.watched import Atom, names_steps, watched
+from ltlpipe.reduction.static.clusters import codes_of_clusters
+from ltlpipe.reduction.static.processes import (
+    Atom,
+    codes_of_processes,
+    names_steps,
+    watched,
+)
 from ltlpipe.systems.ample_kernels import LEADS, Entry
 from ltlpipe.systems.dve.model import DveModel
 from ltlpipe.systems.pnml.net import PetriNet
@@ -34,47 +40,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a model's actions, for one property.
+    """The groups of a model's actions, for one property."""
 
-    Parameters
-    ----------
-    codes : int64[n_actions, 3] or None
-        What `ltlpipe.systems.ample_kernels.keep_ample` reads; None if no state would
-        ever be reduced.
-    reason : str
-        Why, for people.
-    """
-
+    # int64[n_actions, 3], for `ltlpipe.systems.ample_kernels.keep_ample`; None if no
+    # state would ever be reduced.
     codes: np.ndarray | None
-    reason: str
+    reason: str  # why, for people
 
 
 def find_groups(model: Model, propositions: Sequence[Expression]) -> Job[Groups]:
-    """Find the groups of a model's actions for a property about states.
-
-    Parameters
-    ----------
-    model : Model
-        A DVE model or a net.
-    propositions : sequence of Expression
-        Bound to it.
-    """
+    """Find the groups of a model's actions for propositions bound to it."""
     if any(map(names_steps, propositions)):
         # Steps that nobody sees may move before one that somebody sees, and then
         # the run begins with another letter.
         return Groups(None, "a proposition is about steps, not only about states")
     atoms: set[Atom] = {atom for p in propositions for atom in watched(p)}
     if isinstance(model, DveModel):
-        from ltlpipe.reduction.static.processes import codes_of_processes
-
         if model.program.synchronous:
             return Groups(None, "all processes of a synchronous system move at once")
         codes = yield from codes_of_processes(
             model.program, model.ranges.failing, atoms
         )
     elif isinstance(model, PetriNet):
-        from ltlpipe.reduction.static.clusters import codes_of_clusters
-
         codes = yield from codes_of_clusters(model, atoms)
     else:
         return Groups(None, f"nothing is known of the steps of {model.name}")

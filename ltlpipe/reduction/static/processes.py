@@ -20,24 +20,30 @@ single ones; two processes that move together; committed states and failures.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.logic.propositions import syntax
 from ltlpipe.reduction.progress import ITEMS, counting
-from ltlpipe.reduction.static.accesses import accesses, atoms_of_state, expressions
 from ltlpipe.reduction.static.cycles import back_edges
-from ltlpipe.reduction.static.watched import ANY, Atom
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
+from ltlpipe.systems.dve.expressions import Binary, Element, Lookup, Number, Read, Unary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Iterator, Sequence, Set
 
-    from ltlpipe.reduction.static.accesses import Accesses
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.expressions import Expression
-    from ltlpipe.systems.dve.program import Action, Process, Program, Transition
+    from ltlpipe.systems.dve.program import (
+        Action,
+        Message,
+        Process,
+        Program,
+        Transition,
+    )
 
+ANY = -1
 _ACTIONS_AT_ONCE = 1 << 8
 _ACTION_WORK = 20
 
@@ -48,21 +54,10 @@ Place = tuple[int, int]
 def codes_of_processes(
     program: Program, failing: Set[Expression], atoms: Set[Atom]
 ) -> Job[np.ndarray]:
-    """Find the entries of the actions; see `keep_ample`.
+    """Find the entries of an asynchronous system's actions, int64[n_actions, 3].
 
-    Parameters
-    ----------
-    program : Program
-        An asynchronous system.
-    failing : set of Expression
-        Expressions that may fail by themselves.
-    atoms : set of Atom
-        What the property looks at.
-
-    Returns
-    -------
-    int64[n_actions, 3]
-        See `ltlpipe.systems.ample_kernels.Entry`.
+    See `ltlpipe.systems.ample_kernels.Entry`.  `failing` are expressions that may fail
+    by themselves, `atoms` what the property looks at.
     """
     system = _System(program, failing)
     for process in program.processes:
@@ -207,3 +202,153 @@ class _System:
             self._readers[atom] <= processes and self._writers[atom] <= processes
             for atom in writes
         ) and all(self._writers[atom] <= processes for atom in reads)
+
+
+class Atom(NamedTuple):
+    """A part of a state: a variable (`value` ANY), or whether it has a value."""
+
+    variable: int
+    value: int = ANY
+
+
+def watched(expression: syntax.Expression) -> set[Atom]:
+    """Return the atoms that tell the value of a bound expression."""
+    if isinstance(expression, syntax.Variable):
+        return {Atom(expression.number)}
+    if isinstance(expression, syntax.Indexed):
+        elements = range(expression.first, expression.first + expression.size)
+        return watched(expression.index) | {Atom(number) for number in elements}
+    if not isinstance(expression, syntax.Operation):
+        return set()
+    if expression.operator == "==":
+        for some, other in (expression.operands, expression.operands[::-1]):
+            if isinstance(some, syntax.Variable) and isinstance(other, syntax.Number):
+                return {Atom(some.number, other.value)}
+    return {atom for operand in expression.operands for atom in watched(operand)}
+
+
+def names_steps(expression: syntax.Expression) -> bool:
+    """Whether a bound expression tells steps apart, or states without steps."""
+    if isinstance(expression, syntax.Operation):
+        return any(map(names_steps, expression.operands))
+    if isinstance(expression, syntax.Indexed):
+        return names_steps(expression.index)
+    return isinstance(expression, (syntax.Taken, syntax.Deadlock))
+
+
+class Accesses(NamedTuple):
+    """What a transition reads and writes.
+
+    The state of a process is known by `atoms_of_state`, everything else by its
+    variable.  That a transition needs its own source is no access.
+    """
+
+    reads: frozenset[Atom]
+    writes: frozenset[Atom]
+
+
+def accesses(program: Program, transition: Transition) -> Accesses:
+    """Return what a transition reads and writes, its message included."""
+    reads: set[Atom] = set()
+    writes: set[Atom] = set()
+    process = program.processes[transition.process]
+    if transition.source != transition.target:
+        writes.add(Atom(process.state, transition.source))
+        writes.add(Atom(process.state, transition.target))
+    if transition.guard is not None:
+        reads |= _read(program, transition.guard)
+    if transition.message is not None:
+        _add_message(program, transition.message, reads, writes)
+    for effect in transition.effects:
+        reads |= _read(program, effect.value)
+        _add_target(program, effect.target, reads, writes)
+    return Accesses(frozenset(reads), frozenset(writes))
+
+
+def expressions(transition: Transition) -> Iterator[Expression]:
+    """Yield the expressions that a transition evaluates, with all their parts."""
+    todo: list[Expression] = [] if transition.guard is None else [transition.guard]
+    if transition.message is not None:
+        todo += transition.message.values
+    for effect in transition.effects:
+        todo += [effect.target, effect.value]
+    while todo:
+        expression = todo.pop()
+        yield expression
+        todo += _parts(expression)
+
+
+def atoms_of_state(program: Program, variable: int) -> set[Atom]:
+    """Return the atoms of a process's state."""
+    n_states = len(program.variables[variable].states)
+    return {Atom(variable, state) for state in range(n_states)}
+
+
+def _parts(expression: Expression) -> list[Expression]:
+    if isinstance(expression, (Number, Read)):
+        return []
+    if isinstance(expression, (Element, Lookup)):
+        return [expression.index]
+    if isinstance(expression, Unary):
+        return [expression.operand]
+    assert isinstance(expression, Binary)
+    return [expression.left, expression.right]
+
+
+def _read(program: Program, expression: Expression) -> set[Atom]:
+    """Return what the value of an expression depends on."""
+    if isinstance(expression, Binary) and expression.op in ("==", "!="):
+        for some, other in (
+            (expression.left, expression.right),
+            (expression.right, expression.left),
+        ):
+            if (
+                isinstance(some, Read)
+                and isinstance(other, Number)
+                and program.variables[some.variable].states
+            ):
+                return {Atom(some.variable, other.value)}
+    if isinstance(expression, Read):
+        if program.variables[expression.variable].states:
+            return atoms_of_state(program, expression.variable)
+        return {Atom(expression.variable)}
+    found: set[Atom] = set()
+    if isinstance(expression, Element):
+        found = _elements(expression)
+    for part in _parts(expression):
+        found |= _read(program, part)
+    return found
+
+
+def _elements(element: Element) -> set[Atom]:
+    return {Atom(element.first + i) for i in range(element.size)}
+
+
+def _add_target(
+    program: Program, target: Expression, reads: set[Atom], writes: set[Atom]
+) -> None:
+    """Add what an assignment writes to, and what its index reads."""
+    if isinstance(target, Read):
+        writes.add(Atom(target.variable))
+        return
+    assert isinstance(target, Element)
+    writes |= _elements(target)
+    reads |= _read(program, target.index)
+
+
+def _add_message(
+    program: Program, message: Message, reads: set[Atom], writes: set[Atom]
+) -> None:
+    """Add what sending or receiving reads and writes, the channel's contents too."""
+    channel = program.channels[message.channel]
+    for value in message.values:
+        if message.sends:
+            reads |= _read(program, value)
+        else:
+            _add_target(program, value, reads, writes)
+    if channel.capacity:
+        contents = {Atom(channel.length)}
+        for cell in channel.cells:
+            contents |= {Atom(cell + i) for i in range(channel.capacity)}
+        reads |= contents
+        writes |= contents

@@ -37,17 +37,10 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class ClassAction:
-    """Members of one class and the swaps of neighbours.
+    """Members of one class and the swaps of neighbours."""
 
-    Parameters
-    ----------
-    members : tuple of tuple of int
-        The components of each member, column by column.
-    neighbours : list of int64[n]
-        For each member but the last the swap with the next one: where it takes nodes.
-    """
-
-    members: tuple[tuple[int, ...], ...]
+    members: tuple[tuple[int, ...], ...]  # components of each, column by column
+    # int64[n] each: where the swap of a member with the next one takes nodes.
     neighbours: list[np.ndarray]
 
     @property
@@ -78,21 +71,10 @@ def class_action(
     firsts: Sequence[int],
     exchanges: Sequence[np.ndarray],
 ) -> Job[ClassAction]:
-    """Make a class of components from automorphisms that exchange them.
+    """Make a class of at least two components from automorphisms that exchange them.
 
-    Parameters
-    ----------
-    structure, parts : Structure, Parts
-        The network.
-    firsts : sequence of int
-        At least two components.
-    exchanges : sequence of int64[n]
-        For each but the first, an automorphism that exchanges it with the first.
-
-    Raises
-    ------
-    RefusedError
-        The automorphisms do not fit together.
+    `exchanges` has, for each but the first, an automorphism (int64[n]) that exchanges
+    it with the first.  Raises `RefusedError` if they do not fit together.
     """
     names = _Names(parts, firsts)
     n_swaps = len(firsts) * (len(firsts) - 1) // 2

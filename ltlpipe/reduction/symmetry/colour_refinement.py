@@ -45,25 +45,13 @@ class SpentError(Exception):
 
 
 class Effort:
-    """How much more work may be done.
-
-    Parameters
-    ----------
-    limit : int, optional
-        Tuples that may be looked at; None means no limit.
-    """
+    """How many more tuples may be looked at; None means no limit."""
 
     def __init__(self, limit: int | None) -> None:
         self._left = limit
 
     def spend(self, amount: int) -> None:
-        """Count work that is to be done now.
-
-        Raises
-        ------
-        SpentError
-            No more may be done.
-        """
+        """Count work that is to be done now; `SpentError` if it is too much."""
         if self._left is not None:
             self._left -= amount
             if self._left < 0:
@@ -78,26 +66,11 @@ def refined(
     alike: bool = False,
     look: Callable[[np.ndarray], bool] | None = None,
 ) -> Job[np.ndarray | None]:
-    """Refine several colourings of one structure until they are stable.
+    """Refine several colourings, uint64[k, n], of one structure until they are stable.
 
-    Parameters
-    ----------
-    structure : Structure
-        With n nodes.
-    colours : uint64[k, n]
-        The colourings; not changed.
-    effort : Effort
-        What rounds cost.
-    alike : bool
-        Give up as soon as not all colourings have the same colours equally often.
-    look : callable, optional
-        Takes the colourings before each round, and the stable ones; says whether to
-        go on.
-
-    Returns
-    -------
-    uint64[k, n] or None
-        None if they are not alike.
+    With `alike`, None is returned as soon as not all colourings have the same colours
+    equally often.  `look` takes the colourings before each round, and the stable ones,
+    and says whether to go on.
     """
     before = -1
     while True:
@@ -145,30 +118,15 @@ def _round_of(structure: Structure, colours: np.ndarray) -> Job[np.ndarray]:
 
 
 def single_out(colours: np.ndarray, node: int, rank: int) -> None:
-    """Give a node of a colouring a colour that only equal ranks share, in place.
+    """Give a node of a colouring, uint64[n], a colour of its own, in place.
 
-    Parameters
-    ----------
-    colours : uint64[n]
-        Changed.
-    node : int
-        Which node.
-    rank : int
-        Nodes of equal colour that get equal ranks keep equal colours.
+    Nodes of equal colour that get equal ranks keep equal colours.
     """
     colours[node] = _marked(colours[node : node + 1], np.array([rank]))[0]
 
 
 def single_out_each(colours: np.ndarray, nodes: np.ndarray) -> None:
-    """Give each of these nodes a colour of its own, in place; the same in all rows.
-
-    Parameters
-    ----------
-    colours : uint64[k, n]
-        Changed.
-    nodes : int64[m]
-        Which nodes.
-    """
+    """Give each of some nodes (int64[m]) a colour of its own in all rows, in place."""
     colours[:, nodes] = _marked(colours[:, nodes], nodes + 2)
 
 

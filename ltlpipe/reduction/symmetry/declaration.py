@@ -40,23 +40,10 @@ def declared_symmetry(
 ) -> Job[Symmetry]:
     """Verify that the named components can be exchanged, and say how.
 
-    Parameters
-    ----------
-    network : Network
-        Not changed.
-    names : sequence of sequence of str
-        The classes: the names of components, one of each member.
-
-    Returns
-    -------
-    Symmetry
-        Members in the order of the names; classes by their lowest component.
-
-    Raises
-    ------
-    UnsupportedError
-        A name is unknown, or of several components, or named twice; a class has fewer
-        than two names; or components cannot be exchanged, and why.
+    `names` has the classes: names of components, one of each member.  Members are in
+    the order of the names, classes by their lowest component.  `UnsupportedError` says
+    why not: a name is unknown, or of several components, or named twice; a class has
+    fewer than two names; or components cannot be exchanged.
     """
     classes = _components(network, names)
     parts = yield from parts_of(network)

@@ -60,24 +60,9 @@ MOST_COLUMNS = 8
 
 
 def find_symmetry(network: Network, *, least: int = 3) -> Job[Symmetry | None]:
-    """Find the components of a network that can be exchanged.
+    """Find the components of a network that can be exchanged; None if there are none.
 
-    Parameters
-    ----------
-    network : Network
-        Not changed.
-    least : int
-        Members that a class must have, at least 2.
-
-    Returns
-    -------
-    Symmetry or None
-        Verified; None if no class was found.
-
-    Raises
-    ------
-    ValueError
-        `least` is below 2.
+    A class has at least `least` >= 2 members.  What is found has been verified.
     """
     if least < 2:
         raise ValueError(f"classes have two members at least, not {least}")

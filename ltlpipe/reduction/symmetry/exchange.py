@@ -35,26 +35,11 @@ if TYPE_CHECKING:
 def exchange(
     structure: Structure, stable: np.ndarray, first: int, second: int, effort: Effort
 ) -> Job[np.ndarray | None]:
-    """Find an automorphism that exchanges two components.
+    """Find an automorphism, int64[n], that exchanges two components of equal colour.
 
-    The other components stay, if that is possible; otherwise those that need not
-    move along do.
-
-    Parameters
-    ----------
-    structure : Structure
-        All of a network, with n nodes.
-    stable : uint64[n]
-        Its stable colours.
-    first, second : int
-        The components, of equal colour.
-    effort : Effort
-        What refining costs.
-
-    Returns
-    -------
-    int64[n] or None
-        Where each node goes; None if there is no such automorphism, or none was found.
+    The other components stay, if that is possible; otherwise those that need not move
+    along do.  `stable` are the structure's stable colours, uint64[n].  None if there is
+    no such automorphism, or none was found.
     """
     begin = np.stack([stable, stable])
     for row, nodes in zip(begin, [(first, second), (second, first)], strict=True):

@@ -36,46 +36,30 @@ class Symmetry:
     component, and actions to actions, so that transitions go to transitions, initial
     states to initial and accepting ones to accepting ones.  The swaps of a class
     satisfy the relations of transpositions, so all permutations act.
-
-    Parameters
-    ----------
-    network : Network
-        On which the group acts.
-    members : tuple of tuple of int
-        The components of each member, column by column; the members of one class
-        follow each other.
-    class_of : int32[n_members]
-        The class of each member, ascending from 0.
-    canonical : dict of int to int32[n_states]
-        For each component of a member: the numbers of its local states in the first
-        member of the class (which there are those that it has), or UNREACHABLE.
-        Swaps keep them.
-    swap_of : int32[n_members, n_members]
-        The number of the swap of two members, symmetric; NO_SWAP for those that
-        cannot be swapped.
-    action_swaps : int32[n_swaps, n_actions]
-        Where swaps take actions.
-    moved : tuple of int
-        Components outside of all members of which some swap moves local states (a
-        server that knows whom it serves).
-    state_swaps : dict of int to int32[n_swaps, n_states]
-        Where swaps take the local states of each component in `moved`.
-    roles : dict of int to int32[n_states, n_members]
-        For each component in `moved` and each of its local states, which role each
-        member has in it: members of a class have the same role iff their swap leaves
-        the state as it is; swaps take roles along with members; and a state is known
-        by the roles of all members in it (states that permutations take to each other
-        share the numbers of their roles, others do not).
     """
 
     network: Network
+    # The components of each member, column by column; those of a class are together.
     members: tuple[tuple[int, ...], ...]
-    class_of: np.ndarray
+    class_of: np.ndarray  # int32[n_members], the class of each, ascending from 0
+    # int32[n_states] for each component of a member: the numbers of its local states in
+    # the first member of the class (which there are those that it has), or UNREACHABLE.
+    # Swaps keep them.
     canonical: dict[int, np.ndarray]
+    # int32[n_members, n_members]: the number of the swap of two members, symmetric;
+    # NO_SWAP for those that cannot be swapped.
     swap_of: np.ndarray
-    action_swaps: np.ndarray
+    action_swaps: np.ndarray  # int32[n_swaps, n_actions], where swaps take actions
+    # Components outside of all members of which some swap moves local states (a server
+    # that knows whom it serves).
     moved: tuple[int, ...]
+    # int32[n_swaps, n_states]: where swaps take the local states of each in `moved`.
     state_swaps: dict[int, np.ndarray]
+    # int32[n_states, n_members]: for each component in `moved` and each of its local
+    # states, which role each member has in it: members of a class have the same role
+    # iff their swap leaves the state as it is; swaps take roles along with members; and
+    # a state is known by the roles of all members in it (states that permutations take
+    # to each other share the numbers of their roles, others do not).
     roles: dict[int, np.ndarray]
 
     @property

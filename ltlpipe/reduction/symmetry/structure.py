@@ -34,15 +34,10 @@ MOST_NODES = 2_000_000
 
 
 def mixed(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers that look random, different ones for different `numbers`.
+    """Return numbers that look random, different ones for different `numbers` (uint64).
 
-    The finaliser of SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable
-    Pseudorandom Number Generators", OOPSLA 2014; it is a bijection.
-
-    Parameters
-    ----------
-    numbers : uint64[...]
-        Not changed.
+    The finaliser of SplitMix64: G.  L.  Steele, D.  Lea and C.  H.  Flood, "Fast
+    Splittable Pseudorandom Number Generators", OOPSLA 2014; it is a bijection.
     """
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -52,28 +47,14 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Coloured nodes and tuples of them.
-
-    Parameters
-    ----------
-    n_components, n_actions : int
-        Nodes 0..n_components-1 are the components, the next n_actions the actions.
-    colours : uint64[n]
-        Of nodes: different for different kinds of them.
-    tuples : int64[3, m]
-        Each tuple once; the last place of a pair holds n.
-    weights : uint64[m]
-        Of tuples: equal for those that an automorphism can take to each other.
-    owners : int64[k]
-        The components of the last k nodes, which are local states.
-    """
+    """Coloured components, actions and local states, and tuples of these nodes."""
 
     n_components: int
     n_actions: int
-    colours: np.ndarray
-    tuples: np.ndarray
-    weights: np.ndarray
-    owners: np.ndarray
+    colours: np.ndarray  # uint64[n], different for different kinds of nodes
+    tuples: np.ndarray  # int64[3, m], each once; the last of a pair is n
+    weights: np.ndarray  # uint64[m], equal where an automorphism can lead
+    owners: np.ndarray  # int64[k], components of the local states
 
     @property
     def first_state(self) -> int:
@@ -113,10 +94,7 @@ class Structure:
     def is_automorphism(self, permutation: np.ndarray) -> bool:
         """Whether a permutation of the nodes keeps kinds and tuples.
 
-        Parameters
-        ----------
-        permutation : int64[n]
-            Where each node goes.
+        It is int64[n], where each node goes.
         """
         if not np.array_equal(self.colours[permutation], self.colours):
             return False
@@ -128,26 +106,16 @@ class Structure:
 class Parts:
     """What structures of a network are made of.
 
-    Parameters
-    ----------
-    network : Network
-        Whose parts.
-    reached : list of int32[k]
-        Of each component: the local states that it reaches, ascending.
-    first_state : int64[n_components+1]
-        Reached states are numbered through, component by component.
-    owner, action : int64[p]
-        The alphabets: each component with each of its labels' actions.
-    use, src, dst : int64[m]
-        Transitions between reached states, each once: which of the p pairs of
-        component and action takes which state to which.
+    Reached states are numbered through, component by component.
     """
 
     network: Network
-    reached: list[np.ndarray]
-    first_state: np.ndarray
-    owner: np.ndarray
-    action: np.ndarray
+    reached: list[np.ndarray]  # int32[k] each, local states of a component, ascending
+    first_state: np.ndarray  # int64[n_components+1]
+    owner: np.ndarray  # int64[p], with `action` the alphabets: each component ...
+    action: np.ndarray  # int64[p], ... with each of its labels' actions
+    # int64[m]: transitions between reached states, each once: which of the p pairs
+    # takes which state to which.
     use: np.ndarray
     src: np.ndarray
     dst: np.ndarray

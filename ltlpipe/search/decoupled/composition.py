@@ -1,4 +1,4 @@
-"""Successors in the decoupled composition, and the paths of searches in it.
+"""Successors in the decoupled composition, and what the searches in it share.
 
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
 omega-Regular Properties with Decoupled Search", CAV 2021, Def. 3.
@@ -11,32 +11,20 @@ state that has it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
+from ltlpipe.search.decoupled.dominance import VisitedSets
+from ltlpipe.search.driver import Resumable
+from ltlpipe.search.growth import FIRST_ENTRIES
+from ltlpipe.search.registers import Reg, Status
 
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_U58 = np.uint64(58)
+if TYPE_CHECKING:
+    from ltlpipe.search.decoupled.tables import DecoupledNetwork
+
 _ONE = np.uint64(1)
-
-
-def _places_of_bits() -> np.ndarray:
-    """Return int64[64]: from the top six bits of 2**k times the constant to k."""
-    places = np.zeros(64, dtype=np.int64)
-    for k in range(64):
-        places[(int(_DE_BRUIJN) << k) % (1 << 64) >> 58] = k
-    return places
-
-
-_PLACES = _places_of_bits()
-
-
-@inlined
-def lowest_bit(word):
-    """Return the place of the lowest bit of a word that is not 0."""
-    return _PLACES[np.int64(((word & (~word + _ONE)) * _DE_BRUIJN) >> _U58)]
 
 
 @inlined
@@ -75,7 +63,7 @@ def write_successor(tables, rows, i, label, out, j):
         for w in range(n_words):
             states = rows[i, first + w] & tables.sources[first_source + w]
             while states != 0:
-                place = image[first_image + 64 * w + lowest_bit(states)]
+                place = image[first_image + 64 * w + trailing_zeros(states)]
                 states &= states - _ONE
                 for v in range(n_words):
                     out[j, first + v] |= sets[place + v]
@@ -87,3 +75,42 @@ class Path(NamedTuple):
     states: np.ndarray  # int32[d], the visited states on the path
     cursor: np.ndarray  # int32[d], the next label of each
     fresh: np.ndarray  # uint64[1, n_words], the successor that is looked at
+
+
+def new_path(n_words: int) -> Path:
+    """Return an empty stack."""
+    return Path(
+        states=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+        cursor=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+        fresh=np.zeros((1, n_words), dtype=np.uint64),
+    )
+
+
+class DecoupledSearch(Resumable):
+    """A search of decoupled states, whose steps are labels followed from them.
+
+    `visited` has the decoupled states so far; it begins in `start` (uint64[n_words]),
+    or in the initial state.
+    """
+
+    unit_work = 0.5
+
+    def __init__(
+        self, network: DecoupledNetwork, start: np.ndarray | None = None
+    ) -> None:
+        super().__init__()
+        self.network = network
+        self.registers[Reg.VISITED] = 1
+        self.visited = VisitedSets(len(network.initial))
+        self.visited.add_first(network.initial if start is None else start)
+
+    def step(self, budget: int) -> Status:
+        """Follow at most `budget` labels."""
+        transitions = int(self.registers[Reg.TRANSITIONS])
+        status = super().step(budget)
+        # A call that spends its budget has looked at as many labels; one that ends
+        # sooner has looked at those that led somewhere, at least.
+        taken = int(self.registers[Reg.TRANSITIONS]) - transitions
+        spent = status == Status.RUNNING
+        self.registers[Reg.EXPANSIONS] += budget if spent else taken
+        return status

@@ -30,8 +30,9 @@ import numpy as np
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.decoupled.composition import (
-    Path,
+    DecoupledSearch,
     is_enabled,
+    new_path,
     write_successor,
 )
 from ltlpipe.search.decoupled.dominance import (
@@ -48,17 +49,10 @@ from ltlpipe.search.decoupled.splits import (
     write_root,
     write_split_successor,
 )
-from ltlpipe.search.decoupled.work import LabelSteps
 from ltlpipe.search.driver import EXTRACTING
-from ltlpipe.search.growth import (
-    FIRST_ENTRIES,
-    MAX_STATES,
-    OutOfMemoryError,
-    lengthen,
-    total_bytes,
-)
+from ltlpipe.search.growth import lengthen, total_bytes
 from ltlpipe.search.product import at_limit
-from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -260,38 +254,23 @@ def ndfs_step(
     return Status.RUNNING
 
 
-class DecoupledNDFS(LabelSteps):
+class DecoupledNDFS(DecoupledSearch):
     """The search of Gnad et al. 2021, Fig. 7, as the driver takes it.
 
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        It is not changed.
-    stack_test : bool
-        Whether the test of Lemma 1 is made, too.
-
-    Attributes
-    ----------
-    registers : int64[N_REGISTERS]
-        See `ltlpipe.search.registers.Reg`.
-    visited, seen : VisitedSets
-        The decoupled states, and the split ones of all inner searches so far.
+    With `stack_test` the test of Lemma 1 is made, too.  `visited` has the decoupled
+    states, `seen` the split ones of all inner searches so far.
     """
 
     def __init__(self, network: DecoupledNetwork, *, stack_test: bool = False) -> None:
-        self.network = network
+        super().__init__(network)
         self.splits, n_split_words = split_tables(network)
-        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
-        self.registers[Reg.MAX_STATES] = MAX_STATES
         self.registers[Reg.STACK_TEST] = stack_test
-        self.registers[Reg.VISITED] = 1
         self.registers[Reg.MAX_DEPTH] = 1
         n_words = len(network.initial)
-        self.visited, self.seen = VisitedSets(n_words), VisitedSets(n_split_words)
-        self.path, self.inner = _new_path(n_words), _new_path(n_split_words)
+        self.seen = VisitedSets(n_split_words)
+        self.path, self.inner = new_path(n_words), new_path(n_split_words)
         self.root = np.zeros((1, n_split_words), dtype=np.uint64)
         self.overall = np.zeros((1, n_words), dtype=np.uint64)
-        self.visited.add_first(network.initial)
         self.path.cursor[0] = -1
         self.registers[Reg.DEPTH] = 1
 
@@ -312,40 +291,18 @@ class DecoupledNDFS(LabelSteps):
             budget,
         )
 
-    def step(self, budget: int) -> Status:
-        """Take at most `budget` steps."""
-        transitions = int(self.registers[Reg.TRANSITIONS])
-        kernel, arguments = self.kernel_call(budget)
-        status = Status(kernel(*arguments))
-        self._count(status, budget, transitions)
-        return status
-
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
         other = total_bytes((self.path, self.inner, self.network.tables, self.splits))
         return other + self.visited.memory_bytes + self.seen.memory_bytes
 
-    def grow(self, limit_bytes: float) -> None:
-        """Make room wherever the next state may lack it.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The arrays would need more than `limit_bytes`, or the system refuses
-            to give more.
-        """
-        try:
-            for path, register in (
-                (self.path, Reg.DEPTH),
-                (self.inner, Reg.INNER_DEPTH),
-            ):
-                needed = int(self.registers[register]) + 1
-                lengthen(path[:2], needed, limit_bytes - self.memory_bytes)
-            for rows in (self.visited, self.seen):
-                rows.grow(limit_bytes - self.memory_bytes)
-        except MemoryError as error:
-            raise OutOfMemoryError from error
+    def _grow(self, limit_bytes: float) -> None:
+        for path, register in ((self.path, Reg.DEPTH), (self.inner, Reg.INNER_DEPTH)):
+            needed = int(self.registers[register]) + 1
+            lengthen(path[:2], needed, limit_bytes - self.memory_bytes)
+        for rows in (self.visited, self.seen):
+            rows.grow(limit_bytes - self.memory_bytes)
 
     def trace(self) -> Job[GlobalTrace]:
         """Return the labels of the run that was found; after FOUND."""
@@ -376,11 +333,3 @@ class DecoupledNDFS(LabelSteps):
             **self.visited.statistics(),
             **inner,
         }
-
-
-def _new_path(n_words: int) -> Path:
-    return Path(
-        states=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-        cursor=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-        fresh=np.zeros((1, n_words), dtype=np.uint64),
-    )

@@ -44,10 +44,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.search.decoupled.composition import Path
-from ltlpipe.search.decoupled.dominance import VisitedSets
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.search.decoupled.composition import DecoupledSearch, new_path
 from ltlpipe.search.decoupled.lassos import GlobalTrace
-from ltlpipe.search.decoupled.scc_cycles import accepting_cycle
 from ltlpipe.search.decoupled.scc_steps import (
     DEAD,
     LOCAL,
@@ -56,17 +55,11 @@ from ltlpipe.search.decoupled.scc_steps import (
     begin,
     scc_step,
     take_turn,
+    write_targets,
 )
-from ltlpipe.search.decoupled.work import LabelSteps
 from ltlpipe.search.driver import EXTRACTING
-from ltlpipe.search.growth import (
-    FIRST_ENTRIES,
-    MAX_STATES,
-    OutOfMemoryError,
-    lengthen,
-    total_bytes,
-)
-from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+from ltlpipe.search.growth import FIRST_ENTRIES, OutOfMemoryError, lengthen, total_bytes
+from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -76,38 +69,17 @@ MAX_REFUTED = 64
 """Cycles that are not there, before the relaxed pass gives up."""
 
 
-class DecoupledSCC(LabelSteps):
-    """The search for SCCs, as the driver takes it.
+class DecoupledSCC(DecoupledSearch):
+    """The search for SCCs; the network has a monitor, and no acceptors.
 
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        With a monitor, and without acceptors.  It is not changed.
-
-    Attributes
-    ----------
-    registers : int64[N_REGISTERS]
-        See `ltlpipe.search.registers.Reg`.
-    visited : VisitedSets
-        The decoupled states of both passes.
-    parts : Components
-        What is known of them.
+    `visited` has the decoupled states of both passes, `parts` what is known of them.
     """
 
     def __init__(self, network: DecoupledNetwork) -> None:
-        self.network = network
-        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
-        self.registers[Reg.MAX_STATES] = MAX_STATES
+        super().__init__(network)
         self.registers[Reg.MARK_BITS] = (1 << network.n_marks) - 1
-        self.registers[Reg.VISITED] = 1
-        n_words = len(network.initial)
-        self.visited = VisitedSets(n_words)
         n_rows = self.visited.arrays.store.rows.shape[0]
-        self.path = Path(
-            states=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            cursor=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            fresh=np.zeros((1, n_words), dtype=np.uint64),
-        )
+        self.path = new_path(len(network.initial))
         self.parts = Components(
             number=np.zeros(n_rows, dtype=np.int32),
             place=np.full(n_rows, -1, dtype=np.int32),
@@ -121,7 +93,6 @@ class DecoupledSCC(LabelSteps):
         self._relaxed_states = 0
         self._candidate: np.ndarray | None = None  # the row before its next turn
         self._trace: GlobalTrace | None = None
-        self.visited.add_first(network.initial)
         begin(self.registers, self.path, self.parts)
 
     @property
@@ -148,10 +119,7 @@ class DecoupledSCC(LabelSteps):
             return Status.FOUND
         if self._candidate is not None:
             return self._follow(budget)
-        transitions = int(self.registers[Reg.TRANSITIONS])
-        kernel, arguments = self.kernel_call(budget)
-        status = Status(kernel(*arguments))
-        self._count(status, budget, transitions)
+        status = super().step(budget)
         if status == Status.FOUND and not self.is_exact:
             return self._propose()
         if status == Status.EMPTY and self.parts.number[0] != DEAD:
@@ -190,7 +158,7 @@ class DecoupledSCC(LabelSteps):
         rows[0] = before = self._candidate
         cycle = taken[place:]
         for _ in range(max(budget // len(cycle), 1)):
-            self.n_steps += len(cycle)
+            self.registers[Reg.EXPANSIONS] += len(cycle)
             if not take_turn(self.network.tables, rows, cycle):
                 self._candidate = None
                 self._n_refuted += 1
@@ -221,16 +189,71 @@ class DecoupledSCC(LabelSteps):
             else:
                 root = int(self.parts.roots[int(self.registers[Reg.N_ROOTS]) - 1])
                 start = int(self.parts.live[root])
-                cycle = yield from accepting_cycle(
-                    self.network,
-                    self.visited,
-                    self.parts.number,
-                    start,
-                    self.memory_bytes,
-                )
+                cycle = yield from self._accepting_cycle(start)
                 place = int(self.parts.place[start])
                 self._trace = self._named(taken[:place], np.array(cycle))
         return self._trace
+
+    def _accepting_cycle(self, start: int) -> Job[list[int]]:
+        """Return the labels of a cycle with all marks through the root of an SCC.
+
+        The states of the SCC are stored, its transitions are computed again, from the
+        states that a breadth-first search meets.
+        """
+        ticks = Ticks(EXTRACTING, memory_bytes=self.memory_bytes)
+        cycle: list[int] = []
+        state = start
+        missing = (1 << self.network.n_marks) - 1
+        while missing:
+            way = self._way(state, ticks, start, wanted=missing)
+            labels, state, marks = yield from way
+            cycle += labels
+            missing &= ~marks
+        if state != start or not cycle:
+            labels, _, _ = yield from self._way(state, ticks, start, goal=start)
+            cycle += labels
+        return cycle
+
+    def _way(
+        self, src: int, ticks: Ticks, root: int, *, wanted: int = 0, goal: int = -1
+    ) -> Job[tuple[list[int], int, int]]:
+        """Return labels up to a transition with a wanted mark, or to the goal.
+
+        Its target and its marks are returned, too; states of the SCC have a number that
+        is not less than that of its root.
+        """
+        came: dict[int, tuple[int, int]] = {}
+        frontier = [src]
+        least = self.parts.number[root]
+        for state in frontier:  # grows while it is read
+            if ticks.over(10 + len(self.network.labels)):
+                yield ticks.progress
+            for label, target, marks in self._leaving(state):
+                if self.parts.number[target] < least:
+                    continue
+                if target == goal or marks & wanted:
+                    labels = [label]
+                    while state != src:
+                        state, label = came[state]
+                        labels.append(label)
+                    return labels[::-1], target, marks
+                if target not in came and target != src:
+                    came[target] = (state, label)
+                    frontier.append(target)
+        raise RuntimeError("the search reported a cycle that is not there")
+
+    def _leaving(self, state: int) -> list[tuple[int, int, int]]:
+        """Return (label, target, marks) of the transitions from a stored state."""
+        network, visited = self.network, self.visited
+        targets = np.zeros(len(network.labels), dtype=np.int64)
+        store, known = visited.arrays.store, visited.registers
+        write_targets(network.tables, store, known, state, self.path.fresh, targets)
+        (watching,) = network.unpack(store.rows[state])[-1]
+        return [
+            (label, target, int(network.marks[label, watching]))
+            for label, target in enumerate(targets.tolist())
+            if target >= 0
+        ]
 
     @property
     def memory_bytes(self) -> int:
@@ -238,28 +261,17 @@ class DecoupledSCC(LabelSteps):
         other = total_bytes((self.path, self.parts, self.network.tables))
         return other + self.network.marks.nbytes + self.visited.memory_bytes
 
-    def grow(self, limit_bytes: float) -> None:
-        """Make room wherever the next state may lack it.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The arrays would need more than `limit_bytes`, or the system refuses
-            to give more.
-        """
+    def _grow(self, limit_bytes: float) -> None:
         parts = self.parts
         stacks = (self.path.states, self.path.cursor, *parts[3:])
-        try:
-            needed = int(self.registers[Reg.DEPTH]) + 1
-            lengthen(stacks, needed, limit_bytes - self.memory_bytes)
-            self.visited.grow(limit_bytes - self.memory_bytes)
-            n_rows = self.visited.arrays.store.rows.shape[0]
-            if 12 * (n_rows - len(parts.live)) + self.memory_bytes > limit_bytes:
-                raise OutOfMemoryError
-            for array in parts[:3]:
-                array.resize(n_rows, refcheck=False)
-        except MemoryError as error:
-            raise OutOfMemoryError from error
+        needed = int(self.registers[Reg.DEPTH]) + 1
+        lengthen(stacks, needed, limit_bytes - self.memory_bytes)
+        self.visited.grow(limit_bytes - self.memory_bytes)
+        n_rows = self.visited.arrays.store.rows.shape[0]
+        if 12 * (n_rows - len(parts.live)) + self.memory_bytes > limit_bytes:
+            raise OutOfMemoryError
+        for array in parts[:3]:
+            array.resize(n_rows, refcheck=False)
 
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
-from ltlpipe.search.growth import affordable_length, total_bytes
+from ltlpipe.search.growth import affordable_length, lengthen, total_bytes
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
     MAX_LOAD,
@@ -245,12 +245,7 @@ def add_alone(visited, registers, rows):
 class VisitedSets:
     """The visited rows of one search, with the tree over them.
 
-    Attributes
-    ----------
-    arrays : Visited
-        For kernels.
-    registers : int64[N_REGISTERS]
-        Its own; those of the search are others.
+    Its `registers` (int64[N_REGISTERS]) are its own; those of the search are others.
     """
 
     def __init__(self, n_words: int) -> None:
@@ -291,35 +286,18 @@ class VisitedSets:
         }
 
     def grow(self, free_bytes: float) -> None:
-        """Make room for one row more, in up to `free_bytes` more.
-
-        Raises
-        ------
-        OutOfMemoryError
-            That is not enough.
-        """
-        store = self.arrays.store
-        n_words = store.rows.shape[1]
+        """Make room for one row more in up to `free_bytes` (`OutOfMemoryError`)."""
+        arrays, store, n_stored = self.arrays, self.arrays.store, self.n_stored
         limit = self.memory_bytes + free_bytes
-        if self.n_stored >= store.rows.shape[0]:
-            length = self._longer(store.rows, 8 * n_words + 4, limit)
-            store.rows.resize((length, n_words), refcheck=False)
-            self.arrays.next_row.resize(length, refcheck=False)
-        if self.n_stored + 1 > MAX_LOAD * store.slots.shape[0]:
-            length = self._longer(store.slots, 4, limit)
+        lengthen((store.rows, arrays.next_row), n_stored + 1, free_bytes)
+        n_slots = store.slots.shape[0]
+        if n_stored + 1 > MAX_LOAD * n_slots:
+            free = limit - self.memory_bytes
+            length = affordable_length(store.slots, n_slots + 1, 4, free)
             resize_slots(store, self.registers, length)
-        bit, union = self.arrays.bit, self.arrays.union
-        if self.registers[Reg.NODES] + 3 > bit.shape[0]:
-            length = self._longer(bit, 16 + 8 * n_words, limit)
-            for array in (bit, self.arrays.child, self.arrays.size):
-                array.resize(length, refcheck=False)
-            self.arrays.pending.resize(length, refcheck=False)
-            union.resize((length, n_words), refcheck=False)
-
-    def _longer(self, array: np.ndarray, entry_bytes: int, limit: float) -> int:
-        """Return how long `array` shall be, within the limit."""
-        free = limit - self.memory_bytes
-        return affordable_length(array, array.shape[0] + 1, entry_bytes, free)
+        nodes = (arrays.bit, arrays.child, arrays.size, arrays.pending, arrays.union)
+        needed = int(self.registers[Reg.NODES]) + 3
+        lengthen(nodes, needed, limit - self.memory_bytes)
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states; for tests."""

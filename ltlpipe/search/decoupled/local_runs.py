@@ -25,18 +25,10 @@ if TYPE_CHECKING:
 
 
 class LocalSteps:
-    """The transitions of one component.
+    """The transitions of component `i` of a network.
 
-    Parameters
-    ----------
-    network : Network
-        It is not changed.
-    i : int
-        Which component.
-    shared : frozenset of int
-        Actions that are global labels.
-    held : frozenset of int
-        The acceptors, as negative numbers, that ask for this component to accept.
+    `shared` are the actions that are global labels; `held` the acceptors, as negative
+    numbers, that ask for this component to accept.
     """
 
     def __init__(

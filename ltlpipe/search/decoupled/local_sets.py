@@ -31,19 +31,10 @@ _BITS_PER_UNIT = 1 << 15
 
 
 class LocalSets:
-    """The sets of one component, as integers whose bit k is its k-th local state.
-
-    Parameters
-    ----------
-    lts : LTS
-        The component.
-    states : int32[k]
-        Its local states, ascending.
+    """The sets of a component of some local states (ascending), as integers.
 
     Attributes
     ----------
-    size, initial : int
-        Number of local states, and the initial one.
     closure : list of int
         What each local state reaches by internal transitions.
     images : dict of str to dict of int to int
@@ -66,13 +57,7 @@ class LocalSets:
         self.images: dict[str, dict[int, int]] = {}
 
     def tabulate(self, global_labels: frozenset[str], ticks: Ticks) -> Job[None]:
-        """Compute the sets.
-
-        Raises
-        ------
-        StoppedError
-            They would take more memory than is granted; they are not made.
-        """
+        """Compute the sets; `StoppedError` if they would exceed the memory granted."""
         index = self._index
         internal: list[list[int]] = [[] for _ in index]
         steps: dict[str, dict[int, list[int]]] = {}

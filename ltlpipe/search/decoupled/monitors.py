@@ -40,31 +40,17 @@ Move = dict[int, tuple[int, int]]
 
 
 class Monitor(NamedTuple):
-    """What accepts, beside a network whose components do not.
-
-    Parameters
-    ----------
-    n_states, initial, n_marks : int
-        A run is accepted iff it sees each mark infinitely often.
-    actions : dict of int to tuple of Move
-        By index of an action of the network: the moves with it.  Actions that are not
-        here are internal.
-    acceptors : tuple of (tuple of int, Move)
-        Components that must accept, and the move.
-    resting : frozenset of int
-        States in which a run is accepted that goes on without the monitor, if the
-        components accept, too.
-    accepting : frozenset of int
-        States that stand for the marks, if `n_marks` is 1; else empty.
-    """
+    """What accepts, beside a network whose components do not."""
 
     n_states: int
     initial: int
-    n_marks: int
-    actions: dict[int, tuple[Move, ...]]
-    acceptors: tuple[tuple[tuple[int, ...], Move], ...]
+    n_marks: int  # a run is accepted iff it sees each infinitely often
+    actions: dict[int, tuple[Move, ...]]  # moves by action; others are internal
+    acceptors: tuple[tuple[tuple[int, ...], Move], ...]  # who must accept, and the move
+    # States in which a run is accepted that goes on without the monitor, if the
+    # components accept, too.
     resting: frozenset[int]
-    accepting: frozenset[int] = frozenset()
+    accepting: frozenset[int] = frozenset()  # stand for the mark, if `n_marks` is 1
 
 
 def monitor_of(
@@ -77,19 +63,9 @@ def monitor_of(
 ) -> Monitor:
     """Return what watches for the runs of a network that an automaton accepts.
 
-    Parameters
-    ----------
-    network : Network
-        Its components may accept.
-    table : PropertyAutomaton
-        Of a property for which only visible letters matter.
-    letters : sequence of int
-        The letter of each action.
-    visible : collection of int
-        The visible letters.
-    together : bool
-        Whether a state counts as accepting iff all components accept in it; else each
-        has to accept infinitely often, no matter when.
+    Only the letters in `visible` matter to the property; `letters` has that of each
+    action.  If `together`, a state counts as accepting iff all components accept in it;
+    else each has to accept infinitely often, no matter when.
     """
     cells = cells_of(table)
     accepting = [i for i, c in enumerate(network.components) if c.accepting is not None]

@@ -12,12 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.decoupled.composition import (
-    is_enabled,
-    lowest_bit,
-    write_successor,
-)
+from ltlpipe.runtime.kernels.jit import inlined, njit, trailing_zeros
+from ltlpipe.search.decoupled.composition import is_enabled, write_successor
 from ltlpipe.search.decoupled.decoupled_ndfs import has_local_cycle, meets
 from ltlpipe.search.decoupled.dominance import add_row, find_including, has_room
 from ltlpipe.search.product import at_limit
@@ -55,7 +51,7 @@ def watching(tables, rows, i):
     for w in range(tables.n_words[monitor]):
         word = rows[i, first + w] & tables.mask[monitor]
         if word != 0:
-            state = 64 * w + lowest_bit(word) - tables.shift[monitor]
+            state = 64 * w + trailing_zeros(word) - tables.shift[monitor]
     return state
 
 
@@ -259,3 +255,19 @@ def take_turn(tables, rows, labels):
         for w in range(rows.shape[1]):
             rows[0, w] = rows[1, w]
     return True
+
+
+@njit
+def write_targets(tables, store, known, state, fresh, targets):
+    """Write to ``targets[label]`` where labels lead from a state, or -1.
+
+    fresh : uint64[1, n_words], room for a row; targets : int64[n_labels].
+    """
+    rows = store.rows
+    for label in range(targets.shape[0]):
+        targets[label] = -1
+        if is_enabled(tables, rows, state, label):
+            write_successor(tables, rows, state, label, fresh, 0)
+            id_bits = np.uint64(known[Reg.ID_BITS])
+            mixed = hash_row(fresh, 0)
+            _, targets[label] = find(store.slots, rows, fresh, 0, mixed, id_bits)

@@ -21,20 +21,15 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.decoupled.composition import (
+    DecoupledSearch,
     is_enabled,
     write_successor,
 )
-from ltlpipe.search.decoupled.dominance import (
-    VisitedSets,
-    add_row,
-    find_dominating,
-    has_room,
-)
-from ltlpipe.search.decoupled.work import LabelSteps
+from ltlpipe.search.decoupled.dominance import add_row, find_dominating, has_room
 from ltlpipe.search.driver import EXTRACTING, advance
-from ltlpipe.search.growth import MAX_STATES, total_bytes
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.product import at_limit
-from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,25 +89,13 @@ def breadth_step(tables, visited, known, registers, origins, goal, fresh, budget
     return Status.RUNNING
 
 
-class Breadth(LabelSteps):
-    """The search, as `advance` takes it.
-
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        It is not changed.
-    start, goal : uint64[n_words]
-        Where to begin, and what is to be reached by one label or more.
-    """
+class Breadth(DecoupledSearch):
+    """The search from one row to another (uint64[n_words]), by one label or more."""
 
     def __init__(
         self, network: DecoupledNetwork, start: np.ndarray, goal: np.ndarray
     ) -> None:
-        self.network = network
-        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
-        self.registers[Reg.MAX_STATES] = MAX_STATES
-        self.registers[Reg.VISITED] = 1
-        self.visited = VisitedSets(len(start))
+        super().__init__(network, start)
         n_rows = self.visited.arrays.store.rows.shape[0]
         self.origins = Origins(
             parent=np.zeros(n_rows, dtype=np.int32),
@@ -120,7 +103,6 @@ class Breadth(LabelSteps):
         )
         self.goal = goal[np.newaxis].copy()
         self.fresh = np.zeros_like(self.goal)
-        self.visited.add_first(start)
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
@@ -135,21 +117,12 @@ class Breadth(LabelSteps):
             budget,
         )
 
-    def step(self, budget: int) -> Status:
-        """Follow at most `budget` labels."""
-        transitions = int(self.registers[Reg.TRANSITIONS])
-        kernel, arguments = self.kernel_call(budget)
-        status = Status(kernel(*arguments))
-        self._count(status, budget, transitions)
-        return status
-
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
         return total_bytes(self.origins) + self.visited.memory_bytes
 
-    def grow(self, limit_bytes: float) -> None:
-        """Make room for one state more."""
+    def _grow(self, limit_bytes: float) -> None:
         self.visited.grow(limit_bytes - self.memory_bytes)
         for array in self.origins:
             array.resize(self.visited.arrays.store.rows.shape[0], refcheck=False)
@@ -169,21 +142,10 @@ def shortest_trace(
     start: np.ndarray,
     members: Sequence[int],
 ) -> Job[list[int] | None]:
-    """Return a shortest global trace of one label or more to a composed state.
+    """Return a shortest global trace from a row to a composed state, as actions.
 
-    Parameters
-    ----------
-    network : DecoupledNetwork
-        It is not changed.
-    start : uint64[n_words]
-        A decoupled state.
-    members : sequence of int
-        A local state of each component, and of the monitor if there is one.
-
-    Returns
-    -------
-    list of int or None
-        Actions, -1 - j for acceptor j; None if `MOST_STATES` or memory were not enough.
+    `members` are a local state of each component, and of the monitor if there is one;
+    -1 - j stands for acceptor j.  None if `MOST_STATES` or memory were not enough.
     """
     search = Breadth(network, start, network.pack(members))
     outcome = yield from advance(

@@ -23,8 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined
-from ltlpipe.search.decoupled.composition import lowest_bit
+from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
 from ltlpipe.search.decoupled.tables import WORD_BITS, DecoupledNetwork, place_sets
 
 _ONE = np.uint64(1)
@@ -124,7 +123,7 @@ def write_split_successor(tables, splits, rows, i, label, out):
                 states = reached & tables.sources[first_source + w]
                 some |= states != 0
                 while states != 0:
-                    place = image[first_image + 64 * w + lowest_bit(states)]
+                    place = image[first_image + 64 * w + trailing_zeros(states)]
                     states &= states - _ONE
                     for v in range(n_words):
                         out[0, first + v] |= (sets[place + v] >> down) << up

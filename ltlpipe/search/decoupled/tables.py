@@ -59,38 +59,17 @@ class Decoupled(NamedTuple):
 
 
 class DecoupledNetwork(NamedTuple):
-    """What a decoupled search sees of a network.
+    """What a decoupled search sees of a network; k states of the monitor, or 0."""
 
-    Parameters
-    ----------
-    tables : Decoupled
-        For kernels.
-    initial : uint64[W]
-        The initial decoupled state.
-    labels : int32[n_labels]
-        The action of the network that each global label is; -1 - j for acceptor j.
-    local_states : tuple of int32[k]
-        For each component the states of the LTS that its bits mean; those of the
-        monitor last, if there is one.
-    shared : frozenset of int
-        Actions that are not internal, those that the monitor never takes included.
-    acceptors : tuple of tuple of int
-        The components that accept whenever the label of each is taken.
-    marks : uint32[n_labels, k]
-        The marks of each label in each of the k states of the monitor; without a
-        monitor there are none, k = 0.
-    n_marks : int
-        Of the monitor.
-    """
-
-    tables: Decoupled
-    initial: np.ndarray
-    labels: np.ndarray
+    tables: Decoupled  # for kernels
+    initial: np.ndarray  # uint64[W], the initial decoupled state
+    labels: np.ndarray  # int32[n_labels], the action of each; -1 - j for acceptor j
+    # int32[k] each: the states that a component's bits mean, those of a monitor last.
     local_states: tuple[np.ndarray, ...]
-    shared: frozenset[int]
-    acceptors: tuple[tuple[int, ...], ...]
-    marks: np.ndarray
-    n_marks: int = 0
+    shared: frozenset[int]  # actions that are not internal, taken by a monitor or not
+    acceptors: tuple[tuple[int, ...], ...]  # who accepts whenever each is taken
+    marks: np.ndarray  # uint32[n_labels, k], of each label in each monitor's state
+    n_marks: int = 0  # of the monitor
 
     def unpack(self, row: np.ndarray) -> tuple[frozenset[int], ...]:
         """Return the local states of each component in a row uint64[W]."""

@@ -29,13 +29,13 @@ one byte per waiting successor.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
 from ltlpipe.search.emptiness import Search
-from ltlpipe.search.growth import FIRST_ENTRIES, OutOfMemoryError
+from ltlpipe.search.growth import FIRST_ENTRIES, UINT8, OutOfMemoryError
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, leaves_accepting, successors
 from ltlpipe.search.registers import Reg, Status
@@ -44,6 +44,7 @@ from ltlpipe.search.store import MAX_LOAD, Store, find, hash_row, slot_entry
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
 
 HASHES = 3
@@ -218,10 +219,8 @@ def leave_blue(store, registers, arrays, place):
 def bitstate_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 3, over bits.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    place of the one to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the place of the one to which the last one has a transition.
     """
     room = store.rows.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -279,22 +278,15 @@ def fill_frames(store, arrays, top):
 
 
 class BitstateSE05(Search):
-    """The search of Schwoon & Esparza 2005, Fig. 3, over bits, in progress.
+    """The search of Schwoon & Esparza 2005, Fig. 3, over `bits_mib` MiB of bits.
 
-    The store holds the rows of the stack; a state id is a place there, and
-    means the same state only while that entry lasts.
-
-    Parameters
-    ----------
-    problem : Problem
-        The product to search.
-    bits_mib : float
-        Size of the bit array in MiB.
+    The store holds the rows of the stack; a state id is a place there, and means the
+    same state only while that entry lasts.
     """
 
     name = "se05"
     generalised = False
-    bytes_per_state = HASHES / 8
+    counts: ClassVar = {"red_visits": Reg.RED_VISITS}
     kernel = staticmethod(bitstate_step)
 
     arrays: Arrays
@@ -303,31 +295,30 @@ class BitstateSE05(Search):
         self._n_words = max(1, int(bits_mib * _MIB_WORDS))
         super().__init__(problem)
 
-    def _new_store(self) -> None:
-        room = self.problem.product.ids.shape[0] + FIRST_ENTRIES
-        rows = np.zeros((room, self.problem.initial.shape[0]), dtype=np.uint64)
+    def _new_store(self, initial: np.ndarray) -> None:
+        room = self._branching + FIRST_ENTRIES
+        rows = np.zeros((room, initial.shape[1]), dtype=np.uint64)
         slots = np.zeros(FIRST_ENTRIES, dtype=np.uint32)
         self.store = Store(rows, slots)
         self.arrays = self._new_arrays(room)
 
-    def _new_arrays(self, n_states: int) -> Arrays:
-        return Arrays(
-            bits=np.zeros(self._n_words, dtype=np.uint64),
-            kinds=np.zeros(n_states, dtype=np.uint8),
-        )
+    def _layout(self) -> Layout:
+        return {Reg.STORED: {"kinds": UINT8}}
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+        return Arrays(bits=np.zeros(self._n_words, dtype=np.uint64), **made)
+
+    @property
+    def bytes_per_state(self) -> float:
+        """Bytes for each visited state."""
+        return HASHES / 8
 
     def _begin(self) -> None:
         self.store.rows[0] = self.problem.initial
         self.registers[Reg.TOP] = 1
 
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        return {}
-
-    def _follow(self) -> None:
-        self.arrays.kinds.resize(self.store.rows.shape[0], refcheck=False)
-
     def _grow_states(self, limit_bytes: float) -> None:
-        needed = self._stack_room()
+        needed = self._needed(Reg.TOP)
         rows, slots = self.store
         if needed >= 1 << _ID_BITS:
             raise OutOfMemoryError
@@ -374,10 +365,6 @@ class BitstateSE05(Search):
         load = np.linspace(0.0, HASHES * n_keys / (64 * self._n_words), 1001)
         missing = (1 - np.exp(-load)) ** HASHES
         return float(1 / (1 + np.mean(missing / (1 - missing))))
-
-    def statistics(self) -> dict[str, int]:
-        """Return what only this algorithm counts."""
-        return {"red_visits": int(self.registers[Reg.RED_VISITS])}
 
     def assert_consistent(self) -> None:
         """Check that exactly the blue frames are in the hash table."""

@@ -24,20 +24,16 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import PLANE_SHIFT, has_flag, set_flag
-from ltlpipe.search.nested.flags import Flag, FlagSearch
 from ltlpipe.search.nested.frames import (
+    Flag,
+    FlagSearch,
     marker,
     pop_frame,
     push_frame,
     push_waiting,
 )
-from ltlpipe.search.product import (
-    at_limit,
-    is_full,
-    leaves_accepting,
-    visit,
-)
+from ltlpipe.search.packed import PLANE_SHIFT, has_flag, set_flag
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting, visit
 from ltlpipe.search.registers import Reg, Status
 
 
@@ -78,10 +74,8 @@ def enter_red(expand, product, store, registers, arrays, state, seed):
 def cvwy92_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 1.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    seed, to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the seed, to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     planes = arrays.planes
@@ -129,6 +123,5 @@ class CVWY92(FlagSearch):
     """The search of Schwoon & Esparza 2005, Fig. 1, in progress."""
 
     name = "cvwy92"
-    bytes_per_state = 2 / 8
     kernel = staticmethod(cvwy92_step)
     flags = (Flag.BLUE, Flag.RED)

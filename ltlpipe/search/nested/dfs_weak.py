@@ -35,20 +35,10 @@ import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import Colour, colour_of, set_colour
-from ltlpipe.search.nested.frames import (
-    marker,
-    pop_frame,
-    push_frame,
-    push_waiting,
-)
+from ltlpipe.search.nested.frames import marker, pop_frame, push_frame, push_waiting
 from ltlpipe.search.nested.se05 import SE05
-from ltlpipe.search.product import (
-    Setting,
-    at_limit,
-    is_full,
-    leaves_accepting,
-)
+from ltlpipe.search.packed import Colour, colour_of, set_colour
+from ltlpipe.search.product import Setting, at_limit, is_full, leaves_accepting
 from ltlpipe.search.reduced import visit_first
 from ltlpipe.search.registers import Reg, Status
 
@@ -87,12 +77,10 @@ def enter(expand, product, store, registers, arrays, state):
 def dfs_weak_step(expand, product, store, registers, arrays, budget):
     """Advance the simple DFS of Schwoon & Esparza 2005, Sec. 5.1.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path.  If ``registers[Reg.STOPS]`` is 0, then
-    ``registers[Reg.CLOSING]`` is the state of it to which the last one has a
-    transition; else the last one is the first accepting state, and the search
-    can go on once the register is 0.
+    After FOUND the frames on the stack are the path.  If ``registers[Reg.STOPS]`` is 0,
+    then ``registers[Reg.CLOSING]`` is the state of it to which the last one has a
+    transition; else the last one is the first accepting state, and the search can go on
+    once the register is 0.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -122,14 +110,7 @@ _COUNTS = (Reg.VISITED, Reg.TRANSITIONS, Reg.EXPANSIONS, Reg.MAX_DEPTH)
 
 
 class DFSWeak(SE05):
-    """The search of Schwoon & Esparza 2005, Sec. 5.1, in progress.
-
-    Raises
-    ------
-    UnsupportedError
-        The property automaton is not weak, or the system brings acceptance of
-        its own.
-    """
+    """The search of Schwoon & Esparza 2005, Sec. 5.1, in progress."""
 
     name = "dfs-weak"
     kernel = staticmethod(dfs_weak_step)
@@ -148,14 +129,7 @@ class DFSWeak(SE05):
 
 
 class ReachTerminal(DFSWeak):
-    """Reachability of a universally accepting state, in progress.
-
-    Raises
-    ------
-    UnsupportedError
-        The property automaton is not terminal, or the system brings acceptance
-        of its own.
-    """
+    """Reachability of a universally accepting state, in progress."""
 
     name = "reach-terminal"
 
@@ -173,13 +147,8 @@ class ReachTerminal(DFSWeak):
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND.
 
-        From the accepting state on, the search goes on to the next cycle.  What
-        it enters on the way is not counted.
-
-        Raises
-        ------
-        StoppedError
-            Memory does not suffice, or the limit of states is hit.
+        From the accepting state on, the search goes on to the next cycle, unless a
+        limit is hit (`StoppedError`).  What it enters on the way is not counted.
         """
         counted = self.registers.copy()
         self._has_cycle &= self.registers[Reg.STOPS] == 0

@@ -10,20 +10,25 @@ that may have to be entered wait: the order of ``post`` is "known states first".
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.emptiness import Search
-from ltlpipe.search.growth import FIRST_ENTRIES
+from ltlpipe.search.growth import INT32
+from ltlpipe.search.packed import planes_of, unpacked_flag
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, property_state, stutter
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
 
 
 @inlined
@@ -75,11 +80,6 @@ def accepts_row(expand, product, row):
     return is_accepting(expand, product, row)
 
 
-def new_stack(n_entries: int) -> np.ndarray:
-    """Return int32[...], an empty stack with room for more than `n_entries`."""
-    return np.zeros(n_entries + FIRST_ENTRIES, dtype=np.int32)
-
-
 def stack_frames(stack: np.ndarray) -> np.ndarray:
     """Return int32[...], the states that have a frame marker, from the bottom."""
     return np.asarray((-1 - stack[stack < 0]) >> 1)
@@ -94,16 +94,6 @@ class PathSearch(Search):
     """
 
     generalised = False
-
-    def _begin(self) -> None:
-        self.arrays.stack[0] = 0
-        self.registers[Reg.TOP] = 1
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        return {"stack": (self._stack_room(), 4)}
-
-    def _new_stack(self) -> np.ndarray:
-        return new_stack(self._stack_room())
 
     @abstractmethod
     def _on_blue_stack(self) -> np.ndarray | None:
@@ -133,10 +123,6 @@ class PathSearch(Search):
         row = self.store.rows[state]
         return bool(accepts_row(problem.expand, problem.product, row))
 
-    def statistics(self) -> dict[str, int]:
-        """Return what only this algorithm counts."""
-        return {}
-
     def assert_consistent(self) -> None:
         """Check that exactly the states with a blue frame say so."""
         marked = self._on_blue_stack()
@@ -144,3 +130,42 @@ class PathSearch(Search):
             return
         blue = self.frames(int(self.registers[Reg.RED_BASE]) or None)
         assert sorted(blue.tolist()) == np.flatnonzero(marked).tolist()
+
+
+class Flag(IntEnum):
+    """The bits of a state."""
+
+    BLUE = 0  # entered by the blue search
+    RED = 1  # entered by a red search; black in gmz04
+    STACK = 2  # its blue search has not ended
+
+
+class FlagArrays(NamedTuple):
+    """The arrays of one search: room for n states with f flags, k stack entries."""
+
+    planes: np.ndarray  # uint32[n / 32, f], one bit per state and flag
+    stack: np.ndarray  # int32[k]
+
+
+class FlagSearch(PathSearch):
+    """A nested search that keeps the first few bits of `Flag` per state."""
+
+    flags: ClassVar[Sequence[Flag]]
+
+    array_type = FlagArrays
+    arrays: FlagArrays
+
+    def _layout(self) -> Layout:
+        planes = planes_of(len(self.flags))
+        return {Reg.STORED: {"planes": planes}, Reg.TOP: {"stack": INT32}}
+
+    def flagged(self, flag: Flag) -> np.ndarray:
+        """Return bool[n_stored], the states that have a flag."""
+        return unpacked_flag(self.arrays.planes, flag, self.n_stored)
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been expanded."""
+        return np.asarray(self.flagged(Flag.BLUE) | self.flagged(Flag.RED))
+
+    def _on_blue_stack(self) -> np.ndarray | None:
+        return self.flagged(Flag.STACK) if Flag.STACK in self.flags else None

@@ -35,14 +35,9 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import (
-    PLANE_SHIFT,
-    clear_flag,
-    has_flag,
-    set_flag,
-)
-from ltlpipe.search.nested.flags import Flag, FlagSearch
 from ltlpipe.search.nested.frames import (
+    Flag,
+    FlagSearch,
     is_accepting,
     marker,
     pop_frame,
@@ -50,12 +45,8 @@ from ltlpipe.search.nested.frames import (
     push_waiting,
 )
 from ltlpipe.search.nested.hpy96 import enter_red, stack_red
-from ltlpipe.search.product import (
-    at_limit,
-    is_full,
-    leaves_accepting,
-    visit,
-)
+from ltlpipe.search.packed import PLANE_SHIFT, clear_flag, has_flag, set_flag
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting, visit
 from ltlpipe.search.registers import Reg, Status
 
 
@@ -111,10 +102,8 @@ def leave_blue(expand, product, store, registers, arrays, state, accepting):
 def gmz04_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Gastin et al. (Schwoon & Esparza 2005, Sec. 3.1).
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    state of it to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the state of it to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     planes = arrays.planes
@@ -164,6 +153,5 @@ class GMZ04(FlagSearch):
     """The search of Gastin et al. (Schwoon & Esparza 2005, Sec. 3.1), in progress."""
 
     name = "gmz04"
-    bytes_per_state = 3 / 8
     kernel = staticmethod(gmz04_step)
     flags = (Flag.BLUE, Flag.RED, Flag.STACK)

@@ -24,25 +24,16 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import (
-    PLANE_SHIFT,
-    clear_flag,
-    has_flag,
-    set_flag,
-)
-from ltlpipe.search.nested.flags import Flag, FlagSearch
 from ltlpipe.search.nested.frames import (
+    Flag,
+    FlagSearch,
     marker,
     pop_frame,
     push_frame,
     push_waiting,
 )
-from ltlpipe.search.product import (
-    at_limit,
-    is_full,
-    leaves_accepting,
-    visit,
-)
+from ltlpipe.search.packed import PLANE_SHIFT, clear_flag, has_flag, set_flag
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting, visit
 from ltlpipe.search.registers import Reg, Status
 
 
@@ -88,10 +79,8 @@ def stack_red(product, registers, arrays, n):
 def hpy96_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 1 with Sec. 3.1.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    state of it to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the state of it to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     planes = arrays.planes
@@ -137,6 +126,5 @@ class HPY96(FlagSearch):
     """The search of Schwoon & Esparza 2005, Sec. 3.1 (first part), in progress."""
 
     name = "hpy96"
-    bytes_per_state = 3 / 8
     kernel = staticmethod(hpy96_step)
     flags = (Flag.BLUE, Flag.RED, Flag.STACK)

@@ -29,21 +29,14 @@ transition.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.ample import MAX_SEED, Inner, Reduction
-from ltlpipe.search.colours import (
-    Colour,
-    colour_bytes,
-    colour_of,
-    new_colours,
-    set_colour,
-    unpacked_colours,
-)
+from ltlpipe.search.growth import INT32, Column
 from ltlpipe.search.nested.frames import (
     PathSearch,
     is_accepting,
@@ -52,13 +45,19 @@ from ltlpipe.search.nested.frames import (
     push_frame,
     push_waiting,
 )
-from ltlpipe.search.product import (
-    at_limit,
-    is_full,
-    leaves_accepting,
+from ltlpipe.search.packed import (
+    COLOURS,
+    Colour,
+    colour_of,
+    set_colour,
+    unpacked_colours,
 )
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting
 from ltlpipe.search.reduced import visit_again, visit_first
 from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from ltlpipe.search.growth import Layout
 
 
 class Arrays(NamedTuple):
@@ -117,10 +116,8 @@ def enter_red(expand, product, store, registers, arrays, state):
 def se05_step(expand, product, store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 3.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    frames on the stack are the path, and ``registers[Reg.CLOSING]`` is the
-    state of it to which the last one has a transition.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the state of it to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -170,41 +167,31 @@ class SE05(PathSearch):
     """The search of Schwoon & Esparza 2005, Fig. 3, in progress."""
 
     name = "se05"
-    bytes_per_state = 0.25
     kernel = staticmethod(se05_step)
 
     arrays: Arrays
 
-    def _new_arrays(self, n_states: int) -> Arrays:
-        reduction = self._new_reduction(n_states)
-        return Arrays(new_colours(n_states), self._new_stack(), reduction)
+    def _layout(self) -> Layout:
+        of_states = {"colours": COLOURS}
+        if self.problem.ample is not None and self._stores_seeds:
+            of_states["reduction.seeds"] = Column(np.uint16)
+        return {Reg.STORED: of_states, Reg.TOP: {"stack": INT32}}
 
-    def _new_reduction(self, n_states: int) -> Reduction | None:
-        """Return what ample sets need, if the problem asks for them."""
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+        seeds = made.pop("reduction.seeds", np.zeros(0, dtype=np.uint16))
         tables = self.problem.ample
         if tables is None:
-            return None
-        stored = self._stores_seeds
-        if stored and len(tables.components) > MAX_SEED:
+            return Arrays(**made, reduction=None)
+        if self._stores_seeds and len(tables.components) > MAX_SEED:
             raise UnsupportedError(
                 f"--ample-inner stored takes at most {MAX_SEED} components: use full"
             )
-        return Reduction(tables, np.zeros(n_states if stored else 0, dtype=np.uint16))
+        return Arrays(**made, reduction=Reduction(tables, seeds))
 
     @property
     def _stores_seeds(self) -> bool:
         """Whether the ample set of every state is noted for the red search."""
         return self.problem.inner == Inner.STORED
-
-    def _ample_bytes(self) -> float:
-        return 2.0 if self._stores_seeds else 0.0
-
-    def _follow(self) -> None:
-        n_states = self.store.rows.shape[0]
-        self.arrays.colours.resize(colour_bytes(n_states), refcheck=False)
-        reduction = self.arrays.reduction
-        if reduction is not None and self._stores_seeds:
-            reduction.seeds.resize(n_states, refcheck=False)
 
     def colours(self) -> np.ndarray:
         """Return uint8[n_stored], the Colour of every state."""

@@ -45,28 +45,25 @@ successor; at most n + 2 looks at every transition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.colours import (
-    COLOUR_SHIFT,
-    Colour,
-    colour_bytes,
-    colour_of,
-    new_colours,
-    set_colour,
-    unpacked_colours,
-)
 from ltlpipe.search.emptiness import Search
-from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
-from ltlpipe.search.nested.frames import (
-    marker,
-    new_stack,
-    pop_frame,
-    push_frame,
-    stack_frames,
+from ltlpipe.search.growth import INT32
+from ltlpipe.search.nested.frames import marker, pop_frame, push_frame, stack_frames
+from ltlpipe.search.packed import (
+    COLOUR_SHIFT,
+    COLOURS,
+    Colour,
+    colour_of,
+    mark_bits,
+    read_marks,
+    set_colour,
+    sets_of,
+    unpacked_colours,
+    write_marks,
 )
 from ltlpipe.search.product import Setting, at_limit, is_full, visit
 from ltlpipe.search.registers import Reg, Status
@@ -74,7 +71,7 @@ from ltlpipe.search.registers import Reg, Status
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
-    from ltlpipe.search.problem import Problem
+    from ltlpipe.search.growth import Layout
 
 
 class Arrays(NamedTuple):
@@ -220,9 +217,7 @@ def leave(expand, product, store, registers, arrays, entry):
 def tauriainen03_step(expand, product, store, registers, arrays, budget):
     """Advance the generalised nested search after Tauriainen 2003.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    last frame is a state on an accepting cycle.
+    After FOUND the last frame is a state on an accepting cycle.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -254,37 +249,21 @@ class Tauriainen03(Search):
     name = "tauriainen03"
     generalised = True
     kernel = staticmethod(tauriainen03_step)
+    counts: ClassVar = {"red_visits": Reg.RED_VISITS}
 
+    array_type = Arrays
     arrays: Arrays
 
-    def __init__(self, problem: Problem) -> None:
-        self._bits = mark_bits(max(problem.n_marks, 1))
-        self.bytes_per_state = (2 + self._bits) / 8
-        super().__init__(problem)
-
-    def _new_arrays(self, n_states: int) -> Arrays:
-        stack = new_stack(self._stack_room())
-        return Arrays(
-            colours=new_colours(n_states),
-            seen=np.zeros(mark_words(n_states, self._bits), dtype=np.uint32),
-            stack=stack,
-            stack_marks=np.zeros(mark_words(len(stack), self._bits), dtype=np.uint32),
-        )
+    def _layout(self) -> Layout:
+        bits = mark_bits(max(self.problem.n_marks, 1))
+        return {
+            Reg.STORED: {"colours": COLOURS, "seen": sets_of(bits)},
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(bits)},
+        }
 
     def _begin(self) -> None:
-        self.arrays.stack[0] = 0
-        self.registers[Reg.TOP] = 1
-        self.registers[Reg.MARK_BITS] = self._bits
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        return {"stack": (self._stack_room(), 4 + self._bits / 8)}
-
-    def _follow(self) -> None:
-        arrays, n_states = self.arrays, self.store.rows.shape[0]
-        arrays.colours.resize(colour_bytes(n_states), refcheck=False)
-        arrays.seen.resize(mark_words(n_states, self._bits), refcheck=False)
-        n_words = mark_words(len(arrays.stack), self._bits)
-        arrays.stack_marks.resize(n_words, refcheck=False)
+        super()._begin()
+        self.registers[Reg.MARK_BITS] = mark_bits(max(self.problem.n_marks, 1))
 
     def colours(self) -> np.ndarray:
         """Return uint8[n_stored], the Colour of every state."""
@@ -299,10 +278,6 @@ class Tauriainen03(Search):
         from ltlpipe.search.scc.couvreur99 import Couvreur99
 
         return (yield from Couvreur99.retrace(self))
-
-    def statistics(self) -> dict[str, int]:
-        """Return what only this algorithm counts."""
-        return {"red_visits": int(self.registers[Reg.RED_VISITS])}
 
     def assert_consistent(self) -> None:
         """Check that exactly the states with a blue frame are cyan."""

@@ -42,10 +42,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
 
     from ltlpipe.runtime.jobs import Job
 
@@ -64,21 +64,6 @@ class Tables(NamedTuple):
     step_marks: np.ndarray  # uint32[s]
 
 
-def no_tables() -> Tables:
-    """Return tables and buffers without any entry, to be replaced where needed."""
-    return Tables(
-        ints=np.zeros(0, dtype=np.int64),
-        words=np.zeros(0, dtype=np.uint64),
-        system_ints=np.zeros(0, dtype=np.int64),
-        system_words=np.zeros(0, dtype=np.uint64),
-        scratch=np.zeros((0, 0), dtype=np.int64),
-        step_rows=np.zeros((0, 0), dtype=np.uint64),
-        step_letters=np.zeros(0, dtype=np.int32),
-        step_actions=np.zeros(0, dtype=np.int32),
-        step_marks=np.zeros(0, dtype=np.uint32),
-    )
-
-
 class Operations(NamedTuple):
     """Four functions of one signature, as kernels take them."""
 
@@ -92,29 +77,17 @@ class Operations(NamedTuple):
 class PowersetAutomaton:
     """An automaton over sets, as the searches take it.
 
-    Parameters
-    ----------
-    successors, includes, decompose, key : function
-        The operations, not yet compiled.
-    tables : Tables
-        Tables and buffers; the buffers serve one search at a time.
-    initial : uint64[n, n_words]
-        The initial sets, n >= 1.
-    n_marks : int
-        A run is accepted iff it sees each of so many marks infinitely often.
-    widened : callable
-        Says whether some successor was made larger than it is: then property 5 may not
-        hold, and a run that is accepted need not be there.
-    narrow : callable
-        Makes successors what they are from then on.
+    A run is accepted iff it sees each mark infinitely often.  If a successor was made
+    larger than it is (`widened`), property 5 may not hold, and a run that is accepted
+    need not be there; `narrow` makes successors what they are from then on.
     """
 
-    successors: Callable[..., int]
+    successors: Callable[..., int]  # the operations, not yet compiled
     includes: Callable[..., int]
     decompose: Callable[..., int]
     key: Callable[..., int]
-    tables: Tables
-    initial: np.ndarray
+    tables: Tables  # the buffers serve one search at a time
+    initial: np.ndarray  # uint64[n, n_words], the initial sets, n >= 1
     n_marks: int
     widened: Callable[[], bool] = lambda: False
     narrow: Callable[[], None] = lambda: None

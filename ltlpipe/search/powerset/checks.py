@@ -22,11 +22,16 @@ A set is *removed* when its SCC is complete: no run from it is accepted.  Once a
 replaced a set, a cycle that it finds need not be there; what it has removed has been
 removed for good, though, and the search that goes on exactly from there knows it.
 
+Sets of which one includes the other have the same key; so those that come into question
+for a set are in one chain of the index, and only these are compared.
+
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
-Inclusion Tests", technical report 2006/003, LIP6, Fig. 4 and Secs. 3 and 4.
+Inclusion Tests", technical report 2006/003, LIP6, Fig. 4 and Secs. 3, 4 and 6.3.
 
 Differences from the source:
 
+- The index is one hash table whose key tells the coarsest class and the state of the
+  property at once, instead of two levels.
 - The sets of an SCC are those with the highest numbers, and lie together on a stack of
   active sets: no SCC carries a list of sets to remove (``rem``).
 - A known set is not compared with others (line 15 comes after line 17): both orders are
@@ -54,10 +59,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.powerset.index import Index, chain_of, enlist
 from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import intern
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_U32 = np.uint64(32)
 
 REMOVED = -1
 """The number of a set from which no run is accepted."""
@@ -68,6 +75,67 @@ TEC, NSIEC, IEC, AEC = range(4)
 _NOTHING = 0  # what `look_up` says: nothing comparable that matters
 _LEFT_OUT = 1  # a removed set includes it
 _RELATED = 2  # one on the stack is comparable: included (iec) or including (aec)
+
+
+class Index(NamedTuple):
+    """Room for n sets and h heads."""
+
+    keys: np.ndarray  # int64[n], of the sets in chains
+    following: np.ndarray  # int32[n], the next of the chain plus 1, 0 at its end
+    heads: np.ndarray  # int32[h], the first of a chain plus 1, 0 for an empty one
+
+
+@inlined
+def chain_of(index, key):
+    """Return the place in `heads` where the chain of a key begins."""
+    mixed = np.uint64(key) * _MULTIPLIER
+    n_heads = np.uint64(index.heads.shape[0])
+    return np.int64(((mixed >> _U32) * n_heads) >> _U32)
+
+
+@inlined
+def enlist(index, state, key):
+    """Put a set at the beginning of the chain of its key."""
+    at = chain_of(index, key)
+    index.keys[state] = key
+    index.following[state] = index.heads[at]
+    index.heads[at] = state + 1
+
+
+@njit
+def enlist_all(index, numbers, n_stored, lowest):
+    """Build the chains anew, of the sets in them that have some number (int32[n]).
+
+    The heads are all 0; a set without a key (0) is in no chain.  Only sets with exactly
+    the number `lowest`, or, if that is positive, with at least that number, stay.
+    """
+    for state in range(n_stored):
+        number = numbers[state]
+        stays = number >= lowest if lowest > 0 else number == lowest
+        key = index.keys[state]
+        if key != 0:
+            index.keys[state] = 0
+            if stays:
+                enlist(index, state, key)
+
+
+@njit
+def rehash(index, numbers, active, count, n_stored):
+    """Build the chains anew, of all sets in them; the heads are all 0.
+
+    numbers (int32[n]) are positive for the `count` active sets, which `active`
+    (int32[n]) has in the order in which they were visited: their order in the chains
+    depends on it.
+    """
+    for state in range(n_stored):
+        key = index.keys[state]
+        if key != 0 and numbers[state] <= 0:
+            enlist(index, state, key)
+    for place in range(count):
+        visited = np.int64(active[place])
+        key = index.keys[visited]
+        if key != 0:
+            enlist(index, visited, key)
 
 
 class Arrays(NamedTuple):
@@ -285,26 +353,11 @@ def powerset_step(
 ):
     """Advance the search of Baarir & Duret-Lutz 2006, Fig. 4.
 
-    Parameters
-    ----------
-    successors, includes, decompose, key_of : operations
-        See `ltlpipe.search.powerset.automaton`.
-    tables : Tables
-        Theirs.
-    store : Store
-        The sets that are known.
-    registers : int64[N_REGISTERS]
-        Changed in place, as the arrays are.
-    arrays : Arrays
-        Of the search.
-    budget : int
-        At most so many stack entries are looked at, at least 1.
-
-    Returns
-    -------
-    Status
-        After FOUND the active sets whose number is at least that of the last root are
-        strongly connected, and the transitions between them carry every mark.
+    At most `budget` >= 1 stack entries are looked at; `registers` (int64[N_REGISTERS])
+    and the arrays are changed in place; the operations and their `tables` are those of
+    `ltlpipe.search.powerset.automaton`.  Returns a Status; after FOUND the active sets
+    whose number is at least that of the last root are strongly connected, and the
+    transitions between them carry every mark.
     """
     for _ in range(budget):
         top = registers[Reg.TOP]

@@ -25,8 +25,7 @@ from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import OutOfMemoryError
-from ltlpipe.search.powerset.checks import operate
-from ltlpipe.search.powerset.index import chain_of
+from ltlpipe.search.powerset.checks import chain_of, operate
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
@@ -53,19 +52,11 @@ FRONT_BYTES = 12
 
 
 class SetRun(NamedTuple):
-    """An accepting run of sets.
-
-    Parameters
-    ----------
-    prefix, cycle : int64[k]
-        Ids of the sets; the cycle begins with the last of the prefix and ends with it.
-    prefix_marks, cycle_marks : uint32[k - 1]
-        Of the transitions between them.
-    """
+    """An accepting run of sets, by their ids, int64[k], and marks, uint32[k - 1]."""
 
     prefix: np.ndarray
     prefix_marks: np.ndarray
-    cycle: np.ndarray
+    cycle: np.ndarray  # begins with the last of the prefix and ends with it
     cycle_marks: np.ndarray
 
 
@@ -85,29 +76,12 @@ def spread(
 ):
     """Go on breadth first from the sets in the queue, for at most `budget` of them.
 
-    Parameters
-    ----------
-    successors, includes, key_of : operations
-    tables : Tables
-    rows : uint64[n, n_words]
-        The sets.
-    arrays : Arrays
-        Of the search; only active sets are in the chains.
-    front : Front
-        Changed in place; ``ends[2:]`` is written when the goal is reached: the set that
-        the last transition leaves, the set that it leads to, its marks.
-    lowest : int
-        Sets with a lower number are not entered.
-    wanted : int
-        Marks of which the last transition has one; 0 if `goal` counts.
-    goal : int
-        The set that is looked for.
-
-    Returns
-    -------
-    int
-        1 if the goal is reached, 0 if not yet, -1 if it cannot be, -2 if the results of
-        an operation need more room.
+    Only active sets are in the chains of `arrays`, and those numbered below `lowest`
+    are not entered.  The goal is a transition with one of the marks `wanted` or, if
+    that is 0, to the set `goal`.  Returns 1 if it is reached, 0 if not yet, -1 if it
+    cannot be, and -2 if the results of an operation need more room.  `front` is changed
+    in place; ``ends[2:]`` is written at the goal: the last transition's two sets and
+    its marks.
     """
     index = arrays.chains
     ends = front.ends
@@ -150,15 +124,7 @@ def spread(
 class SetRuns:
     """Looks for runs in the sets of a search that has ended with FOUND.
 
-    Parameters
-    ----------
-    search : PowersetSearch
-        Its index is changed.
-
-    Attributes
-    ----------
-    extraction_bytes : int
-        What its own arrays have taken.
+    The search's index is changed; `extraction_bytes` is what its own arrays have taken.
     """
 
     def __init__(self, search: PowersetSearch) -> None:
@@ -167,13 +133,7 @@ class SetRuns:
         search.index_active()
 
     def accepting(self) -> Job[SetRun]:
-        """Return an accepting run of sets.
-
-        Raises
-        ------
-        StoppedError
-            There is too little memory.
-        """
+        """Return an accepting run of sets; raises `StoppedError` without memory."""
         registers, arrays = self.search.registers, self.search.arrays
         root = int(arrays.roots[registers[Reg.N_ROOTS] - 1])
         start = int(arrays.active[root - 1])

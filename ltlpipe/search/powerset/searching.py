@@ -5,20 +5,13 @@ The kernels are in `ltlpipe.search.powerset.checks`, with source and cost.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.search.growth import (
-    FIRST_ENTRIES,
-    MAX_STATES,
-    OutOfMemoryError,
-    affordable_length,
-    lengthen,
-    total_bytes,
-)
+from ltlpipe.search.emptiness import StoredSearch
+from ltlpipe.search.growth import INT32, INT64, UINT32, lengthen, total_bytes
 from ltlpipe.search.powerset.checks import (
     AEC,
     IEC,
@@ -26,14 +19,16 @@ from ltlpipe.search.powerset.checks import (
     REMOVED,
     TEC,
     Arrays,
+    Index,
+    enlist_all,
     operate,
     powerset_step,
+    rehash,
 )
-from ltlpipe.search.powerset.index import Index, enlist_all, rehash
-from ltlpipe.search.registers import N_REGISTERS, Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
+from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
+    from ltlpipe.search.growth import Layout
     from ltlpipe.search.powerset.automaton import PowersetAutomaton
 
 KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
@@ -48,34 +43,23 @@ def call(operation, tables, arrays, row, other):
     return operate(operation, tables, arrays, row, other)
 
 
-class PowersetSearch:
-    """One emptiness check of an automaton over sets in progress.
+class PowersetSearch(StoredSearch):
+    """One emptiness check of an automaton over sets in progress, by a name of `KINDS`.
 
-    ``aec`` goes on as ``iec`` where it has found a cycle that need not be there.
-
-    Parameters
-    ----------
-    automaton : PowersetAutomaton
-        Its buffers serve this search alone.
-    name : str
-        A name of `KINDS`.
-
-    Attributes
-    ----------
-    registers : int64[N_REGISTERS]
-        See `ltlpipe.search.registers.Reg`.
-    store : Store
-        The sets known so far.
-    arrays : Arrays
-        See `ltlpipe.search.powerset.checks`.
-    approximate_states : int or None
-        Sets that aec had visited when it could not tell; None if it could.
-    has_found : bool
-        Whether the answer is FOUND; it stays so, whatever is stepped on.
+    ``aec`` goes on as ``iec`` where it has found a cycle that need not be there:
+    `approximate_states` are the sets that it had visited then, else None.  The
+    automaton's buffers serve this search alone.  Once `has_found`, the answer stays
+    FOUND, whatever is stepped on.
     """
 
     unit_work: ClassVar[float] = 4.0  # microseconds per set, roughly
-    granted_bytes: float = math.inf
+    counts: ClassVar = {
+        "sets_left_out": Reg.DOMINATED,
+        "sets_replaced": Reg.REPLACED,
+        "parts": Reg.PARTS,
+        "compared": Reg.COMPARED,
+    }
+    arrays: Arrays
 
     def __init__(self, automaton: PowersetAutomaton, name: str) -> None:
         self.automaton = automaton
@@ -83,39 +67,41 @@ class PowersetSearch:
         self.approximate_states: int | None = None
         self.has_found = False
         self.operations = automaton.operations()
-        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
-        self.registers[Reg.MAX_STATES] = MAX_STATES
+        super().__init__()
         self.registers[Reg.KIND] = KINDS[name]
         self.registers[Reg.ALL_MARKS] = (1 << automaton.n_marks) - 1
-        n_initial = len(automaton.initial)
-        results = max(_FIRST_RESULTS, n_initial)
-        room = FIRST_ENTRIES + results
-        self.store = Store(
-            rows=np.zeros((room, automaton.n_words), dtype=np.uint64),
-            slots=np.zeros(0, dtype=np.uint32),
-        )
-        self.arrays = Arrays(
-            numbers=np.zeros(room, dtype=np.int32),
-            active=np.zeros(room, dtype=np.int32),
-            chains=Index(
-                keys=np.zeros(room, dtype=np.int64),
-                following=np.zeros(room, dtype=np.int32),
-                heads=np.zeros(room, dtype=np.int32),
-            ),
-            stack=np.zeros(room + results, dtype=np.int32),
-            stack_marks=np.zeros(room + results, dtype=np.uint32),
-            roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            root_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
-            entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
-            out_rows=np.zeros((results, automaton.n_words), dtype=np.uint64),
-            out_marks=np.zeros(results, dtype=np.uint32),
-            ids=np.zeros(results, dtype=np.int32),
-            hashes=np.zeros(results, dtype=np.uint64),
-        )
-        self.store.rows[:n_initial] = automaton.initial
-        self.registers[Reg.STORED] = n_initial
-        resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1)
+        self._new_store(automaton.initial)
         self._begin()
+
+    def _layout(self) -> Layout:
+        return {
+            Reg.STORED: {
+                "numbers": INT32,
+                "active": INT32,
+                "chains.keys": INT64,
+                "chains.following": INT32,
+                "chains.heads": INT32,
+            },
+            Reg.TOP: {"stack": INT32, "stack_marks": UINT32},
+            Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
+        }
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+        n = self._branching
+        return Arrays(
+            chains=Index(*(made.pop(f"chains.{name}") for name in Index._fields)),
+            out_rows=np.zeros((n, self.automaton.n_words), dtype=np.uint64),
+            out_marks=np.zeros(n, dtype=np.uint32),
+            ids=np.zeros(n, dtype=np.int32),
+            hashes=np.zeros(n, dtype=np.uint64),
+            **made,
+        )
+
+    @property
+    def _branching(self) -> int:
+        if hasattr(self, "arrays"):
+            return int(self.arrays.ids.shape[0])
+        return max(_FIRST_RESULTS, len(self.automaton.initial))
 
     def _begin(self) -> None:
         """Put the initial sets on the stack."""
@@ -125,19 +111,6 @@ class PowersetSearch:
         for register in (Reg.COUNT, Reg.N_ROOTS, Reg.DEPTH):
             self.registers[register] = 0
         self.registers[Reg.TOP] = n_initial
-
-    @property
-    def n_steps(self) -> int:
-        """Sets expanded so far."""
-        return int(self.registers[Reg.EXPANSIONS])
-
-    @property
-    def n_stored(self) -> int:
-        """Number of sets in the store."""
-        return int(self.registers[Reg.STORED])
-
-    def coverage(self) -> None:
-        """Return None: no set is missed."""
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
@@ -154,8 +127,7 @@ class PowersetSearch:
         """Look at no more than `budget` stack entries."""
         if self.has_found:  # a run may be asked for again, with more memory
             return Status.FOUND
-        kernel, arguments = self.kernel_call(budget)
-        status = Status(kernel(*arguments))
+        status = super().step(budget)
         if status == Status.FOUND and self._is_deceived():
             self._begin_exact()
             return Status.RUNNING
@@ -210,63 +182,26 @@ class PowersetSearch:
         """Bytes for each set beside its row and slot."""
         return 8.0 if self.registers[Reg.KIND] == TEC else 24.0
 
-    def grow(self, limit_bytes: float) -> None:
-        """Make room wherever the next set may lack it.
+    def _grow(self, limit_bytes: float) -> None:
+        if self.registers[Reg.MORE]:
+            self.registers[Reg.MORE] = 0
+            arrays = self.arrays
+            results = (arrays.out_rows, arrays.out_marks, arrays.ids, arrays.hashes)
+            lengthen(results, 2 * self._branching, limit_bytes - self.memory_bytes)
+        super()._grow(limit_bytes)
 
-        Raises
-        ------
-        OutOfMemoryError
-            The arrays would need more than `limit_bytes`, or the system refuses to
-            give more.
-        """
-        try:
-            if self.registers[Reg.MORE]:
-                self.registers[Reg.MORE] = 0
-                self._grow_results(limit_bytes)
-            self._grow_sets(limit_bytes)
-            self._grow_stacks(limit_bytes)
-        except MemoryError as error:
-            raise OutOfMemoryError from error
-
-    def _grow_results(self, limit_bytes: float) -> None:
-        arrays = self.arrays
-        results = (arrays.out_rows, arrays.out_marks, arrays.ids, arrays.hashes)
-        lengthen(results, 2 * arrays.ids.shape[0], limit_bytes - self.memory_bytes)
-
-    def _grow_sets(self, limit_bytes: float) -> None:
-        arrays, rows, slots = self.arrays, self.store.rows, self.store.slots
-        index = arrays.chains
-        needed = self.n_stored + arrays.ids.shape[0]
-        if needed > MAX_STATES:
-            raise OutOfMemoryError
-        of_sets = (rows, arrays.numbers, arrays.active, *index)
-        if lengthen(of_sets, needed, limit_bytes - self.memory_bytes):
+    def _follow(self) -> None:
+        arrays, index = self.arrays, self.arrays.chains
+        n_heads = len(index.heads)
+        super()._follow()
+        if len(index.heads) != n_heads:
             index.heads[:] = 0
             count = int(self.registers[Reg.COUNT])
             rehash(index, arrays.numbers, arrays.active, count, self.n_stored)
-        if needed > MAX_LOAD * slots.shape[0]:
-            minimum, free = int(needed / MAX_LOAD) + 1, limit_bytes - self.memory_bytes
-            length = affordable_length(slots, minimum, 4, free)
-            resize_slots(self.store, self.registers, length)
-
-    def _grow_stacks(self, limit_bytes: float) -> None:
-        arrays, registers = self.arrays, self.registers
-        stacks = (arrays.stack, arrays.stack_marks)
-        needed = int(registers[Reg.TOP]) + arrays.ids.shape[0] + 2
-        lengthen(stacks, needed, limit_bytes - self.memory_bytes)
-        roots = (arrays.roots, arrays.root_marks, arrays.entry_marks)
-        needed = int(registers[Reg.N_ROOTS]) + 1
-        lengthen(roots, needed, limit_bytes - self.memory_bytes)
 
     def statistics(self) -> dict[str, int]:
         """Return what only these searches count."""
-        registers = self.registers
-        found = {
-            "sets_left_out": int(registers[Reg.DOMINATED]),
-            "sets_replaced": int(registers[Reg.REPLACED]),
-            "parts": int(registers[Reg.PARTS]),
-            "compared": int(registers[Reg.COMPARED]),
-        }
+        found = super().statistics()
         if self.approximate_states is not None:
             found["approximate_states"] = self.approximate_states
         return found

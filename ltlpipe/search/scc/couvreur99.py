@@ -39,7 +39,7 @@ lead to a known state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -47,24 +47,26 @@ from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.ample import Reduction
-from ltlpipe.search.colours import (
-    Colour,
-    colour_bytes,
-    new_colours,
-    set_colour,
-)
 from ltlpipe.search.emptiness import Search
-from ltlpipe.search.growth import FIRST_ENTRIES, total_bytes
-from ltlpipe.search.marks import mark_bits, mark_words, read_marks, write_marks
+from ltlpipe.search.growth import INT32, UINT32, total_bytes
+from ltlpipe.search.packed import (
+    COLOURS,
+    Colour,
+    mark_bits,
+    read_marks,
+    set_colour,
+    sets_of,
+    write_marks,
+)
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.reduced import visit_ample
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.intervals import bury, is_live
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
 
 REMOVED = -1
 """The number of a state that was an SCC of its own."""
@@ -90,6 +92,35 @@ class Arrays(NamedTuple):
     dead_last: np.ndarray  # int32[d]
     path: Path | None  # for ample sets
     clauses: np.ndarray | None  # uint32[c], the marks of each; None if there is one
+
+
+@inlined
+def is_live(dead_first, dead_last, n_dead, number):
+    """Whether a DFS number lies in no dead interval."""
+    high = n_dead
+    if high == 0 or number > dead_last[high - 1]:
+        return True
+    low = 0  # the interval that begins last at or before the number is in low..high
+    while low < high:
+        middle = (low + high) >> 1
+        if dead_first[middle] <= number:
+            low = middle + 1
+        else:
+            high = middle
+    return low == 0 or number > dead_last[low - 1]
+
+
+@inlined
+def bury(registers, arrays, number):
+    """Note that all numbers from `number` to COUNT are dead."""
+    dead_first, dead_last = arrays.dead_first, arrays.dead_last
+    n_dead = registers[Reg.N_DEAD]
+    while n_dead > 0 and dead_last[n_dead - 1] >= number - 1:
+        n_dead -= 1
+        number = min(number, np.int64(dead_first[n_dead]))
+    dead_first[n_dead] = number
+    dead_last[n_dead] = registers[Reg.COUNT]
+    registers[Reg.N_DEAD] = n_dead + 1
 
 
 @inlined
@@ -204,10 +235,8 @@ def leave(registers, arrays, state):
 def couvreur99_step(expand, product, store, registers, arrays, budget):
     """Advance the search of Schwoon & Esparza 2005, Fig. 5.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    live states whose number is at least that of the last root are strongly
-    connected and their transitions carry every mark.
+    After FOUND the live states whose number is at least that of the last root are
+    strongly connected and their transitions carry every mark.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     full = np.uint32(product.settings[Setting.FULL])
@@ -249,24 +278,18 @@ class Couvreur99(Search):
     name = "couvreur99"
     generalised = True
     fin_less = True
-    bytes_per_state = 4.0
+    counts: ClassVar = {"max_roots": Reg.MAX_ROOTS}
     kernel = staticmethod(couvreur99_step)
+    array_type: ClassVar[type[Any]] = Arrays
 
     arrays: Arrays
 
     @classmethod
     def retrace(cls, known: Search) -> Job[ProductLasso]:
-        """Return an accepting run where another search knows that there is one.
+        """Return an accepting run where another search has found that there is one.
 
-        Parameters
-        ----------
-        known : Search
-            One that has answered FOUND; its store is used.
-
-        Raises
-        ------
-        StoppedError
-            Memory does not suffice, or the limit of states is hit.
+        Its store is used.  Raises `StoppedError` if memory does not suffice, or the
+        limit of states is hit.
         """
         search = cls(known.problem, known=known)
         search.registers[Reg.MAX_STATES] = known.registers[Reg.MAX_STATES]
@@ -275,20 +298,28 @@ class Couvreur99(Search):
         known.extraction_bytes = total_bytes(search.arrays)
         return (yield from search._run(held_bytes))
 
-    def _new_arrays(self, n_states: int) -> Arrays:
-        entries = self._stack_room() + FIRST_ENTRIES
-        return Arrays(
-            numbers=np.zeros(n_states, dtype=np.int32),
-            stack=np.zeros(entries, dtype=np.int32),
-            stack_marks=np.zeros(self._mark_words(entries), dtype=np.uint32),
-            roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            root_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
-            entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
-            dead_first=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            dead_last=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            path=self._new_path(n_states),
-            clauses=self._clauses(),
-        )
+    def _layout(self) -> Layout:
+        of_states = {"numbers": INT32}
+        if self._has_path:
+            of_states["path.colours"] = COLOURS
+        return {
+            Reg.STORED: of_states,
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
+            Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
+            Reg.N_DEAD: {"dead_first": INT32, "dead_last": INT32},
+        }
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Any:
+        path, tables = None, self.problem.ample
+        if self._has_path and tables is not None:
+            no_seeds = np.zeros(0, dtype=np.uint16)
+            path = Path(made.pop("path.colours"), Reduction(tables, no_seeds))
+        return self.array_type(**made, path=path, clauses=self._clauses())
+
+    @property
+    def _has_path(self) -> bool:
+        """Whether ample sets need to know the states on the path."""
+        return self.problem.ample is not None
 
     def _clauses(self) -> np.ndarray | None:
         """Return uint32[c], the marks of each clause; None for all marks at once."""
@@ -299,50 +330,12 @@ class Couvreur99(Search):
             [clause.inf for clause in normal_form(condition)], dtype=np.uint32
         )
 
-    def _new_path(self, n_states: int) -> Path | None:
-        """Return what ample sets need, if the problem asks for them."""
-        tables = self.problem.ample
-        if tables is None:
-            return None
-        no_seeds = np.zeros(0, dtype=np.uint16)
-        return Path(new_colours(n_states), Reduction(tables, no_seeds))
-
-    def _ample_bytes(self) -> float:
-        return 0.25
-
     def _begin(self) -> None:
-        self.arrays.stack[0] = 0
-        self.registers[Reg.TOP] = 1
+        super()._begin()
         self.registers[Reg.MARK_BITS] = self._mark_bits()
 
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
-
-    def _mark_words(self, entries: int) -> int:
-        return mark_words(entries, self._mark_bits())
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        return {
-            "stack": (self._stack_room(), 4 + self._mark_bits() / 8),
-            "roots": (int(self.registers[Reg.N_ROOTS]) + 1, 12),
-            "dead_first": (int(self.registers[Reg.N_DEAD]) + 1, 8),
-        }
-
-    def _follow(self) -> None:
-        arrays = self.arrays
-        arrays.numbers.resize(self.store.rows.shape[0], refcheck=False)
-        n_words = self._mark_words(arrays.stack.shape[0])
-        arrays.stack_marks.resize(n_words, refcheck=False)
-        arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
-        arrays.entry_marks.resize(arrays.roots.shape[0], refcheck=False)
-        arrays.dead_last.resize(arrays.dead_first.shape[0], refcheck=False)
-        if arrays.path is not None:
-            n_bytes = colour_bytes(arrays.numbers.shape[0])
-            arrays.path.colours.resize(n_bytes, refcheck=False)
-
-    def visited(self) -> np.ndarray:
-        """Return bool[n_stored]: the states that have been expanded."""
-        return np.asarray(self.arrays.numbers[: self.n_stored] != 0)
 
     def accepting_scc(self) -> np.ndarray:
         """Return bool[n_stored]: the SCC that was found to be accepting."""
@@ -367,10 +360,6 @@ class Couvreur99(Search):
         clause = implied_clause(self.problem, int(self.arrays.root_marks[root]))
         finder = PathFinder(self, held_bytes)
         return (yield from finder.lasso_in(self.accepting_scc(), clause))
-
-    def statistics(self) -> dict[str, int]:
-        """Return what only this algorithm counts."""
-        return {"max_roots": int(self.registers[Reg.MAX_ROOTS])}
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.marks import read_marks
+from ltlpipe.search.packed import read_marks
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, Couvreur99, enter, merge
@@ -64,10 +64,8 @@ def leave(registers, arrays, state):
 def couvreur99_fig5_step(expand, product, store, registers, arrays, budget):
     """Advance the search of Schwoon & Esparza 2005, Fig. 5.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    states whose number is at least that of the last root are strongly connected
-    and their transitions carry every mark.
+    After FOUND the states whose number is at least that of the last root are strongly
+    connected and their transitions carry every mark.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     full = np.uint32(product.settings[Setting.FULL])

@@ -88,9 +88,7 @@ def leave_towards(registers, arrays):
 def gv04_step(expand, product, store, registers, arrays, budget):
     """Advance the search of Schwoon & Esparza 2005, Fig. 7.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    last of the goals lies on an accepting cycle.
+    After FOUND the last of the goals lies on an accepting cycle.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:

@@ -40,18 +40,19 @@ every transition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.growth import FIRST_ENTRIES
-from ltlpipe.search.marks import read_marks, write_marks
+from ltlpipe.search.growth import INT32
+from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc.couvreur99 import Arrays as PlainArrays
 from ltlpipe.search.scc.couvreur99 import (
     Couvreur99,
     couvreur99_step,
@@ -60,12 +61,19 @@ from ltlpipe.search.scc.couvreur99 import (
     merge,
     push_root,
 )
-from ltlpipe.search.scc.fin_successors import NOTED, note
-from ltlpipe.search.scc.restarts import begin_later, next_start, useful_states
+from ltlpipe.search.scc.restarts import (
+    NOTED,
+    begin_later,
+    entered,
+    next_start,
+    note,
+    useful_states,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso, Search
+    from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
 
 _OF_ONE_PAIR = (
@@ -142,11 +150,9 @@ def is_short(registers, arrays, n):
 def rabin_step(expand, product, store, registers, arrays, budget):
     """Advance the search for one pair (Bloemen et al. 2019, Algorithm 3).
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status, EMPTY if no cycle
-    satisfies the pair; after FOUND the live states whose number is at least that of
-    the last root are strongly connected by transitions without Fin marks, and these
-    carry every Inf mark of a pair.
+    EMPTY if no cycle satisfies the pair; after FOUND the live states whose number is at
+    least that of the last root are strongly connected by transitions without Fin marks,
+    and these carry every Inf mark of a pair.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     inf = arrays.pair[1]
@@ -197,23 +203,14 @@ def pairs_of(problem: Problem) -> list[Clause]:
 
 
 class Rabin(Couvreur99):
-    """The searches of Bloemen et al. 2019, Algorithm 1, in progress.
-
-    Parameters
-    ----------
-    problem : Problem
-        The product to search.
-    known : Search, optional
-        A search over the same product that has ended; its store is taken over.
-    pairs : list of Clause, optional
-        The pairs to search; those of the problem if not given.
-    """
+    """The searches of Bloemen et al. 2019, Algorithm 1, for `pairs` in progress."""
 
     name = "rabin"
     emerson_lei = True
     kernel = staticmethod(rabin_step)
 
-    arrays: Arrays  # type: ignore[assignment]
+    array_type: ClassVar[type[Any]] = Arrays
+    arrays: Any
 
     def __init__(
         self,
@@ -226,20 +223,22 @@ class Rabin(Couvreur99):
         self._fin_less = not any(pair.fin for pair in self.pairs)
         if self._fin_less:
             self.kernel = couvreur99_step
+            self.array_type = PlainArrays  # type: ignore[misc]
         super().__init__(problem, known=known)
 
-    def _new_arrays(self, n_states: int) -> Arrays:  # type: ignore[override]
-        plain = super()._new_arrays(n_states)
+    def _layout(self) -> Layout:
         if self._fin_less:
-            return plain  # type: ignore[return-value]
-        common = plain._asdict()
-        room = self.problem.product.ids.shape[0] + FIRST_ENTRIES
-        common["path"] = None
-        return Arrays(
-            **common,
-            pair=np.zeros(2, dtype=np.uint32),
-            fstates=np.zeros(room, dtype=np.int32),
-        )
+            return super()._layout()
+        return {**super()._layout(), Reg.N_FSTATES: {"fstates": INT32}}
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Any:
+        if not self._fin_less:
+            made["pair"] = np.zeros(2, dtype=np.uint32)
+        return super()._as_arrays(made)
+
+    @property
+    def _has_path(self) -> bool:
+        return super()._has_path and self._fin_less
 
     def _clauses(self) -> np.ndarray | None:
         full = (1 << self.problem.n_marks) - 1
@@ -289,18 +288,9 @@ class Rabin(Couvreur99):
             return Status.RUNNING
         return status
 
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        if self._fin_less:
-            return super()._stacks()
-        needed = int(self.registers[Reg.N_FSTATES]) + self.problem.product.ids.shape[0]
-        return {**super()._stacks(), "fstates": (needed, 4)}
-
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
-        numbers = self.arrays.numbers[: self.n_stored]
-        if self.registers[Reg.IS_LATER]:
-            return np.ones(self.n_stored, dtype=np.bool_)
-        return np.asarray((numbers != 0) & (numbers != NOTED))
+        return entered(self)
 
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
@@ -317,7 +307,7 @@ class Rabin(Couvreur99):
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""
         return {
-            "max_roots": int(self.registers[Reg.MAX_ROOTS]),
+            **super().statistics(),
             "searches": self.n_rounds - len(self._rounds),
             "reentered": int(self.registers[Reg.REENTERED]),
         }

@@ -69,17 +69,9 @@ def with_own_buffers(problem: Problem) -> Problem:
 class RabinParallel(Rabin):
     """All searches of Bloemen et al. 2019, Algorithm 1, in progress side by side.
 
-    The first one is this object itself; when another one finds a run, this object
-    takes over its arrays, as if the search had been its own.
-
-    Parameters
-    ----------
-    problem : Problem
-        The product to search.
-    known : Search, optional
-        A search over the same product that has ended; its store is taken over.
-    workers : int
-        Most threads at a time.
+    The first one is this object itself; when another one finds a run, this object takes
+    over its arrays, as if the search had been its own.  `workers` is the most threads
+    at a time.
     """
 
     name = "rabin-parallel"

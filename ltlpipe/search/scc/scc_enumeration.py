@@ -19,7 +19,7 @@ the table; one look at every transition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,12 +30,11 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.driver import SEARCHING, advance
 from ltlpipe.search.emptiness import Search
-from ltlpipe.search.growth import FIRST_ENTRIES
+from ltlpipe.search.growth import INT32, INT64, UINT8
 from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.couvreur99 import REMOVED, is_live_in
-from ltlpipe.search.scc.intervals import bury
+from ltlpipe.search.scc.couvreur99 import REMOVED, bury, is_live_in
 from ltlpipe.systems.lts import require_network
 from ltlpipe.systems.packing import pack_network
 
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
     from ltlpipe.systems.lts import Network
 
 
@@ -148,9 +147,7 @@ def leave(registers, arrays, state):
 def components_step(expand, product, store, registers, arrays, budget):
     """Advance the search for SCCs of Schwoon & Esparza 2005, Sec. 4.4.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status, EMPTY when all
-    SCCs are complete.
+    EMPTY when all SCCs are complete.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -186,63 +183,19 @@ class SCCs(Search):
 
     name = "sccs"
     generalised = True
-    bytes_per_state = 4.0
+    counts: ClassVar = {"max_roots": Reg.MAX_ROOTS, "sccs": Reg.N_SCCS}
     kernel = staticmethod(components_step)
 
+    array_type = Arrays
     arrays: Arrays
 
-    def _new_arrays(self, n_states: int) -> Arrays:
-        n = FIRST_ENTRIES
-        return Arrays(
-            numbers=np.zeros(n_states, dtype=np.int32),
-            stack=np.zeros(self._stack_room() + n, dtype=np.int32),
-            roots=np.zeros(n, dtype=np.int32),
-            inner=np.zeros(n, dtype=np.int64),
-            leaves=np.zeros(n, dtype=np.uint8),
-            dead_first=np.zeros(n, dtype=np.int32),
-            dead_last=np.zeros(n, dtype=np.int32),
-            sizes=np.zeros(n, dtype=np.int64),
-            transitions=np.zeros(n, dtype=np.int64),
-            exits=np.zeros(n, dtype=np.uint8),
-        )
-
-    def _begin(self) -> None:
-        self.arrays.stack[0] = 0
-        self.registers[Reg.TOP] = 1
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        registers = self.registers
+    def _layout(self) -> Layout:
         return {
-            "stack": (self._stack_room(), 4),
-            "roots": (int(registers[Reg.N_ROOTS]) + 1, 13),
-            "dead_first": (int(registers[Reg.N_DEAD]) + 1, 8),
-            "sizes": (int(registers[Reg.N_SCCS]) + 1, 17),
-        }
-
-    def _follow(self) -> None:
-        arrays = self.arrays
-        arrays.numbers.resize(self.store.rows.shape[0], refcheck=False)
-        for leader, followers in (
-            (arrays.roots, (arrays.inner, arrays.leaves)),
-            (arrays.dead_first, (arrays.dead_last,)),
-            (arrays.sizes, (arrays.transitions, arrays.exits)),
-        ):
-            for array in followers:
-                array.resize(leader.shape[0], refcheck=False)
-
-    def visited(self) -> np.ndarray:
-        """Return bool[n_stored]: the states that have been expanded."""
-        return np.asarray(self.arrays.numbers[: self.n_stored] != 0)
-
-    def lasso(self) -> Job[ProductLasso]:
-        """Raise: no run is looked for."""
-        raise AssertionError("a search for SCCs finds no run")
-
-    def statistics(self) -> dict[str, int]:
-        """Return what only this algorithm counts."""
-        return {
-            "max_roots": int(self.registers[Reg.MAX_ROOTS]),
-            "sccs": int(self.registers[Reg.N_SCCS]),
+            Reg.STORED: {"numbers": INT32},
+            Reg.TOP: {"stack": INT32},
+            Reg.N_ROOTS: {"roots": INT32, "inner": INT64, "leaves": UINT8},
+            Reg.N_DEAD: {"dead_first": INT32, "dead_last": INT32},
+            Reg.N_SCCS: {"sizes": INT64, "transitions": INT64, "exits": UINT8},
         }
 
     def assert_consistent(self) -> None:
@@ -315,13 +268,7 @@ def sccs(
 
 
 def scc_table(system: Network, *, max_states: int | None = None) -> Job[pd.DataFrame]:
-    """Return the table of `sccs`.
-
-    Raises
-    ------
-    LtlpipeError
-        Memory or the limit of states was hit before all SCCs were complete.
-    """
+    """Return the table of `sccs`; raises `LtlpipeError` if a limit is hit."""
     import pandas as pd
 
     automaton = universal()

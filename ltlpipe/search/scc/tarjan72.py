@@ -76,9 +76,8 @@ def complete(registers, arrays):
 def tarjan72_step(expand, product, store, registers, arrays, budget):
     """Advance Tarjan's algorithm (Schwoon & Esparza 2005, Sec. 4).
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    states of Current from the last one on the path on are an accepting SCC.
+    After FOUND the states of Current from the last one on the path on are an accepting
+    SCC.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:

@@ -20,15 +20,18 @@ state on the path and per waiting successor, and four more per state on the path
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.emptiness import Search
-from ltlpipe.search.growth import FIRST_ENTRIES
+from ltlpipe.search.growth import INT32, UINT8
 from ltlpipe.search.product import leaves_accepting, visit
 from ltlpipe.search.registers import Reg
+
+if TYPE_CHECKING:
+    from ltlpipe.search.growth import Layout
 
 REMOVED = -1
 """The number of a state whose SCC is complete."""
@@ -138,49 +141,22 @@ class CurrentSearch(Search):
     """A search for SCCs that keeps the stack Current."""
 
     generalised = False
-    bytes_per_state = 4.0
+    counts: ClassVar = {"max_current": Reg.MAX_CURRENT}
     keeps_goals: ClassVar[bool] = False
 
     arrays: Arrays
 
-    def _new_arrays(self, n_states: int) -> Arrays:
-        entries = self._stack_room() + FIRST_ENTRIES
-        return Arrays(
-            numbers=np.zeros(n_states, dtype=np.int32),
-            stack=np.zeros(entries, dtype=np.int32),
-            current=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            lowlinks=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            kinds=np.zeros(FIRST_ENTRIES, dtype=np.uint8),
-            path=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            goals=np.zeros(FIRST_ENTRIES if self.keeps_goals else 0, dtype=np.int32),
-        )
-
-    def _begin(self) -> None:
-        self.arrays.stack[0] = 0
-        self.registers[Reg.TOP] = 1
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
+    def _layout(self) -> Layout:
+        goals = {"goals": INT32} if self.keeps_goals else {}
         return {
-            "stack": (self._stack_room(), 4),
-            "current": (int(self.registers[Reg.N_CURRENT]) + 1, 9),
-            "path": (int(self.registers[Reg.DEPTH]) + 1, 4 + 4 * self.keeps_goals),
+            Reg.STORED: {"numbers": INT32},
+            Reg.TOP: {"stack": INT32},
+            Reg.N_CURRENT: {"current": INT32, "lowlinks": INT32, "kinds": UINT8},
+            Reg.DEPTH: {"path": INT32, **goals},
         }
 
-    def _follow(self) -> None:
-        arrays = self.arrays
-        arrays.numbers.resize(self.store.rows.shape[0], refcheck=False)
-        for array in (arrays.lowlinks, arrays.kinds):
-            array.resize(arrays.current.shape[0], refcheck=False)
-        if self.keeps_goals:
-            arrays.goals.resize(arrays.path.shape[0], refcheck=False)
-
-    def visited(self) -> np.ndarray:
-        """Return bool[n_stored]: the states that have been expanded."""
-        return np.asarray(self.arrays.numbers[: self.n_stored] != 0)
-
-    def statistics(self) -> dict[str, int]:
-        """Return what only this algorithm counts."""
-        return {"max_current": int(self.registers[Reg.MAX_CURRENT])}
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+        return Arrays(**{"goals": np.zeros(0, dtype=np.int32), **made})
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""

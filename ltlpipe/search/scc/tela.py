@@ -26,14 +26,20 @@ Differences from the source:
 - Where a condition does not hold of all its marks together, two alternatives of it are
   searched first, each in a pass of its own, as if they were Rabin pairs.  So a
   cycle that avoids some marks is found before the SCC around it is complete, which
-  can be the whole product.  The passes take turns
-  (`ltlpipe.search.scc.round_robin`), so a cycle that is near to where the search
-  begins is found soon by whichever pass can find it.  With n pairs there are at
+  can be the whole product.  The passes take turns, so a cycle that is near to where the
+  search begins is found soon by whichever pass can find it.  With n pairs there are at
   most n + 1 passes then, if n > 3, and n otherwise; and what rabin finds in its k-th
   pair is found in pass k, if k < 3, or pass k + 1 (where both take the pairs in the
   same order).
 - Partial SCCs are judged, too, which finds cycles before an SCC is complete.
 - How a condition is split: see `ltlpipe.search.acceptance`.
+
+Passes that take turns: each goes on where it was stopped, with arrays and registers of
+its own, so nothing is done twice; the store is common.  The first pass may do twice the
+work of each of the others: where it finds a cycle, each of the others has cost half of
+its work, at most.  A pass begins beside another one only if there is memory for its
+arrays.  When one has ended without a cycle, all that can be reached is stored, and
+passes that begin only then are later ones (`ltlpipe.search.scc.restarts`).
 
 The number of a state is its place in Current, counted from 1, while its SCC is not
 complete; the states of an SCC that is taken apart stay where they are in Current,
@@ -52,34 +58,72 @@ look at every transition, and one more for each alternative that is searched in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ltlpipe.automata.conditions import Op, generalised_buchi
-from ltlpipe.search.acceptance import (
-    implied_clause,
-    passes_of,
-    tabulate,
-)
+from ltlpipe.search.acceptance import implied_clause, passes_of, tabulate
 from ltlpipe.search.emptiness import Search
-from ltlpipe.search.growth import FIRST_ENTRIES, total_bytes
-from ltlpipe.search.marks import mark_bits, mark_words
+from ltlpipe.search.growth import INT32, UINT32, total_bytes
+from ltlpipe.search.packed import mark_bits, sets_of
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.fin_successors import NOTED
-from ltlpipe.search.scc.restarts import begin_later, useful_states
-from ltlpipe.search.scc.round_robin import OF_A_PASS, Pass, turn_of
+from ltlpipe.search.scc.restarts import begin_later, entered, useful_states
 from ltlpipe.search.scc.tela_steps import Arrays, Level, tela_step
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
+
+FIRST_TURN = 1 << 12
+"""Expansions of the first pass before any other begins."""
+
+_HANDICAP = 2  # by which the others' turns are shorter
+
+OF_A_PASS = [
+    Reg.VISITED,
+    Reg.DEPTH,
+    Reg.TOP,
+    Reg.N_ROOTS,
+    Reg.N_CURRENT,
+    Reg.N_FSTATES,
+    Reg.IS_LATER,
+    Reg.CURSOR,
+    Reg.LEVEL,
+    Reg.IS_CHOOSING,
+    Reg.N_ROWS,
+]
+"""The registers that every pass has for itself."""
 
 _FIRST_ROWS = 8
 _BLIND = 2  # alternatives that are searched before SCCs say whether it is needed
+
+
+@dataclass
+class Pass:
+    """One pass of a search, which avoids some marks (bits)."""
+
+    avoided: int
+    condition: Condition  # what it looks for without them
+    arrays: Any = None  # those of the search, while it waits for its turn
+    registers: np.ndarray | None = None  # OF_A_PASS, while it waits or has ended
+    spent: int = 0  # expansions so far
+    ended: bool = False  # without a cycle
+
+
+def turn_of(number: int, round_number: int) -> int:
+    """Return the expansions after which a pass has to wait, those of all its turns.
+
+    Passes and rounds are counted from 0.
+    """
+    share = 1 if number == 0 else _HANDICAP
+    return max((FIRST_TURN << round_number) // share, 1)
 
 
 class Tela(Search):
@@ -89,7 +133,13 @@ class Tela(Search):
     generalised = True
     fin_less = True
     emerson_lei = True
-    bytes_per_state = 4.0
+    counts: ClassVar = {
+        "max_roots": Reg.MAX_ROOTS,
+        "max_current": Reg.MAX_CURRENT,
+        "max_level": Reg.MAX_LEVEL,
+        "splits": Reg.N_SPLITS,
+        "reentered": Reg.REENTERED,
+    }
     kernel = staticmethod(tela_step)
 
     arrays: Arrays
@@ -100,11 +150,19 @@ class Tela(Search):
         self.passes = [Pass(*found) for found in passes_of(self._condition, _BLIND)]
         self._number = 0  # of the pass that runs
         self._round = 0
+        self._n_held = 1  # passes that hold arrays
         super().__init__(problem, known=known)
 
-    def _new_arrays(self, n_states: int) -> Arrays:
-        entries = self._stack_room() + FIRST_ENTRIES
-        n_noted = self.problem.product.ids.shape[0] + FIRST_ENTRIES
+    def _layout(self) -> Layout:
+        return {
+            Reg.STORED: {"numbers": INT32},
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
+            Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
+            Reg.N_CURRENT: {"current": INT32},
+            Reg.N_FSTATES: {"fstates": INT32},
+        }
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
         goal = tabulate(self._condition)
         formula = goal
         levels = np.zeros((MAX_MARKS + 2, len(Level)), dtype=np.int64)
@@ -113,14 +171,7 @@ class Tela(Search):
             levels[0, Level.AVOIDED] = running.avoided
             formula = tabulate(running.condition)
         return Arrays(
-            numbers=np.zeros(n_states, dtype=np.int32),
-            stack=np.zeros(entries, dtype=np.int32),
-            stack_marks=np.zeros(self._mark_words(entries), dtype=np.uint32),
-            roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            root_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
-            entry_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
-            current=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            fstates=np.zeros(n_noted, dtype=np.int32),
+            **made,
             levels=levels,
             rows=np.zeros((_FIRST_ROWS, len(formula.ops)), dtype=np.uint8),
             formula=formula,
@@ -135,7 +186,6 @@ class Tela(Search):
 
     def _begin_pass(self) -> None:
         """Begin the pass whose arrays these are."""
-        self.registers[OF_A_PASS] = 0
         self.registers[Reg.N_ROWS] = 1
         if not any(other.ended for other in self.passes):
             self.arrays.stack[0] = 0
@@ -200,13 +250,17 @@ class Tela(Search):
         running = self.passes[number]
         if running.registers is None:
             del self.arrays  # those of a pass that has ended make room
+            self.registers[OF_A_PASS] = 0
             self.arrays = self._new_arrays(self.store.rows.shape[0])
             self._begin_pass()
         else:
             self.arrays, running.arrays = running.arrays, None
             self.registers[OF_A_PASS] = running.registers
-        waiting = sum(other.arrays is not None for other in self.passes)
-        self.bytes_per_state = (1 + waiting) * Tela.bytes_per_state
+        self._n_held = 1 + sum(other.arrays is not None for other in self.passes)
+
+    def _entry_bytes(self, register: Reg) -> float:
+        times = self._n_held if register == Reg.STORED else 1
+        return times * super()._entry_bytes(register)
 
     def _sum_up(self) -> None:
         """Count the states of all passes, and forget those that wait.
@@ -234,38 +288,18 @@ class Tela(Search):
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
 
-    def _mark_words(self, entries: int) -> int:
-        return mark_words(entries, self._mark_bits())
-
-    def _stacks(self) -> dict[str, tuple[int, float]]:
-        registers = self.registers
-        n_noted = self.problem.product.ids.shape[0] + int(registers[Reg.N_FSTATES])
-        return {
-            "stack": (self._stack_room(), 4 + self._mark_bits() / 8),
-            "roots": (int(registers[Reg.N_ROOTS]) + 1, 12),
-            "current": (int(registers[Reg.N_CURRENT]) + 1, 4),
-            "fstates": (n_noted, 4),
-        }
-
     def _follow(self) -> None:
-        arrays = self.arrays
-        for one in (arrays, *(one.arrays for one in self.passes)):
-            if one is not None:
-                one.numbers.resize(self.store.rows.shape[0], refcheck=False)
-        n_words = self._mark_words(arrays.stack.shape[0])
-        arrays.stack_marks.resize(n_words, refcheck=False)
-        arrays.root_marks.resize(arrays.roots.shape[0], refcheck=False)
-        arrays.entry_marks.resize(arrays.roots.shape[0], refcheck=False)
-        n_rows, n_nodes = arrays.rows.shape  # few and short
+        super()._follow()
+        for one in self.passes:
+            if one.arrays is not None:
+                one.arrays.numbers.resize(self.store.rows.shape[0], refcheck=False)
+        n_rows, n_nodes = self.arrays.rows.shape  # few and short
         if self.registers[Reg.N_ROWS] + 1 >= n_rows:
-            arrays.rows.resize((2 * n_rows, n_nodes), refcheck=False)
+            self.arrays.rows.resize((2 * n_rows, n_nodes), refcheck=False)
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
-        numbers = self.arrays.numbers[: self.n_stored]
-        if self.registers[Reg.IS_LATER]:
-            return np.ones(self.n_stored, dtype=np.bool_)
-        return np.asarray((numbers != 0) & (numbers != NOTED))
+        return entered(self)
 
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
@@ -278,15 +312,7 @@ class Tela(Search):
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""
-        registers = self.registers
-        return {
-            "max_roots": int(registers[Reg.MAX_ROOTS]),
-            "max_current": int(registers[Reg.MAX_CURRENT]),
-            "max_level": int(registers[Reg.MAX_LEVEL]),
-            "passes": self._begun(),
-            "splits": int(registers[Reg.N_SPLITS]),
-            "reentered": int(registers[Reg.REENTERED]),
-        }
+        return {**super().statistics(), "passes": self._begun()}
 
     def _begun(self) -> int:
         waiting = [one for one in self.passes if one.registers is not None]

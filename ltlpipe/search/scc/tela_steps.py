@@ -12,12 +12,11 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.acceptance import Formula, holds, judge, split
-from ltlpipe.search.marks import read_marks, write_marks
+from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, push_root
-from ltlpipe.search.scc.fin_successors import NOTED, note
-from ltlpipe.search.scc.restarts import next_start
+from ltlpipe.search.scc.restarts import NOTED, next_start, note
 
 WAITING = -2
 """On level l, ``WAITING - l`` is the number of a state that has not been entered."""
@@ -244,10 +243,8 @@ def is_short(registers, arrays, n):
 def tela_step(expand, product, store, registers, arrays, budget):
     """Advance the search after Baier et al. 2019.
 
-    `registers` (int64[N_REGISTERS]) and the arrays are changed in place; at
-    most `budget` >= 1 states are expanded.  Returns a Status; after FOUND the
-    states of Current from the last root on are strongly connected by transitions
-    whose marks are those of the root, and these satisfy the condition.
+    After FOUND the states of Current from the last root on are strongly connected by
+    transitions whose marks are those of the root, and these satisfy the condition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:

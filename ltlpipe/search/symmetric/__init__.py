@@ -1,6 +1,6 @@
 """The product of a symmetric network and a property, as an automaton over sets.
 
-Read `tables` first (the layout), then `members` (colours, exchanges, blocks),
-`arranging`, `product` (successors), `inclusion`, `decomposition`, and `underlying` (the
-states that sets are made of).
+Read `layout` and `tables` first, then `members` (colours, exchanges, blocks),
+`arranging`, `product` (successors), `inclusion`, `decomposition`, and `concretise`
+(the states that sets are made of).
 """

@@ -98,17 +98,8 @@ def next_arrangement(ints, scratch, started):
 def arrange(ints, row, blocks, order, current, wanted):
     """Exchange members within blocks until each has the colour that is wanted.
 
-    Parameters
-    ----------
-    ints : int64[...]
-        The tables.
-    row : uint64[...]
-        A state, changed in place.
-    blocks, order, wanted : int64[n_members]
-        The blocks; the members in an order in which those of a block lie together;
-        their colours to be.
-    current : int64[n_members]
-        Their colours, changed in place.
+    Changes row (uint64[...], a state) and current, its colours.  In `order` members of
+    a block lie together.  All but `ints` and `row` are int64[n_members].
     """
     n_members = ints[Sym.MEMBERS]
     for at in range(n_members):

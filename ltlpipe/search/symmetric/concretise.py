@@ -26,7 +26,7 @@ from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.driver import EXTRACTING, NetworkRun
 from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
 from ltlpipe.search.symmetric.preimages import Preimages
@@ -55,24 +55,6 @@ class State(NamedTuple):
     watching: int  # state of the property
 
 
-class Run(NamedTuple):
-    """An accepting run of a network.
-
-    Parameters
-    ----------
-    actions : int32[k + c]
-        Of prefix and cycle; STUTTER where a deadlocked state repeats itself.
-    states : int32[k + c + 1, n_components]
-        Local states before each of them and after the last.
-    length : int
-        k, the length of the prefix.
-    """
-
-    actions: np.ndarray
-    states: np.ndarray
-    length: int
-
-
 @njit
 def set_of_one(tables, row):
     """Make a row of a state that of the set that holds just this state."""
@@ -96,18 +78,7 @@ def blocks_of(tables, row):
 class Underlying:
     """The product of a network and a property, with steps backwards.
 
-    Parameters
-    ----------
-    symmetry : Symmetry
-        Of the network, which is not changed.
-    packed : PackedNetwork
-        What the search is about.
-    automaton : PropertyAutomaton
-        The property.
-    letters : int32[n_actions]
-        The letter of each action.
-    stutter : bool
-        Whether a state without successors repeats itself.
+    The arguments are those of `ltlpipe.search.symmetric.tables.symbolic_product`.
     """
 
     def __init__(
@@ -252,24 +223,11 @@ def run_through(
     underlying: Underlying,
     search: PowersetSearch,
     sets: SetRun,
-) -> Job[Run]:
-    """Return an accepting run whose states are in the sets of a run of sets.
+) -> Job[NetworkRun]:
+    """Return an accepting run whose states are in the sets of an accepting run of sets.
 
-    Parameters
-    ----------
-    underlying : Underlying
-        The product.
-    search : PowersetSearch
-        Which has found the sets.
-    sets : SetRun
-        An accepting run of sets.
-
-    Raises
-    ------
-    StoppedError
-        The run is longer than `most_steps` allows.
-    RuntimeError
-        A state has no predecessor: the sets are not what they should be.
+    Raises `StoppedError` if it is longer than `most_steps` allows, and RuntimeError if
+    a state has no predecessor: then the sets are not what they should be.
     """
     grant = yield Progress(EXTRACTING, memory_bytes=search.memory_bytes)
     yield from underlying.tabulate()
@@ -303,7 +261,7 @@ def run_through(
     prefix = walk.taken(0)
     actions = [a for a, _ in (*prefix, *turns)]
     states = [s.local for _, s in (*prefix, *turns)] + [first.local]
-    return Run(
+    return NetworkRun(
         np.array(actions, dtype=np.int32),
         np.array(states, dtype=np.int32),
         len(prefix),

@@ -50,24 +50,12 @@ edges (state, marks)."""
 
 
 class Blocks(NamedTuple):
-    """Where a row has the numbers of the blocks: behind the words of the network.
+    """Where a row has the blocks' numbers: behind the words of the network."""
 
-    Parameters
-    ----------
-    word : int
-        The first word with blocks, which is the number of the network's words.
-    bits : int
-        Bits of a number.
-    per_word : int
-        Numbers in a word.
-    n_words : int
-        Words of the whole row.
-    """
-
-    word: int
-    bits: int
-    per_word: int
-    n_words: int
+    word: int  # the first word with blocks
+    bits: int  # of a number
+    per_word: int  # numbers in a word
+    n_words: int  # of the whole row
 
 
 def blocks_behind(n_system: int, n_members: int) -> Blocks:

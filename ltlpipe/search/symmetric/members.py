@@ -172,17 +172,10 @@ def sort_members(ints, row, colours, before):
 def settle(ints, row, colours, before, first, blocks, mixed):
     """Make the blocks of a row as coarse as its set allows, and write them.
 
-    Parameters
-    ----------
-    ints : int64[...]
-        The tables.
-    row : uint64[n_words]
-        Sorted by `sort_members`.
-    colours, before, first : int64[n_members]
-        Of its members, and the chains of their blocks.
-    blocks, mixed : int64[n_members]
-        Written: the numbers of the blocks; whether the block of each first member has
-        several colours.
+    The row is sorted by `sort_members`; `colours` are its members', `before` and
+    `first` the chains of their blocks.  Also written: `blocks`, their numbers, and
+    `mixed`, whether the block of each first member has several colours (all
+    int64[n_members]).
     """
     classes = ints[Sym.CLASSES]
     bits = ints[Sym.BLOCK_BITS]

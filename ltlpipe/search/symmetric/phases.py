@@ -54,15 +54,8 @@ def phases_of(
 ) -> Job[list[list[Phase]]]:
     """Return the phases of each state of a property automaton.
 
-    Parameters
-    ----------
-    symmetry : Symmetry
-        Of the network.
-    automaton : PropertyAutomaton
-        The property.
-    letters : int32[n_actions]
-        The letter of each action.  With letters that tell marks of the system, that of
-        an action is the letter without them.
+    letters is int32[n_actions]; with letters that tell marks of the system, that of an
+    action is the letter without them.
     """
     known: dict[frozenset[int], tuple[int, ...]] = {}
     ticks = Ticks(TABULATING)

@@ -27,14 +27,8 @@ Local = tuple[int, ...]
 class Preimages:
     """Sources of steps into the states of a set, by what those have in common.
 
-    Parameters
-    ----------
-    symmetry : Symmetry
-        Of the network.
-    local : tuple of int
-        The states of its components in one state of the set.
-    blocks : list of int
-        The block of each member.
+    `local` are the states of the network's components in one state of the set, `blocks`
+    tells the block of each member.
     """
 
     def __init__(self, symmetry: Symmetry, local: Local, blocks: list[int]) -> None:
@@ -50,14 +44,8 @@ class Preimages:
     ) -> Iterator[Local | None]:
         """Yield the states from which a step leads to `after`.
 
-        None is yielded wherever the search for the next one may take long.
-
-        Parameters
-        ----------
-        after : tuple of int
-            The states of all components.
-        sources : mapping of int to sequence of int
-            The components that take part, with the states that they may come from.
+        `sources` has the components that take part, with the states that they may come
+        from.  None is yielded wherever the search for the next one may take long.
         """
         if not all(sources.values()) or any(
             s not in sources.get(c, (after[c],)) for c, s in self._fixed.items()

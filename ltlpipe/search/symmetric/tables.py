@@ -30,7 +30,6 @@ from ltlpipe.search.symmetric.layout import (
 )
 from ltlpipe.search.symmetric.phases import Phase, common_blocks, phases_of
 from ltlpipe.search.symmetric.product import symbolic_successors
-from ltlpipe.search.symmetric.sizes import product_bytes
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -41,6 +40,10 @@ if TYPE_CHECKING:
 
 _MAX_COLOURS = 1 << 55
 """Colours are hashed together with the number of a class in one word."""
+
+
+_NUMBER = 8  # bytes
+_STEP = 4 + 4 + 4  # bytes of a step beside its row: letter, action, marks
 
 
 class _Ints:
@@ -75,14 +78,13 @@ def symbolic_product(
     stutter: bool = False,
     closes: bool = False,
 ) -> Job[PowersetAutomaton]:
-    """Return the symbolic product of a symmetric network and a property.
+    """Return the symbolic product of a network and a property (Def. 12 of the source).
 
     Parameters
     ----------
-    symmetry : Symmetry
-        Of the network.
-    packed : PackedNetwork
-        The network, packed with ``extra_values=automaton.n_states`` and `letters`.
+    symmetry, packed
+        Of the network, which is packed with ``extra_values=automaton.n_states`` and
+        `letters`.
     automaton : PropertyAutomaton
         What is searched for; generalised Büchi.
     letters : int32[n_actions]
@@ -99,8 +101,6 @@ def symbolic_product(
         The product has more than 32 marks, or members have too many colours.
     StoppedError
         The tables would take more memory than is granted; they are not made.
-
-    Source: Baarir & Duret-Lutz 2006, Def. 12.
     """
     n_marks = _count_marks(packed, automaton)
     needed = product_bytes(symmetry, packed, automaton)
@@ -324,3 +324,61 @@ def _append_phases(
     )
     ints.header[Sym.PHASES] = ints.append(first)
     ints.header[Sym.PHASE_CELLS] = ints.append(cells)
+
+
+def product_bytes(
+    symmetry: Symmetry, packed: PackedNetwork, automaton: PropertyAutomaton
+) -> int:
+    """Return the bytes of the tables and buffers that `symbolic_product` makes.
+
+    They are exact but for the phases of the property, of which each of its states is
+    taken to have one; it may have more, but none that its transitions do not call for.
+    """
+    n_system = packed.initial.shape[0]
+    n_words = blocks_behind(n_system, symmetry.n_members).n_words
+    numbers = (
+        len(Sym)
+        + 3  # the field of the property's state
+        + _of_swaps(symmetry)
+        + _of_columns(symmetry, packed)
+        + _of_moved(symmetry, packed)
+        + _of_phases(symmetry, automaton)
+        + len(Row) * symmetry.n_members  # scratch
+        + (2 + symmetry.n_members) * n_system  # masks
+    )
+    steps = packed.max_successors
+    return int(_NUMBER * (numbers + (steps + 1) * n_words) + _STEP * steps)
+
+
+def _of_swaps(symmetry: Symmetry) -> int:
+    """Return the numbers of classes and swaps."""
+    return symmetry.n_members + symmetry.swap_of.size + symmetry.action_swaps.size
+
+
+def _of_columns(symmetry: Symmetry, packed: PackedNetwork) -> int:
+    """Return the numbers of the members' components."""
+    n_columns = max(len(member) for member in symmetry.members)
+    total = symmetry.n_members * n_columns * COLUMN
+    for component in (c for member in symmetry.members for c in member):
+        states = packed.local_states[component]
+        canonical = symmetry.canonical[component][states]
+        total += len(states) + int(canonical.max()) + 1
+    return total
+
+
+def _of_moved(symmetry: Symmetry, packed: PackedNetwork) -> int:
+    """Return the numbers of the other components that move."""
+    each = symmetry.n_members + symmetry.action_swaps.shape[0]
+    n_states = sum(len(packed.local_states[component]) for component in symmetry.moved)
+    return int(MOVED * len(symmetry.moved) + each * n_states)
+
+
+def _of_phases(symmetry: Symmetry, automaton: PropertyAutomaton) -> int:
+    """Return the numbers of the phases, one for each state with transitions."""
+    n_states, n_letters = automaton.n_states, automaton.n_letters
+    n_phases = int(np.count_nonzero(np.diff(automaton.first_edge[::n_letters])))
+    each = PHASE + symmetry.n_members + n_letters + 1
+    places = n_states + 1
+    closures = n_states * symmetry.n_members
+    n_edges = 2 * len(automaton.edge_dst)  # where each leads, and its marks
+    return n_phases * each + places + closures + n_edges

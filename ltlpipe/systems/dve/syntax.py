@@ -53,7 +53,7 @@ class Unary(NamedTuple):
 
 
 class Binary(NamedTuple):
-    """An operator, as C writes it (``and`` is ``&&``) or ``imply``, between operands."""
+    """An operator between operands: as C writes it (``and`` is ``&&``), or ``imply``."""
 
     place: Place
     left: Expression

@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from ltlpipe.reduction.symmetry.roles import roles_of
+from ltlpipe.reduction.symmetry.assembly import roles_of
 from ltlpipe.runtime.jobs import run
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.search.decoupled.composition import lowest_bit
 from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.search.decoupled.dominance import (
     VisitedSets,
@@ -42,12 +41,6 @@ def look_up(visited, registers, rows, i):
     return found
 
 
-@njit
-def call_lowest_bit(word):
-    """Call the part from Python."""
-    return lowest_bit(word)
-
-
 def run(network, *, limits=None, budget=None):
     """A search in which nothing accepts, so that it visits everything once."""
     decoupled = decoupled_of(network)
@@ -63,12 +56,6 @@ def visited_states(search):
     """The visited decoupled states as tuples of frozen sets, in order."""
     rows = search.visited.arrays.store.rows[: search.visited.n_stored]
     return [search.network.unpack(row) for row in rows]
-
-
-@given(st.integers(1, 2**64 - 1))
-def test_lowest_bit(word):
-    """For every word but 0."""
-    assert call_lowest_bit(np.uint64(word)) == (word & -word).bit_length() - 1
 
 
 @pytest.mark.parametrize("seed", range(3))

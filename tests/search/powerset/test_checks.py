@@ -10,12 +10,13 @@ import pytest
 
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.search import emptiness
 from ltlpipe.search.powerset import searching
-from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
 from ltlpipe.search.powerset.runs import FRONT_BYTES, SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
 from tests.driving import Limits, drive
+from tests.search.powerset.explicit import explicit_powerset, states_of
 from tests.search.powerset.reference import Reference, random_sets
 from tests.search.powerset.test_explicit import explicit
 
@@ -60,7 +61,7 @@ def run_in_steps(automaton, name):
 def run_in_little_room(automaton, name):
     """The same, with arrays that have to grow all the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searching, "FIRST_ENTRIES", 4)
+        patch.setattr(emptiness, "FIRST_ENTRIES", 4)
         patch.setattr(searching, "_FIRST_RESULTS", 2)
         return run(automaton, name)
 

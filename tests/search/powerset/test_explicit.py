@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from ltlpipe.search.powerset.explicit import explicit_powerset, row_of, states_of
+from tests.search.powerset.explicit import explicit_powerset, row_of, states_of
 from tests.search.powerset.properties import Called, Underlying, assert_powerset
 from tests.search.powerset.reference import random_sets
 

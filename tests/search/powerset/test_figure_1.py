@@ -13,11 +13,11 @@ import pytest
 
 from ltlpipe.runtime import jobs
 from ltlpipe.search.powerset.checks import REMOVED
-from ltlpipe.search.powerset.explicit import explicit_powerset, states_of
 from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
 from tests.driving import Limits, drive
+from tests.search.powerset.explicit import explicit_powerset, states_of
 from tests.search.powerset.properties import Called, Underlying, assert_powerset
 from tests.search.powerset.reference import Plain, Reference, Sets
 

@@ -9,7 +9,7 @@ import numpy as np
 from ltlpipe.families.client_server import client_server
 from ltlpipe.search.powerset.automaton import Tables
 from ltlpipe.search.symmetric.layout import PHASE, Sym
-from ltlpipe.search.symmetric.sizes import product_bytes
+from ltlpipe.search.symmetric.tables import product_bytes
 from tests.search.symmetric.expanding import question
 from tests.search.symmetric.networks import (
     personal_formula,

@@ -1,9 +1,10 @@
-"""A few bits per state, packed.
+"""A few bits per entry, packed: colours, flags and sets of marks.
 
-Two forms: `Colour` in two bits, for searches in which a state has one of four
-colours; and bit planes, for searches that keep independent flags.  The planes
-of 32 states lie side by side, so that all flags of a state share a cache line
-and k flags cost k bits.
+`Colour` takes two bits, for searches in which a state has one of four colours.  Bit
+planes are for searches that keep independent flags: the planes of 32 states lie side
+by side, so that all flags of a state share a cache line and k flags cost k bits.  A set
+of marks takes their number in bits, rounded up to a power of two, so that none
+straddles two words.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.search.growth import Column
 
 
 class Colour(IntEnum):
@@ -30,6 +32,8 @@ COLOUR_SHIFT = 2
 PLANE_SHIFT = 5
 """States of one row of planes, as a power of two."""
 
+COLOURS = Column(np.uint8, packed=4)
+
 
 @inlined
 def colour_of(colours, state):
@@ -43,16 +47,6 @@ def set_colour(colours, state, colour):
     shift = 2 * (state & 3)
     kept = colours[state >> 2] & ~(3 << shift)
     colours[state >> 2] = np.uint8(kept | (colour << shift))
-
-
-def new_colours(n_states: int) -> np.ndarray:
-    """Return uint8[...], colours of `n_states` white states."""
-    return np.zeros(colour_bytes(n_states), dtype=np.uint8)
-
-
-def colour_bytes(n_states: int) -> int:
-    """Return the length of an array of colours."""
-    return n_states // 4 + 1
 
 
 def unpacked_colours(colours: np.ndarray, n_states: int) -> np.ndarray:
@@ -79,14 +73,9 @@ def clear_flag(planes, state, flag):
     planes[state >> 5, flag] &= ~(np.uint32(1) << np.uint32(state & 31))
 
 
-def new_planes(n_states: int, n_flags: int) -> np.ndarray:
-    """Return uint32[..., n_flags], no flag of `n_states` states set."""
-    return np.zeros((plane_rows(n_states), n_flags), dtype=np.uint32)
-
-
-def plane_rows(n_states: int) -> int:
-    """Return the length of an array of planes."""
-    return n_states // 32 + 1
+def planes_of(n_flags: int) -> Column:
+    """Declare uint32[..., n_flags], so many flags per state."""
+    return Column(np.uint32, packed=32, width=n_flags)
 
 
 def unpacked_flag(planes: np.ndarray, flag: int, n_states: int) -> np.ndarray:
@@ -94,3 +83,30 @@ def unpacked_flag(planes: np.ndarray, flag: int, n_states: int) -> np.ndarray:
     bits = np.arange(32, dtype=np.uint32)
     spread = (planes[:, flag, None] >> bits) & np.uint32(1)
     return np.asarray(spread.ravel()[:n_states] != 0)
+
+
+@inlined
+def read_marks(packed, bits, entry):
+    """Return the set of an entry; packed uint32[...], `bits` bits each."""
+    at = entry * bits
+    shifted = packed[at >> 5] >> np.uint32(at & 31)
+    return shifted & np.uint32((1 << bits) - 1)
+
+
+@inlined
+def write_marks(packed, bits, entry, marks):
+    """Replace the set of an entry."""
+    at = entry * bits
+    shift = np.uint32(at & 31)
+    hole = np.uint32((1 << bits) - 1) << shift
+    packed[at >> 5] = (packed[at >> 5] & ~hole) | (marks << shift)
+
+
+def mark_bits(n_marks: int) -> int:
+    """Return the bits per set of so many marks."""
+    return 0 if n_marks == 0 else 1 << (n_marks - 1).bit_length()
+
+
+def sets_of(bits: int) -> Column:
+    """Declare uint32[...], sets of so many bits, of which there may be none."""
+    return Column(np.uint32, packed=32 // bits if bits else 1 << 62)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
-from ltlpipe.search.powerset.automaton import PowersetAutomaton, no_tables
+from ltlpipe.search.powerset.automaton import PowersetAutomaton, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +44,21 @@ class At(IntEnum):
 
 
 _HEADER = len(At)
+
+
+def no_tables() -> Tables:
+    """Return tables and buffers without any entry, to be replaced where needed."""
+    return Tables(
+        ints=np.zeros(0, dtype=np.int64),
+        words=np.zeros(0, dtype=np.uint64),
+        system_ints=np.zeros(0, dtype=np.int64),
+        system_words=np.zeros(0, dtype=np.uint64),
+        scratch=np.zeros((0, 0), dtype=np.int64),
+        step_rows=np.zeros((0, 0), dtype=np.uint64),
+        step_letters=np.zeros(0, dtype=np.int32),
+        step_actions=np.zeros(0, dtype=np.int32),
+        step_marks=np.zeros(0, dtype=np.uint32),
+    )
 
 
 def row_of(states: Iterable[int], n_words: int) -> np.ndarray:
