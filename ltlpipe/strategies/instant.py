@@ -93,9 +93,7 @@ def _run_of(question: Question, lasso: PlainLasso) -> Run:
 
 
 def _noted(question: Question, kind: str | None) -> Plan:
-    why = (
-        f"{name}, because a small product is searched in plain Python, without kernels"
-    )
+    why = f"{name}, because a small product is searched in plain Python, without kernels"
     reasons = [why, *question.given.reasons]
     if question.fairness is not None:
         reasons.append(why_fair(question.options, question.fairness))
