@@ -187,11 +187,11 @@ def measure(automaton: Any) -> dict[str, int]:
     condition = condition_of(automaton)
     ours = spot.scc_filter(fin_less(automaton))
     theirs = spot.scc_filter(spot.remove_fin(automaton))
-    n_pairs = condition.n_distributed()
-    return pairs_of(condition) | {
+    pairs = pairs_of(condition)
+    return pairs | {
         "states": automaton.num_states(),
         "edges": automaton.num_edges(),
-        "prop_1_states": automaton.num_states() * (1 + n_pairs),
+        "prop_1_states": automaton.num_states() * (1 + pairs["pairs"]),
         "our_states": ours.num_states(),
         "our_edges": ours.num_edges(),
         "our_marks": ours.num_sets(),

@@ -9,8 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.condition_syntax import parse_condition
-from ltlpipe.automata.conditions import MAX_MARKS, Condition, marks_in
+from ltlpipe.automata.conditions import MAX_MARKS, Condition, from_code, marks_in
 from ltlpipe.automata.fin_removal import remove_fin
 from ltlpipe.automata.normal_form import merged_fin, normal_form
 from ltlpipe.automata.sccs import Step
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def condition_of(automaton: Any) -> Condition:
     """Return the acceptance condition of a Spot automaton."""
-    return parse_condition(str(automaton.get_acceptance()))
+    return from_code(automaton.get_acceptance())
 
 
 def marks_of(edge: Any) -> int:

@@ -10,8 +10,15 @@ from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.automata.conditions import FALSE, TRUE, Condition, Op, marks_in
-from ltlpipe.automata.shapes import Shape, has_shape
+from ltlpipe.automata.conditions import (
+    FALSE,
+    TRUE,
+    Condition,
+    Op,
+    Shape,
+    has_shape,
+    marks_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

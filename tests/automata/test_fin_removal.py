@@ -12,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.condition_syntax import parse_condition
 from ltlpipe.automata.conditions import (
     Clause,
     conjunction,
@@ -21,6 +20,7 @@ from ltlpipe.automata.conditions import (
     from_clauses,
     inf,
     marks_in,
+    parse_condition,
 )
 from ltlpipe.automata.fin_removal import remove_fin, without_fin
 from ltlpipe.automata.hoa import parse_automata

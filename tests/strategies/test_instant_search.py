@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.condition_syntax import parse_condition
-from ltlpipe.automata.conditions import fin, inf
+from ltlpipe.automata.conditions import fin, inf, parse_condition
 from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import table_of as made_table
