@@ -19,17 +19,11 @@ Differences from the source:
   letters outside V lead to DIV, which accepts before and after, to sharp states,
   whose loops on these letters reject, so that they lie in no accepting SCC, or
   nowhere else, and Def. 11 (2) then says nothing.
-- Given an automaton of the complement, no automaton is complemented: B is
-  interruptible iff neither ``norm(B, V)`` meets the complement nor the norm of
-  the complement meets B.  For the interrupt-free words of Lemma 2 of the source
-  are accepted by ``norm(B, V)`` if B accepts them (proof of Theorem 2), so the two
-  norms together, both interruptible, accept all words; if each stays on its side,
-  ``norm(B, V)`` accepts what B does.
 
 Cost: the check of the form takes one operation on sets of states for every
 pair of a transition on an invisible letter and a letter; `norm` is linear;
-`is_interruptible` is quadratic given the complement and otherwise as bad as the
-complementation of Büchi automata: `interruptible_table` decides in a worker process.
+`is_interruptible` is as bad as the complementation of Büchi automata:
+`interruptible_table` decides in a worker process.
 """
 
 from __future__ import annotations
@@ -241,13 +235,10 @@ def is_interruptible_table(table: dict[str, Any], visible: list[int]) -> bool:
     return is_interruptible(decode(table), visible)
 
 
-def is_interruptible(
-    table: PropertyAutomaton,
-    visible: Collection[int],
-    *,
-    complement: PropertyAutomaton | None = None,
-) -> bool:
+def is_interruptible(table: PropertyAutomaton, visible: Collection[int]) -> bool:
     """Decide whether the words of an automaton are an interruptible property.
+
+    Spot complements automata for it, which may take exponential time and memory.
 
     Parameters
     ----------
@@ -255,10 +246,6 @@ def is_interruptible(
         With at most one mark, on states.
     visible : collection of int
         The visible letters.
-    complement : PropertyAutomaton, optional
-        Accepts exactly the other words over the same letters, by at most one mark
-        on states: for a formula the table of its negation.  Without it, Spot
-        complements, which may take exponential time and memory.
 
     Raises
     ------
@@ -271,12 +258,6 @@ def is_interruptible(
     if normal is table:  # every letter is visible (Prop. 4 (1))
         return True
     dictionary = spot.make_bdd_dict()
-    if complement is not None:
-        pairs = [(normal, complement), (norm(complement, visible), table)]
-        return not any(
-            to_spot(one, dictionary).intersects(to_spot(other, dictionary))
-            for one, other in pairs
-        )
     ours, normalised = to_spot(table, dictionary), to_spot(normal, dictionary)
     return all(
         not small.intersects(spot.complement(large))

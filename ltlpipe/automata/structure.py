@@ -16,18 +16,29 @@ and leaves it to the product that each state has a successor).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
+from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ltlpipe.automata.conditions import (
+    FALSE,
+    TRUE,
+    Condition,
+    Op,
+    Shape,
+    has_shape,
+    marks_in,
+)
 from ltlpipe.automata.letters import PropertyAutomaton
-from ltlpipe.automata.simplifying import Cell, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ltlpipe.automata.conditions import Condition
+Cell = list[tuple[int, int]]
+"""The transitions from one state on one letter: targets and marks."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,7 @@ def table_of(
     """
     cells = [_undominated(cell, condition) for cell in cells]
     if condition is not None:
-        cells, n_marks, condition = simplified(cells, condition)
+        cells, n_marks, condition = _simplified(cells, condition)
         cells = [_undominated(cell, condition) for cell in cells]
     structure = structure_of(
         cells,
@@ -342,6 +353,47 @@ def _undominated(cell: Cell, condition: Condition | None = None) -> Cell:
             for j, (other, more) in enumerate(cell)
         )
     ]
+
+
+def _simplified(
+    cells: Sequence[Cell], condition: Condition
+) -> tuple[list[Cell], int, Condition | None]:
+    """Decide what all transitions agree on, and number the other marks from 0.
+
+    If the condition cannot hold, no transition is left.  What needs the SCCs is left
+    to Spot, which simplifies before tables are made, and to the searches.
+
+    Returns the transitions, the number of marks, all of which occur in the condition,
+    and the condition; None is generalised Büchi.
+    """
+    left = _decided(condition, {marks for cell in cells for _, marks in cell})
+    if left == FALSE:
+        return [[] for _ in cells], 0, None
+    used = marks_in(left.marks)
+    number = {mark: i for i, mark in enumerate(used)}
+    left = left.renumbered(number.__getitem__)
+    moved = [[(dst, _moved(marks, used)) for dst, marks in cell] for cell in cells]
+    plain = has_shape(left, Shape.GENERALISED_BUCHI)
+    return moved, len(used), None if plain else left
+
+
+def _decided(condition: Condition, carried: set[int]) -> Condition:
+    """Replace marks that no transition has, or that all have, by constants."""
+    somewhere = reduce(or_, carried, 0)
+    everywhere = reduce(and_, carried) if carried else 0
+
+    def leaf(op: Op, mark: int) -> Condition:
+        if somewhere >> mark & 1 and not everywhere >> mark & 1:
+            return Condition(op, mark)
+        seen = bool(everywhere >> mark & 1)
+        return TRUE if seen == (op == Op.INF) else FALSE
+
+    return condition.mapped(leaf)
+
+
+def _moved(marks: int, used: Sequence[int]) -> int:
+    """Return the bits of the used marks, put next to each other."""
+    return sum(1 << i for i, mark in enumerate(used) if marks >> mark & 1)
 
 
 def _is_state_based(cells: Sequence[Cell], n_letters: int) -> bool:

@@ -32,11 +32,14 @@ from ltlpipe.logic.actions import bit_names, numbered
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.automata.simplifying import Cell
+    from ltlpipe.automata.structure import Cell
     from ltlpipe.logic.formulas import Formula
+
+    Answer = TypeVar("Answer")
 
 ACCEPTANCES = {
     # Without SBAcc, 'Buchi' can put marks on transitions (Spot 2.13).
@@ -273,13 +276,13 @@ def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[s
     ]
 
 
-def by_spot(work: Any) -> Any:
+def by_spot(work: Callable[[], Answer], what: str = "build the automaton") -> Answer:
     """Run `work`, with what Spot raises turned into an error of ours."""
     try:
         return work()
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
-        raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
+        raise UnsupportedError(f"Spot cannot {what}: {reason}") from error
 
 
 def _cubes(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.logic.folding import fold
+from ltlpipe.logic.formulas import fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

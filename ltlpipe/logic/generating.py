@@ -1,4 +1,4 @@
-"""Random formulas over actions: sets as challenges have them, interruptible ones.
+"""Random formulas over actions: as challenges have them, patterns, interruptible ones.
 
 Sets resemble those of the parallel problems of the RERS challenge: most formulas are
 instances of specification patterns (``formulas/patterns.ltl``) and of their neighbours
@@ -7,18 +7,25 @@ with X, some are random.  The templates are our own.
 Interruptible formulas are made by the rules of S. F. Siegel and Y. Yan,
 "Action-Based Model Checking: Logic, Automata, and Reduction", CAV 2020, Prop. 5;
 differences from the source: W and -> stand where they follow from the rules.
+
+The catalogue of specification patterns is ``formulas/patterns.ltl``, where each formula
+stands below a comment with its pattern and its scope, and names actions by the letters
+p, q, r, s, t and z.  A wheel has the file beside this module.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from typing import TYPE_CHECKING
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 INTERRUPTIBLE_TEMPLATES = (
     "G !{0}",
@@ -64,6 +71,14 @@ OTHER_TEMPLATES = (
 )
 """Formulas whose instances are not, for distinct actions."""
 
+_HERE = Path(__file__).resolve()
+_PLACES = (
+    _HERE.with_name("patterns.ltl"),
+    _HERE.parents[2] / "formulas" / "patterns.ltl",
+)
+_HEADING = re.compile(r"# ([^,]+), (.+)")
+_LETTER = re.compile(r"\b[pqrstz]\b")
+_MOST_REPEATS = 200  # known formulas in a row, before there seem to be no others
 _RANDOM_SHARE = 0.15
 _OTHER_SHARE = 0.2
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -222,3 +237,90 @@ def _anything(names: list[str], rng: random.Random, depth: int) -> str:
     operator = rng.choice(["&", "|", "->", "U", "W", "R", "M"])
     left, right = (_anything(names, rng, depth - 1) for _ in range(2))
     return f"({left} {operator} {right})"
+
+
+class Pattern(NamedTuple):
+    """One pattern in one scope."""
+
+    name: str
+    scope: str
+    template: str
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The actions that it names, sorted."""
+        return tuple(sorted(set(_LETTER.findall(self.template))))
+
+    def instance(self, actions: Sequence[str]) -> str:
+        """Return the formula with actions for the letters, in their order."""
+        names = dict(zip(self.letters, map(quoted, actions), strict=True))
+        return _LETTER.sub(lambda letter: names[letter[0]], self.template)
+
+
+@cache
+def catalogue() -> tuple[Pattern, ...]:
+    """Return all patterns in all scopes, in the order of the file."""
+    file = next(place for place in _PLACES if place.is_file())
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return tuple(
+        Pattern(heading[1], heading[2], line)
+        for comment, line in pairwise(lines)
+        if (heading := _HEADING.fullmatch(comment)) and not line.startswith("#")
+    )
+
+
+def instances(
+    actions: Sequence[str],
+    *,
+    seed: int,
+    n_actions: tuple[int, int] = (2, 4),
+    leave_out: Sequence[str] = ("universality",),
+) -> Iterator[str]:
+    """Yield different instances of patterns until there seem to be no more.
+
+    All patterns have their turn, in random order, before one comes again.
+
+    Parameters
+    ----------
+    actions : sequence of str
+        What they name.
+    seed : int
+        Decides all of them.
+    n_actions : tuple of int
+        Least and greatest number of different actions that a formula names, as far
+        as there are so many.
+    leave_out : sequence of str
+        Patterns that are not used: by default the one that is not interruptible.
+
+    Raises
+    ------
+    UnsupportedError
+        There are fewer actions than a formula names at least.
+    """
+    least, most = n_actions
+    known = list(dict.fromkeys(actions))
+    if len(known) < least:
+        raise UnsupportedError(
+            f"{len(known)} actions, expected at least {least} to choose from"
+        )
+    patterns = [
+        pattern
+        for pattern in catalogue()
+        if least <= len(pattern.letters) <= min(most, len(known))
+        and pattern.name not in leave_out
+    ]
+    return _instances(patterns, known, random.Random(seed))
+
+
+def _instances(
+    patterns: list[Pattern], actions: list[str], rng: random.Random
+) -> Iterator[str]:
+    found: set[str] = set()
+    repeats = 0
+    while repeats < _MOST_REPEATS:
+        for pattern in rng.sample(patterns, len(patterns)):
+            text = pattern.instance(rng.sample(actions, len(pattern.letters)))
+            repeats = 0 if text not in found else repeats + 1
+            if text not in found:
+                found.add(text)
+                yield text

@@ -31,10 +31,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.logic.actions import names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.equivalence import names_in, refuse_psl, tree_of
-from ltlpipe.logic.folding import fold
-from ltlpipe.logic.formulas import Formula, heard, told
+from ltlpipe.logic.formulas import Formula, fold, heard, told
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
 
@@ -134,7 +133,7 @@ def without_actions(kind: str, below: list[bool]) -> bool:
     Parameters
     ----------
     kind : str
-        See `ltlpipe.logic.folding.LTL`.
+        See `ltlpipe.logic.formulas.LTL`.
     below : list of bool
         The values of the operands.
     """

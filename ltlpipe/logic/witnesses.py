@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.actions import bit_names, numbered
-from ltlpipe.logic.equivalence import names_in, refuse_psl, tree_of
+from ltlpipe.logic.actions import bit_names, names_in, numbered, refuse_psl, tree_of
 from ltlpipe.logic.words import (
     Shape,
     Word,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ltlpipe.logic.folding import fold
+from ltlpipe.logic.formulas import fold
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
