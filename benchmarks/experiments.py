@@ -28,7 +28,7 @@ from ltlpipe.batch.table import open_table, to_frame
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.watching import TaskWatcher
-from ltlpipe.report.frames import text_table
+from ltlpipe.report.layouts import of_frame, text_table
 from ltlpipe.report.plots import acceptances, save
 from ltlpipe.runtime.errors import LtlpipeError
 
@@ -169,7 +169,7 @@ def _summarise(frame: pd.DataFrame, *, quiet: bool) -> bool:
     if not quiet:
         console = Console(width=None if sys.stdout.isatty() else _WIDTH)
         for table in (overview, means(frame)):
-            console.print(text_table(table.map(_shortened)))
+            console.print(text_table(of_frame(table.map(_shortened))))
     total: Any = overview.iloc[-1]
     return bool(total["wrong"] or total["other_size"])
 

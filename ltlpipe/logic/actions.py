@@ -11,12 +11,12 @@ action equivalent iff f & h and g & h are equivalent, where h says that at most 
 action happens at each step.
 
 Differences from the source: instead of h, both formulas are written over the bits of
-the number of the action that happens, 0 for all actions that neither names.  A valuation
-of the bits is then the number of an action, or one that behaves like 0, and every action
-has a number.  So each word over valuations satisfies a formula over bits iff the word of
-the actions with these numbers satisfies the formula, every word of actions is had in
-this way, and equivalence over the bits is action equivalence.  For 20 actions these are
-5 propositions instead of 20 and an h of 400 literals.
+the number of the action that happens, 0 for all actions that neither names.  A
+valuation of the bits is then the number of an action, or one that behaves like 0, and
+every action has a number.  So each word over valuations satisfies a formula over bits
+iff the word of the actions with these numbers satisfies the formula, every word of
+actions is had in this way, and equivalence over the bits is action equivalence.  For 20
+actions these are 5 propositions instead of 20 and an h of 400 literals.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import PropertyAutomaton
-from ltlpipe.report import graphs, markup
+from ltlpipe.report import graphs
+from ltlpipe.report.layouts import html_table
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import Model
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED, Lasso, Verdict
@@ -67,7 +68,7 @@ def _facts(verdict: Verdict) -> str:
         "seen": None if stats.coverage is None else f"{stats.coverage:.2%}",
     }
     known = {name: value for name, value in facts.items() if value is not None}
-    return markup.table([*known], [[*known.values()]])
+    return html_table([*known], [[*known.values()]])
 
 
 @html_of.register
@@ -84,7 +85,7 @@ def _lasso_html(subject: Lasso) -> str:
         part = "cycle" if step >= first else "prefix"
         rows.append([str(step + 1), part, _name(names[step]), _moves(subject, step)])
     about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
-    table = markup.table(["step", "part", "action", changes], rows)
+    table = html_table(["step", "part", "action", changes], rows)
     return f"<div>{about}\n{table}</div>"
 
 
@@ -124,7 +125,7 @@ def _network_html(subject: Network) -> str:
     marked = ", with acceptance" if subject.has_acceptance else ""
     about = f"<p>Network{named}: {_count(n, 'component')}{marked}</p>"
     head = ["", "component", "states", "transitions", "labels", "accepting"]
-    numeric = [True, False, True, True, True, True]
+    numeric = ["n", "", "n", "n", "n", "n"]
     rows = [
         [
             str(number),
@@ -134,7 +135,7 @@ def _network_html(subject: Network) -> str:
         ]
         for number, lts in enumerate(subject.components[:MOST_ROWS])
     ]
-    table = markup.table(head, rows, numeric) + _rest(n - len(rows), "component")
+    table = html_table(head, rows, numeric) + _rest(n - len(rows), "component")
     names = [action.name for action in subject.actions]
     actions = f"<p>{_count(len(names), 'action')}: {_listed(names)}</p>"
     return f"<div>{about}\n{table}\n{actions}\n{svg_of(subject) or ''}</div>"
@@ -148,7 +149,7 @@ def _model_html(subject: Model) -> str:
     about = f"<p>Model{named}: {counts}</p>"
     values = [*subject.shown(subject.initial()).items()]
     rows = [[_name(n), _name(str(value))] for n, value in values[:MOST_ROWS]]
-    table = markup.table(["variable", "initially"], rows)
+    table = html_table(["variable", "initially"], rows)
     rest = _rest(len(values) - len(rows), "variable")
     actions = f"<p>actions: {_listed(subject.actions)}</p>"
     return f"<div>{about}\n{table}{rest}\n{actions}</div>"
@@ -174,7 +175,7 @@ def _lts_html(subject: LTS) -> str:
             strict=True,
         )
     ]
-    table = markup.table(["src", "label", "dst"], rows, [True, False, True])
+    table = html_table(["src", "label", "dst"], rows, ["n", "", "n"])
     rest = _rest(subject.n_transitions - n, "transition")
     return f"<div>{about}\n{table}{rest}</div>"
 
@@ -220,7 +221,7 @@ def _automaton_html(subject: PropertyAutomaton) -> str:
         for (src, dst, marks), letters in arrows[:MOST_ROWS]
     ]
     about += f"<p>initial: {subject.initial}</p>"
-    table = markup.table(["src", "letters", "dst", "marks"], rows)
+    table = html_table(["src", "letters", "dst", "marks"], rows)
     rest = _rest(len(arrows) - len(rows), "transition")
     return f"<div>{about}\n{table}{rest}</div>"
 

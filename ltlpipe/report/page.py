@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe._version import __version__
 from ltlpipe.report.lasso_pictures import Pictures, pictures
 from ltlpipe.report.page_data import columns_of, in_table, number, packed
-from ltlpipe.report.page_input import Loader, read_source
 from ltlpipe.report.page_plots import plots
 from ltlpipe.report.page_summary import contradictions, counts, groups, setting
+from ltlpipe.report.reading import Loader, read_source
 from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe.report.page_input import Source
+    from ltlpipe.report.reading import Source
     from ltlpipe.runtime.files import StrPath
 
 FIRST_ROWS = 100

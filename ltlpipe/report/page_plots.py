@@ -1,17 +1,16 @@
-"""The plots of a page: those of `ltlpipe.report.plots` as SVG that a page can hold.
+"""The plots of a page: those of `ltlpipe.report.plots` as images that it holds.
 
-A page whose policy allows one style sheet takes no styles from its plots, so what
-matplotlib writes as styles becomes attributes (SVG 2, Sec. 6.6: presentation
-attributes); names of parts are told apart by plot.
+An image that is part of an address (``data:``) brings its own styles, which the page's
+policy forbids everywhere else.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
-from xml.etree import ElementTree
 
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -34,16 +33,12 @@ Numbers with zeros in front, as in ``problem_007.dot``, are names.
 
 _LEAST_SIZES = 3
 
-_SVG = "{http://www.w3.org/2000/svg}"
-_HREF = "{http://www.w3.org/1999/xlink}href"
-_REFERENCE = re.compile(r"url\(#([^)]*)\)")
-
 
 class Plot(NamedTuple):
-    """A plot; `svg` is None where there is only something to say."""
+    """A plot; `image` is None where there is only something to say."""
 
     caption: str
-    svg: Any  # markup, or None
+    image: str | None  # an address that holds it
 
 
 def plots(frame: pd.DataFrame) -> list[Plot]:
@@ -58,7 +53,8 @@ def plots(frame: pd.DataFrame) -> list[Plot]:
             if "matplotlib" in str(error):
                 return [Plot(f"No plots: {error}", None)]
             continue  # there is nothing to plot
-        found.append(Plot(caption, embedded(text, f"plot{len(found)}-", caption)))
+        coded = base64.b64encode(text.encode()).decode("ascii")
+        found.append(Plot(caption, f"data:image/svg+xml;base64,{coded}"))
     return found
 
 
@@ -88,56 +84,3 @@ def _wanted(frame: pd.DataFrame) -> Iterator[tuple[str, Callable[[], Any]]]:
         sized = frame[frame["system"].isin(with_size)]
         caption = "States over the size in the name of a system's file"
         yield caption, partial(growth, sized, by=by, size=SIZE_IN_NAME)
-
-
-def embedded(text: str, prefix: str, caption: str) -> Any:
-    """Return SVG as it can stand in a page with other plots.
-
-    Parameters
-    ----------
-    text : str
-        What matplotlib has written, from ``<svg`` on.
-    prefix : str
-        Stands before each name of a part.
-    caption : str
-        What is read out in place of the picture.
-
-    Returns
-    -------
-    markupsafe.Markup
-    """
-    from markupsafe import Markup
-
-    ElementTree.register_namespace("", _SVG[1:-1])
-    ElementTree.register_namespace("xlink", _HREF[1:-5])
-    root = ElementTree.fromstring(text)
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag.rpartition("}")[2] in ("style", "metadata", "script"):
-                parent.remove(child)
-    for element in root.iter():
-        _unstyle(element)
-        _rename(element, prefix)
-    # What matplotlib says of all elements in the style sheet that is gone.
-    root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
-    root.attrib.update({"role": "img", "aria-label": caption})
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
-
-
-def _unstyle(element: ElementTree.Element) -> None:
-    """Replace the style of an element by attributes."""
-    for declaration in element.attrib.pop("style", "").split(";"):
-        name, colon, value = declaration.partition(":")
-        if colon:
-            element.set(name.strip(), value.strip())
-
-
-def _rename(element: ElementTree.Element, prefix: str) -> None:
-    """Put a prefix before the name of an element, and before those it refers to."""
-    for name, value in list(element.attrib.items()):
-        if name == "id":
-            element.set(name, prefix + value)
-        elif name == _HREF and value.startswith("#"):
-            element.set(name, f"#{prefix}{value[1:]}")
-        elif "url(#" in value:
-            element.set(name, _REFERENCE.sub(rf"url(#{prefix}\1)", value))
