@@ -182,7 +182,7 @@ def pairs_of(condition: Condition) -> dict[str, int]:
 
 def measure(automaton: Any) -> dict[str, int]:
     """Return the numbers of one automaton."""
-    from ltlpipe.automata.rewriting import condition_of, fin_less
+    from ltlpipe.automata.fin_removal import condition_of, fin_less
 
     condition = condition_of(automaton)
     ours = spot.scc_filter(fin_less(automaton))

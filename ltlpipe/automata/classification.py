@@ -88,14 +88,7 @@ def _over_bits(formula: Formula) -> Any:
 
 
 def n_states(formula: Formula, kind: str) -> int:
-    """Return the number of states of the automaton that Spot makes.
-
-    Parameters
-    ----------
-    formula : Formula
-        LTL over actions.
-    kind : str
-        A key of `KINDS`.
+    """Return how many states the automaton has that Spot makes, of a kind of `KINDS`.
 
     Raises
     ------

@@ -100,14 +100,7 @@ def translate_externally(formula: Formula, command: str) -> Job[Any]:
 
 
 def portable_text(formula: Any, names: Mapping[str, str]) -> str:
-    """Return a formula as any translator reads it.
-
-    Parameters
-    ----------
-    formula : spot.formula
-        LTL.
-    names : mapping
-        What its propositions are called.
+    """Return a formula of Spot as any translator reads it, with names for propositions.
 
     Raises
     ------

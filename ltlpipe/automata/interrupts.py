@@ -33,7 +33,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.letters import decode, encode
-from ltlpipe.automata.structure import accepting_only_on, table_of, useful_part
+from ltlpipe.automata.structure import Draft, accepting_only_on, table_of, useful_part
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
@@ -111,17 +111,8 @@ def first_violation(
 ) -> Violation | None:
     """Find where an automaton is not in interrupt normal form.
 
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        With at most one mark, on states.
-    visible : collection of int
-        The visible letters.
-
-    Returns
-    -------
-    Violation or None
-        The first instance: of condition 1, else of 2, else of 3.
+    The automaton has at most one mark, on states.  The first instance is of condition
+    1, else of 2, else of 3; None if there is none.
 
     Raises
     ------
@@ -164,14 +155,8 @@ def first_violation(
 def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomaton:
     """Return an automaton in interrupt normal form.
 
-    It accepts the same words iff these are an interruptible property.
-
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        With at most one mark, on states.
-    visible : collection of int
-        The visible letters; if they are all letters, `table` itself is returned.
+    It accepts the same words iff these are an interruptible property.  If all letters
+    are visible, `table` itself is returned.
 
     Raises
     ------
@@ -207,14 +192,8 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
         for state, row_of_state in enumerate(targets)
         for there in row_of_state
     ]
-    kept, initial = useful_part(cells, table.n_letters, table.initial, 1)
-    return table_of(
-        kept,
-        n_letters=table.n_letters,
-        initial=initial,
-        n_marks=1,
-        system_marks=table.system_marks,
-    )
+    draft = Draft(cells, table.n_letters, table.initial, 1, None, table.system_marks)
+    return table_of(useful_part(draft))
 
 
 def interruptible_table(
@@ -240,17 +219,10 @@ def is_interruptible(table: PropertyAutomaton, visible: Collection[int]) -> bool
 
     Spot complements automata for it, which may take exponential time and memory.
 
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        With at most one mark, on states.
-    visible : collection of int
-        The visible letters.
-
     Raises
     ------
     ValueError
-        The acceptance of an automaton is not one mark, or none, on states.
+        The acceptance of `table` is not one mark, or none, on states.
     """
     import spot
 
@@ -268,18 +240,8 @@ def is_interruptible(table: PropertyAutomaton, visible: Collection[int]) -> bool
 def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     """Return a table as a Spot automaton over the bits of the letter's number.
 
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        Of any acceptance.
-    dictionary : spot.bdd_dict, optional
-        What automata share that are compared; a new one by default.
-
-    Returns
-    -------
-    spot.twa_graph
-        Over the propositions ``bit0``, the lowest, ``bit1`` and so on.  Numbers
-        that are no letter are on no transition.
+    Its propositions are ``bit0``, the lowest, ``bit1`` and so on.  Numbers that are no
+    letter are on no transition.  Automata that are compared share a `dictionary`.
     """
     import spot  # the first: it says where buddy is
 

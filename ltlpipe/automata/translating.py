@@ -161,19 +161,11 @@ def write_automaton(
 
 
 def constrained(violations: Formula | Any | None, constraint: Any) -> Job[Any]:
-    """Return the automaton of the violations that a constraint allows.
+    """Return the Spot automaton of the violations that a constraint allows.
 
-    Parameters
-    ----------
-    violations : Formula, spot.twa_graph or None
-        A formula that shall hold, or an automaton of the words that shall not be; None
-        is all words.
-    constraint : spot.twa_graph
-        Accepts the words that count; what it has no transition for is not allowed.
-
-    Returns
-    -------
-    spot.twa_graph
+    `violations` is a formula that shall hold, or an automaton of the words that shall
+    not be; None is all words.  The constraint, an automaton, accepts the words that
+    count; what it has no transition for is not allowed.
 
     Raises
     ------

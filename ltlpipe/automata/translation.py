@@ -18,16 +18,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import from_clauses
-from ltlpipe.automata.fin_removal import without_fin
-from ltlpipe.automata.letters import OTHER
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.rewriting import (
+from ltlpipe.automata.fin_removal import (
     condition_of,
     fin_less,
     generalised_rabin,
     marks_of,
+    without_fin,
 )
-from ltlpipe.automata.structure import cells_of, table_of
+from ltlpipe.automata.letters import OTHER
+from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.structure import Draft, draft_of, table_of
 from ltlpipe.logic.actions import bit_names, numbered
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -336,14 +336,15 @@ def _table(
         automaton.acc().is_generalized_buchi() or automaton.acc().is_f()
     ):
         raise AssertionError(f"Spot returned {automaton.acc()} for {acceptance}")
-    table = table_of(
+    draft = Draft(
         _cells(automaton, letters),
-        n_letters=len(letters),
-        initial=automaton.get_init_state_number(),
-        n_marks=automaton.num_sets(),
-        system_marks=system_marks,
-        condition=condition_of(automaton),
+        len(letters),
+        automaton.get_init_state_number(),
+        automaton.num_sets(),
+        condition_of(automaton),
+        system_marks,
     )
+    table = table_of(draft)
     if acceptance == "ba" and not table.is_buchi:
         raise AssertionError("Spot returned no state-based Büchi acceptance")
     if acceptance == "tfla":
@@ -355,14 +356,8 @@ def _in_pairs(table: PropertyAutomaton) -> PropertyAutomaton:
     """Return a table whose condition is in disjunctive normal form."""
     if table.condition is None:
         return table
-    return table_of(
-        cells_of(table),
-        n_letters=table.n_letters,
-        initial=table.initial,
-        n_marks=table.n_marks,
-        system_marks=table.system_marks,
-        condition=from_clauses(normal_form(table.condition)),
-    )
+    condition = from_clauses(normal_form(table.condition))
+    return table_of(draft_of(table)._replace(condition=condition))
 
 
 def _cells(automaton: Any, letters: Sequence[set[str]]) -> list[Cell]:

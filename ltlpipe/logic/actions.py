@@ -37,18 +37,9 @@ def bit_names(n_actions: int) -> list[str]:
 def numbered(formula: Any, actions: Sequence[str]) -> Any:
     """Return a formula with actions replaced by their numbers.
 
-    Parameters
-    ----------
-    formula : spot.formula
-        Over actions.
-    actions : sequence of str
-        Number i + 1 is ``actions[i]``.  Other propositions never hold.
-
-    Returns
-    -------
-    spot.formula
-        Over `bit_names` of the number of actions, bit 0 the lowest.  A number
-        above that of the last action behaves like 0.
+    Number i + 1 is ``actions[i]``; other propositions never hold.  The result is over
+    `bit_names` of the number of actions, bit 0 the lowest.  A number above that of the
+    last action behaves like 0.
     """
     import spot
 
@@ -73,18 +64,9 @@ def numbered(formula: Any, actions: Sequence[str]) -> Any:
 def anonymous(formula: Any) -> Any:
     """Return a formula with its actions renamed in the order of their occurrence.
 
-    Formulas that differ in the names of their actions alone become the same one,
-    unless Spot keeps the operands of a conjunction or disjunction in other orders.
-
-    Parameters
-    ----------
-    formula : spot.formula
-        LTL.
-
-    Returns
-    -------
-    spot.formula
-        Over propositions whose order by name is that of their occurrence.
+    The order of the new names is that of their occurrence.  Formulas that differ in the
+    names of their actions alone become the same one, unless Spot keeps the operands of
+    a conjunction or disjunction in other orders.
     """
     import spot
 

@@ -302,15 +302,10 @@ def kind_of(node: Any) -> str:
 
 
 def fold(formula: Any, combine: Callable[[Any, str, list[Value]], Value]) -> Value:
-    """Compute a value for a formula from those of its operands, bottom up.
+    """Compute a value for a formula of LTL from those of its operands, bottom up.
 
-    Parameters
-    ----------
-    formula : spot.formula
-        LTL.
-    combine : callable
-        Takes a subformula, its operator (see `LTL`) and the values of its
-        operands, and returns its value.
+    `combine` takes a subformula, its operator (see `LTL`) and the values of its
+    operands, and returns its value.
 
     Raises
     ------

@@ -96,16 +96,9 @@ def quoted(action: str) -> str:
 
 
 def random_interruptible(actions: Sequence[str], *, seed: int, depth: int = 3) -> str:
-    """Return a random formula that is interruptible by Prop. 5.
+    """Return a random formula over some actions that is interruptible by Prop. 5.
 
-    Parameters
-    ----------
-    actions : sequence of str
-        What it may name, at least one.
-    seed : int
-        Decides all of it.
-    depth : int
-        How deeply the rules are nested, at least 0.
+    The seed decides all of it; the rules are nested `depth` times, at least 0.
     """
     return _Grammar(actions, random.Random(seed)).intrpt(depth)
 
@@ -278,7 +271,8 @@ def instances(
 ) -> Iterator[str]:
     """Yield different instances of patterns until there seem to be no more.
 
-    All patterns have their turn, in random order, before one comes again.
+    All patterns have their turn, in random order, before one comes again.  Those to
+    leave out are by default the one that is not interruptible.
 
     Parameters
     ----------
@@ -290,7 +284,7 @@ def instances(
         Least and greatest number of different actions that a formula names, as far
         as there are so many.
     leave_out : sequence of str
-        Patterns that are not used: by default the one that is not interruptible.
+        Patterns that are not used.
 
     Raises
     ------

@@ -127,15 +127,8 @@ def _rebuilt(kind: str, operands: list[Any]) -> Any:
 def without_actions(kind: str, below: list[bool]) -> bool:
     """Return what an operator gives where nothing visible ever happens.
 
-    All suffixes of such a word satisfy the same formulas, so it is a matter of
-    the operands' values.
-
-    Parameters
-    ----------
-    kind : str
-        See `ltlpipe.logic.formulas.LTL`.
-    below : list of bool
-        The values of the operands.
+    All suffixes of such a word satisfy the same formulas, so it is a matter of the
+    values of the operands.
     """
     if kind in ("tt", "ff", "ap"):
         return kind == "tt"

@@ -64,18 +64,9 @@ class Witness:
 
 
 def witness(formula: str | Formula | Any) -> Witness | None:
-    """Return two words that show that a formula is not interruptible.
+    """Return two words that show that a formula is not interruptible; None if it is.
 
-    Parameters
-    ----------
-    formula : str, Formula or spot.formula
-        LTL.
-
-    Returns
-    -------
-    Witness or None
-        None iff the formula is interruptible.  The words have been evaluated
-        directly, not by the automaton that found them.
+    The words have been evaluated directly, not by the automaton that found them.
 
     Raises
     ------

@@ -31,18 +31,10 @@ BUDGET = 4_000_000
 
 
 class Drawn(NamedTuple):
-    """The steps of a prefix or a cycle that are shown.
+    """The steps of a prefix or a cycle that are shown."""
 
-    Parameters
-    ----------
-    steps : tuple of int
-        Actions, as numbers of `Pictures.actions`.
-    left_out : int
-        How many are missing behind the first half of `steps` (the longer one).
-    """
-
-    steps: tuple[int, ...]
-    left_out: int
+    steps: tuple[int, ...]  # actions, as numbers of `Pictures.actions`
+    left_out: int  # missing behind the first half of `steps` (the longer one)
 
 
 class Picture(NamedTuple):
@@ -68,24 +60,12 @@ class System(NamedTuple):
 
 
 class Pictures(NamedTuple):
-    """The pictures of a table.
+    """The pictures of a table."""
 
-    Parameters
-    ----------
-    actions : list of str
-        The names that occur.
-    systems : list of System
-        Those that could be looked at.
-    pictures : list of Picture
-        Each once.
-    of_row : list of (int or None)
-        The picture of each row of the table.
-    """
-
-    actions: list[str]
-    systems: list[System]
-    pictures: list[Picture]
-    of_row: list[int | None]
+    actions: list[str]  # the names that occur
+    systems: list[System]  # those that could be looked at
+    pictures: list[Picture]  # each once
+    of_row: list[int | None]  # the picture of each row of the table
 
 
 def cut(steps: Sequence[str], longest: int) -> tuple[list[str], int]:
@@ -128,13 +108,9 @@ def pictures(
 ) -> Pictures:
     """Return what to draw.
 
-    Parameters
-    ----------
-    lassos : iterable of (str, str, tuple of str or None) or None
-        For each row prefix and cycle as in the result table, and the files that hold
-        its system, if they are known.
-    load : callable
-        Returns the network that files hold, or None; called once for each.
+    For each row `lassos` has prefix and cycle as in the result table, and the files
+    that hold its system, if they are known; `load` returns the network that files hold,
+    or None, and is called once for each.
 
     Raises
     ------

@@ -174,17 +174,7 @@ def html_table(
     rows: Iterable[Iterable[str]],
     kinds: Sequence[str] | None = None,
 ) -> str:
-    """Return a table in HTML.
-
-    Parameters
-    ----------
-    titles : sequence of str
-        The heads of the k columns, as plain text.
-    rows : iterable of iterable of str
-        k cells each.
-    kinds : sequence of str, optional
-        As in `Layout`, the classes of the columns; none by default.
-    """
+    """Return a table in HTML; `kinds` are those of the columns, as in `Layout`."""
     marks = [f' class="{kind}"' if kind else "" for kind in kinds or [""] * len(titles)]
 
     def line(tag: str, cells: Iterable[str]) -> str:

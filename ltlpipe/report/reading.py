@@ -139,25 +139,12 @@ def _with_times(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 class Source(NamedTuple):
-    """What is reported on.
+    """What is reported on."""
 
-    Parameters
-    ----------
-    name : str
-        The file's.
-    frame : DataFrame
-        One row per task, numbered from 0, with the columns of `ltlpipe.results`,
-        those that there are; `verdict` and `configuration` always are.
-    runs : list of RunOfStore
-        None of a file that is no store.
-    origins : Origins or None
-        The same.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    runs: list[RunOfStore]
-    origins: Origins | None
+    name: str  # the file's
+    frame: pd.DataFrame  # a row per task, from 0, with columns of `ltlpipe.results`
+    runs: list[RunOfStore]  # none of a file that is no store
+    origins: Origins | None  # the same
 
 
 def read_source(path: StrPath) -> Source:

@@ -20,7 +20,7 @@ def messages(driver):
 
 
 def requests(driver):
-    """The addresses that were asked for since the last call; data need not be asked for."""
+    """The addresses that were asked for since the last call; data are not."""
     events = [
         json.loads(e["message"])["message"] for e in driver.get_log("performance")
     ]

@@ -72,16 +72,8 @@ def verdicts(
 def counts(frame: pd.DataFrame, *, by: Sequence[str] | None = None) -> pd.DataFrame:
     """Return how many tasks of each configuration have come to what.
 
-    Parameters
-    ----------
-    frame, by
-        As for `verdicts`.
-
-    Returns
-    -------
-    DataFrame
-        A row per configuration, in order of appearance; columns ``holds``,
-        ``violated`` and ``unknown: REASON``, those that occur.
+    A row per configuration, in order of appearance; columns ``holds``, ``violated`` and
+    ``unknown: REASON``, those that occur.
     """
     import pandas as pd
 
