@@ -32,12 +32,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.letters import decode, encode
 from ltlpipe.automata.structure import Draft, accepting_only_on, table_of, useful_part
+from ltlpipe.logic.actions import cube_of
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
@@ -254,7 +256,7 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     graph.set_generalized_buchi(table.n_marks)
     graph.new_states(table.n_states)
     graph.set_init_state(table.initial)
-    cubes = [_cube(letter, variables) for letter in range(table.n_letters)]
+    cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]
     dst, marks = table.edge_dst.tolist(), table.edge_marks.tolist()
     first = table.first_edge.tolist()
     for src in range(table.n_states):
@@ -265,20 +267,8 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
                 key = (dst[edge], marks[edge])
                 labels[key] = labels.get(key, buddy.bddfalse) | cube
         for (target, bits), label in labels.items():
-            sets = [mark for mark in range(table.n_marks) if bits >> mark & 1]
-            graph.new_edge(src, target, label, sets)
+            graph.new_edge(src, target, label, marks_in(bits))
     return graph
-
-
-def _cube(number: int, variables: Sequence[int]) -> Any:
-    """Return the assignment of a number to variables, the lowest bit first."""
-    import buddy
-
-    cube = buddy.bddtrue
-    for i, variable in enumerate(variables):
-        literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
-        cube &= literal(variable)
-    return cube
 
 
 def _invisible(table: PropertyAutomaton, visible: Collection[int]) -> list[int]:

@@ -30,7 +30,6 @@ class Decomposition:
 
     inside: list[list[int]]  # the transitions of each SCC that has any, ascending
     back: frozenset[int]  # those that close a cycle of the search: all cycles have one
-    reached: frozenset[int]  # the states that were met
 
 
 def decompose(
@@ -50,7 +49,7 @@ def decompose(
             if scc is not None and scc == search.scc[steps[index].dst]:
                 inside.setdefault(scc, []).append(index)
     sccs = [sorted(inside[scc]) for scc in sorted(inside)]
-    return Decomposition(sccs, frozenset(search.back), frozenset(search.scc))
+    return Decomposition(sccs, frozenset(search.back))
 
 
 class _Search:

@@ -59,27 +59,11 @@ def translated(
 ) -> Job[PropertyAutomaton]:
     """Return the table of the words that violate a property.
 
-    Parameters
-    ----------
-    violated : Formula or spot.twa_graph
-        A formula that shall hold, or an automaton of the words that shall not be.
-    acceptance : str, optional
-        A key of `ltlpipe.automata.translation.ACCEPTANCES`.  None, for an automaton
-        over states, is as it is.
-    names : sequence of str
-        The actions that letters stand for, from letter 1 on; over states, the
-        propositions of which letters are sets.
-    over_states : bool
-        Whether words are of valuations of states.
-    system_marks : int
-        Marks of the system that the automaton sees to as well; only of actions.
-    deterministic : bool
-        Whether to ask Spot for a deterministic automaton.
-
-    Raises
-    ------
-    UnsupportedError, StoppedError
-        As in `ltlpipe.automata.translation.from_formula`, or the job is stopped.
+    A formula shall hold, or an automaton accepts the words that shall not be.
+    Parameters and errors are those of `ltlpipe.automata.translation.from_formula`, or,
+    if words are of valuations of states, `from_formula_over_states`; an automaton over
+    states with `acceptance` None is taken as it is.  `names` are actions, or
+    propositions.
     """
     table = yield from workers.call(
         "translate",

@@ -28,7 +28,7 @@ from ltlpipe.automata.fin_removal import (
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.automata.structure import Draft, draft_of, table_of
-from ltlpipe.logic.actions import bit_names, numbered
+from ltlpipe.logic.actions import bit_names, cube_of, numbered
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -290,19 +290,12 @@ def _cubes(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:
 
     A letter is the set of the propositions that hold.
     """
-    import buddy
-
-    variables = {
-        p.ap_name(): automaton.register_ap(p.ap_name()) for p in automaton.ap()
-    }
-    cubes = []
-    for holding in letters:
-        cube = buddy.bddtrue
-        for name, variable in variables.items():
-            literal = buddy.bdd_ithvar if name in holding else buddy.bdd_nithvar
-            cube &= literal(variable)
-        cubes.append(cube)
-    return cubes
+    names = [p.ap_name() for p in automaton.ap()]
+    variables = [automaton.register_ap(name) for name in names]
+    return [
+        cube_of(sum(1 << i for i, n in enumerate(names) if n in holding), variables)
+        for holding in letters
+    ]
 
 
 def _restrict(

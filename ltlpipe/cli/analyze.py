@@ -127,10 +127,7 @@ def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
         return tables.drawn(table, width=_PIPE_WIDTH, to_file=out is not None)
     if form == "json":
         return _as_json(rows)
-    layout = layouts.of_analysis(rows)
-    if form == "latex":
-        return layouts.latex(layout)
-    return layouts.html_page(layout, "Analysis of formulas")
+    return layouts.laid_out(layouts.of_analysis(rows), form, "Analysis of formulas")
 
 
 def _as_json(rows: list[Row]) -> str:

@@ -120,12 +120,8 @@ def _laid_out(frame: pd.DataFrame, form: str, out: str | None, title: str) -> st
             or "\n"
         )
     layout = layouts.of_frame(frame)
-    if form == "latex":
-        return layouts.latex(layout)
-    if form == "html":
-        return layouts.html_page(layout, title)
-    if form == "md":
-        return layouts.markdown(layout)
+    if form != tables.TEXT:
+        return layouts.laid_out(layout, form, title)
     text = tables.drawn(
         layouts.text_table(layout), width=_WIDTH, to_file=out is not None
     )

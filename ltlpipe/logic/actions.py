@@ -34,6 +34,17 @@ def bit_names(n_actions: int) -> list[str]:
     return [f"bit{i}" for i in range(n_actions.bit_length())]
 
 
+def cube_of(number: int, variables: Sequence[int]) -> Any:
+    """Return the assignment of a number to BDD variables, the lowest bit first."""
+    import buddy
+
+    cube = buddy.bddtrue
+    for i, variable in enumerate(variables):
+        literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
+        cube &= literal(variable)
+    return cube
+
+
 def numbered(formula: Any, actions: Sequence[str]) -> Any:
     """Return a formula with actions replaced by their numbers.
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 INTERRUPTIBLE_TEMPLATES = (
     "G !{0}",
@@ -79,6 +79,7 @@ _PLACES = (
 _HEADING = re.compile(r"# ([^,]+), (.+)")
 _LETTER = re.compile(r"\b[pqrstz]\b")
 _MOST_REPEATS = 200  # known formulas in a row, before there seem to be no others
+_MOST_ACTIONS = 4  # of a template
 _RANDOM_SHARE = 0.15
 _OTHER_SHARE = 0.2
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -100,69 +101,40 @@ def random_interruptible(actions: Sequence[str], *, seed: int, depth: int = 3) -
 
     The seed decides all of it; the rules are nested `depth` times, at least 0.
     """
-    return _Grammar(actions, random.Random(seed)).intrpt(depth)
+    names = [quoted(action) for action in actions]
+    return _derived("i", names, random.Random(seed), depth)
 
 
-class _Grammar:
-    """The rules of Prop. 5, read from right to left."""
+# The rules of Prop. 5, read from right to left: {i}, {p} and {n} are formulas of the
+# classes Intrpt, Pos and Neg, {a} an action.
+_RULES = {
+    "i": (
+        *("({i} & {i})", "({i} | {i})", "({i} -> {i})", "!({i})"),
+        *("F({p})", "G({n})", "({i} U {i})", "(({n}) U ({p}))", "(({n}) W ({p}))"),
+        *("(({n}) U {i})", "(({n}) W {i})"),
+    ),
+    "p": (
+        *("{a}", "!({n})", "(({p}) & ({p}))", "(({p}) | ({p}))"),
+        *("({a} & {i})", "({a} & X {i})"),
+    ),
+    "n": (
+        *("!{a}", "!({p})", "(({n}) & ({n}))", "(({n}) | ({n}))"),
+        *("({a} -> {i})", "({a} -> X {i})"),
+    ),
+}
+_LEAVES = {"i": ("F {}", "G !{}", "GF {}", "FG !{}"), "p": ("{}",), "n": ("!{}",)}
+_PART = re.compile(r"\{([ipna])\}")
 
-    def __init__(self, actions: Sequence[str], rng: random.Random) -> None:
-        self._actions = [quoted(action) for action in actions]
-        self._rng = rng
 
-    def action(self) -> str:
-        return self._rng.choice(self._actions)
-
-    def intrpt(self, depth: int) -> str:
-        if depth <= 0:
-            a = self.action()
-            return self._rng.choice([f"F {a}", f"G !{a}", f"GF {a}", f"FG !{a}"])
-        i, p, n = self.intrpt, self.pos, self.neg
-        below = depth - 1
-        rules: list[Callable[[], str]] = [
-            lambda: f"({i(below)} & {i(below)})",
-            lambda: f"({i(below)} | {i(below)})",
-            lambda: f"({i(below)} -> {i(below)})",
-            lambda: f"!({i(below)})",
-            lambda: f"F({p(below)})",
-            lambda: f"G({n(below)})",
-            lambda: f"({i(below)} U {i(below)})",
-            lambda: f"(({n(below)}) U ({p(below)}))",
-            lambda: f"(({n(below)}) W ({p(below)}))",
-            lambda: f"(({n(below)}) U {i(below)})",
-            lambda: f"(({n(below)}) W {i(below)})",
-        ]
-        return self._rng.choice(rules)()
-
-    def pos(self, depth: int) -> str:
-        if depth <= 0:
-            return self.action()
-        i, p, n = self.intrpt, self.pos, self.neg
-        below = depth - 1
-        rules: list[Callable[[], str]] = [
-            lambda: self.action(),
-            lambda: f"!({n(below)})",
-            lambda: f"(({p(below)}) & ({p(below)}))",
-            lambda: f"(({p(below)}) | ({p(below)}))",
-            lambda: f"({self.action()} & {i(below)})",
-            lambda: f"({self.action()} & X {i(below)})",
-        ]
-        return self._rng.choice(rules)()
-
-    def neg(self, depth: int) -> str:
-        if depth <= 0:
-            return f"!{self.action()}"
-        i, p, n = self.intrpt, self.pos, self.neg
-        below = depth - 1
-        rules: list[Callable[[], str]] = [
-            lambda: f"!{self.action()}",
-            lambda: f"!({p(below)})",
-            lambda: f"(({n(below)}) & ({n(below)}))",
-            lambda: f"(({n(below)}) | ({n(below)}))",
-            lambda: f"({self.action()} -> {i(below)})",
-            lambda: f"({self.action()} -> X {i(below)})",
-        ]
-        return self._rng.choice(rules)()
+def _derived(kind: str, actions: Sequence[str], rng: random.Random, depth: int) -> str:
+    """Return a random formula of a class of Prop. 5, over quoted actions."""
+    if kind == "a":
+        return rng.choice(actions)
+    if depth <= 0:
+        action, leaves = rng.choice(actions), _LEAVES[kind]
+        return (rng.choice(leaves) if len(leaves) > 1 else leaves[0]).format(action)
+    rule = rng.choice(_RULES[kind])
+    return _PART.sub(lambda part: _derived(part[1], actions, rng, depth - 1), rule)
 
 
 def formula_set(
@@ -205,20 +177,17 @@ def formula_set(
     return list(found)
 
 
-_MOST_ACTIONS = 4  # of a template
-
-
 def _formula(actions: list[str], rng: random.Random, interruptible: bool) -> str:
-    chosen = rng.sample(actions, _MOST_ACTIONS)
+    names = [quoted(action) for action in rng.sample(actions, _MOST_ACTIONS)]
     share = rng.random()
     if share < _RANDOM_SHARE:
         if interruptible or rng.random() < 0.5:
-            return _Grammar(chosen[:3], rng).intrpt(2)
-        return _anything([quoted(a) for a in chosen[:3]], rng, 3)
+            return _derived("i", names[:3], rng, 2)
+        return _anything(names[:3], rng, 3)
     templates: tuple[str, ...] = INTERRUPTIBLE_TEMPLATES
     if not interruptible and share < _RANDOM_SHARE + _OTHER_SHARE:
         templates = OTHER_TEMPLATES
-    return rng.choice(templates).format(*map(quoted, chosen))
+    return rng.choice(templates).format(*names)
 
 
 def _anything(names: list[str], rng: random.Random, depth: int) -> str:
@@ -262,46 +231,28 @@ def catalogue() -> tuple[Pattern, ...]:
     )
 
 
-def instances(
-    actions: Sequence[str],
-    *,
-    seed: int,
-    n_actions: tuple[int, int] = (2, 4),
-    leave_out: Sequence[str] = ("universality",),
-) -> Iterator[str]:
+def instances(actions: Sequence[str], *, seed: int) -> Iterator[str]:
     """Yield different instances of patterns until there seem to be no more.
 
-    All patterns have their turn, in random order, before one comes again.  Those to
-    leave out are by default the one that is not interruptible.
-
-    Parameters
-    ----------
-    actions : sequence of str
-        What they name.
-    seed : int
-        Decides all of them.
-    n_actions : tuple of int
-        Least and greatest number of different actions that a formula names, as far
-        as there are so many.
-    leave_out : sequence of str
-        Patterns that are not used.
+    All patterns have their turn, in random order, before one comes again.  They name
+    two to four actions, as far as there are so many; the one that is not interruptible
+    ("universality") is left out.  The seed decides all of them.
 
     Raises
     ------
     UnsupportedError
-        There are fewer actions than a formula names at least.
+        There are fewer than two actions.
     """
-    least, most = n_actions
     known = list(dict.fromkeys(actions))
-    if len(known) < least:
+    if len(known) < 2:
         raise UnsupportedError(
-            f"{len(known)} actions, expected at least {least} to choose from"
+            f"{len(known)} actions, expected at least 2 to choose from"
         )
     patterns = [
         pattern
         for pattern in catalogue()
-        if least <= len(pattern.letters) <= min(most, len(known))
-        and pattern.name not in leave_out
+        if 2 <= len(pattern.letters) <= min(_MOST_ACTIONS, len(known))
+        and pattern.name != "universality"
     ]
     return _instances(patterns, known, random.Random(seed))
 

@@ -20,10 +20,18 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.actions import bit_names, names_in, numbered, refuse_psl, tree_of
+from ltlpipe.logic.actions import (
+    bit_names,
+    cube_of,
+    names_in,
+    numbered,
+    refuse_psl,
+    tree_of,
+)
 from ltlpipe.logic.words import (
     Shape,
     Word,
@@ -171,16 +179,8 @@ def _numbers(automaton: Any, n_actions: int) -> list[Any]:
     import buddy
 
     bits = [automaton.register_ap(name) for name in bit_names(n_actions)]
-    cubes = []
-    none = buddy.bddtrue
-    for number in range(1, n_actions + 1):
-        cube = buddy.bddtrue
-        for i, bit in enumerate(bits):
-            literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
-            cube &= literal(bit)
-        none = none - cube
-        cubes.append(cube)
-    return [none, *cubes]
+    cubes = [cube_of(number, bits) for number in range(1, n_actions + 1)]
+    return [reduce(sub, cubes, buddy.bddtrue), *cubes]
 
 
 def _extended(automaton: Any, invisible: Any) -> Any:

