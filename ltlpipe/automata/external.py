@@ -62,10 +62,11 @@ _CHUNK = 1 << 16
 
 
 def translate_externally(formula: Formula, command: str) -> Job[Any]:
-    """Return the automaton of the violations that another translator makes.
+    """Return the Spot automaton of the violations that another translator makes.
 
-    The program and all that it has started are killed when the job is closed.  What it
-    has printed is first read in a worker process.
+    It is over the propositions of `formula`, with any acceptance.  The program and all
+    that it has started are killed when the job is closed.  What it has printed is first
+    read in a worker process.
 
     Parameters
     ----------
@@ -74,12 +75,6 @@ def translate_externally(formula: Formula, command: str) -> Job[Any]:
     command : str
         The program and its arguments, quoted as in a shell.  ``%f`` in an argument
         becomes the formula, and ``%%`` a percent sign.
-
-    Returns
-    -------
-    spot.twa_graph
-        Over the propositions of `formula`, with any acceptance: what `--automaton`
-        reads, and `ltlpipe.automata.translation.from_automaton` takes.
 
     Raises
     ------

@@ -84,18 +84,8 @@ def translate(
 ) -> Any:
     """Translate a formula, or its negation, to a Spot automaton.
 
-    Generalised Rabin pairs have one Fin set each, as in the paper.
-
-    Parameters
-    ----------
-    formula : Formula
-        LTL.
-    acceptance : str
-        A key of `ACCEPTANCES`.
-    negate : bool
-        Whether the automaton accepts the violations.
-    deterministic : bool
-        As in `from_formula`.
+    Generalised Rabin pairs have one Fin set each, as in the paper.  `acceptance` is a
+    key of `ACCEPTANCES`; `negate` says whether the automaton accepts the violations.
 
     Raises
     ------

@@ -141,14 +141,9 @@ def identifier(formula: Formula | FormulaError) -> str:
 
 
 def parse(text: str, *, file: str | None = None, line: int | None = None) -> Formula:
-    """Parse one formula.
+    """Parse one formula, LTL in Spot's syntax or with `WU`.
 
-    Parameters
-    ----------
-    text : str
-        LTL in Spot's syntax, or with `WU`.
-    file, line : optional
-        Where it comes from, for messages.
+    File and line are where it comes from, for messages.
 
     Raises
     ------

@@ -142,17 +142,8 @@ def formula_set(
 ) -> list[str]:
     """Return n different formulas in the style of RERS problems.
 
-    Parameters
-    ----------
-    n : int
-        How many.
-    actions : sequence of str
-        What they name; every formula names a few of them.
-    seed : int
-        Decides all of them.
-    interruptible : bool
-        Whether to take only what is interruptible by its form; otherwise about
-        a quarter is not.
+    Each names a few of the actions; the seed decides all of them.  With `interruptible`
+    only what is interruptible by its form is taken, otherwise about a quarter is not.
 
     Raises
     ------

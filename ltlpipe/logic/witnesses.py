@@ -51,14 +51,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Witness:
-    """Why a formula is not interruptible: two words that show it.
-
-    Parameters
-    ----------
-    satisfying, violating : Word
-        They agree on the actions of the formula; the formula holds of the first
-        and not of the second.
-    """
+    """Why a formula is not interruptible: two words that agree on its actions."""
 
     satisfying: Word
     violating: Word

@@ -23,13 +23,7 @@ Letter = TypeVar("Letter")
 
 @dataclass(frozen=True)
 class Word:
-    """The infinite word ``prefix cycle cycle ...`` of actions.
-
-    Parameters
-    ----------
-    prefix, cycle : tuple of str
-        Actions; `cycle` has at least one.
-    """
+    """The infinite word ``prefix cycle cycle ...`` of actions; `cycle` has some."""
 
     prefix: tuple[str, ...]
     cycle: tuple[str, ...]

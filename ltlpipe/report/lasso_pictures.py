@@ -116,7 +116,7 @@ def pictures(
         if lasso is not None
     }
     longest = _longest(len(part) for both in words.values() for part in both)
-    names = _Numbers()
+    names: dict[str, int] = {}  # of actions, in order of first use
     systems: list[System] = []
     takers: list[dict[str, Part]] = []  # by system
     system_of: dict[tuple[str, ...] | None, int | None] = {None: None}
@@ -133,20 +133,18 @@ def pictures(
                 takers.append(parts_of(network))
         system = system_of[files]
         if system is not None:
-            for action in {*prefix.steps, *cycle.steps}:
-                part = takers[system].get(names.names[action])
-                if part is not None:
-                    systems[system].parts[action] = part
+            for name in {*both[0], *both[1]} & takers[system].keys() & names.keys():
+                systems[system].parts[names[name]] = takers[system][name]
         # Long lassos that differ in the middle only look alike.
         picture = Picture(prefix, cycle, system)
         number[lasso] = drawn.setdefault(picture, len(drawn))
     of_row = [None if lasso is None else number[lasso] for lasso in rows]
-    return Pictures(names.names, systems, list(drawn), of_row)
+    return Pictures(list(names), systems, list(drawn), of_row)
 
 
-def _drawn(steps: Sequence[str], longest: int, names: _Numbers) -> Drawn:
+def _drawn(steps: Sequence[str], longest: int, names: dict[str, int]) -> Drawn:
     kept, left_out = cut(steps, longest)
-    return Drawn(tuple(map(names.__getitem__, kept)), left_out)
+    return Drawn(tuple(names.setdefault(s, len(names)) for s in kept), left_out)
 
 
 def _longest(lengths: Iterable[int]) -> int:
@@ -169,15 +167,3 @@ def _listed(text: str) -> list[str]:
             f"lasso {text[:60]!r}: expected a JSON list of the names of actions"
         )
     return steps
-
-
-class _Numbers(dict[str, int]):
-    """Numbers of names in order of first use."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def __missing__(self, name: str) -> int:
-        self[name] = number = len(self.names)
-        self.names.append(name)
-        return number

@@ -36,17 +36,9 @@ _STORE = b"SQLite format 3\0"
 def read_results(path: StrPath) -> pd.DataFrame:
     """Return the result table in a file.
 
-    Parameters
-    ----------
-    path : path
-        A store, by whatever name, or what ``solve``, ``compare`` or ``results`` have
-        written: ``.csv`` (also ``.csv.gz``) or ``.parquet``.
-
-    Returns
-    -------
-    DataFrame
-        The columns of the file, with nullable integers, and times with time zones.
-        Texts stay texts where `ltlpipe.results` has categories.
+    The file is a store, by whatever name, or what ``solve``, ``compare`` or ``results``
+    have written: ``.csv`` (also ``.csv.gz``) or ``.parquet``.  Integers are nullable,
+    and times have time zones.  Texts stay texts where `ltlpipe.results` has categories.
 
     Raises
     ------
