@@ -47,25 +47,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Violation:
-    """An instance in which Siegel & Yan 2020, Def. 11, is violated.
+    """An instance in which Siegel & Yan 2020, Def. 11, is violated."""
 
-    Parameters
-    ----------
-    condition : int
-        1, 2 or 3.
-    states : tuple of int
-        (s1, s2), or (s1, s2, s3) for condition 2.
-    letters : tuple of int
-        (x, a), or (x, y) for condition 3; x and y are invisible.
-    acceptance : bool
-        Whether it is the second half of condition 2, which is about accepting
-        states.
-    """
-
-    condition: int
-    states: tuple[int, ...]
-    letters: tuple[int, int]
-    acceptance: bool = False
+    condition: int  # 1, 2 or 3
+    states: tuple[int, ...]  # (s1, s2), or (s1, s2, s3) for condition 2
+    letters: tuple[int, int]  # (x, a), or (x, y) for condition 3; x, y are invisible
+    acceptance: bool = False  # the half of condition 2 about accepting states
 
     def __str__(self) -> str:
         """Say what there is and what is missing."""

@@ -171,18 +171,13 @@ def _lts_html(subject: LTS) -> str:
     if picture is not None:
         return f"<div>{about}\n{picture}</div>"
     about += f"<p>initial: {subject.initial}{_accepting(subject)}</p>"
-    n = min(subject.n_transitions, MOST_ROWS)
+    columns = (subject.src, subject.label, subject.dst)
+    first = zip(*(column[:MOST_ROWS].tolist() for column in columns), strict=True)
     rows = [
-        [str(src), _name(subject.labels[label]), str(dst)]
-        for src, label, dst in zip(
-            subject.src[:n].tolist(),
-            subject.label[:n].tolist(),
-            subject.dst[:n].tolist(),
-            strict=True,
-        )
+        [str(src), _name(subject.labels[label]), str(dst)] for src, label, dst in first
     ]
     table = html_table(["src", "label", "dst"], rows, ["n", "", "n"])
-    rest = _rest(subject.n_transitions - n, "transition")
+    rest = _rest(subject.n_transitions - len(rows), "transition")
     return f"<div>{about}\n{table}{rest}</div>"
 
 
@@ -195,24 +190,15 @@ def _accepting(lts: LTS) -> str:
 
 @html_of.register
 def _automaton_html(subject: PropertyAutomaton) -> str:
-    kinds = [
-        name
-        for name, flag in (
-            ("state-based", subject.state_based),
-            ("weak", subject.weak),
-            ("terminal", subject.terminal),
-        )
-        if flag
-    ]
-    about = ", ".join(
-        [
-            f"Property automaton: {_count(subject.n_states, 'state')}",
-            _count(subject.n_letters, "letter"),
-            f"acceptance {subject.acceptance}",
-            *kinds,
-        ]
-    )
-    about = f"<p>{html.escape(about)}</p>"
+    kinds = {
+        "state-based": subject.state_based,
+        "weak": subject.weak,
+        "terminal": subject.terminal,
+    }
+    counts = f"{_count(subject.n_states, 'state')}, "
+    counts += f"{_count(subject.n_letters, 'letter')}, "
+    facts = [f"acceptance {subject.acceptance}", *(k for k in kinds if kinds[k])]
+    about = f"<p>Property automaton: {counts}{html.escape(', '.join(facts))}</p>"
     picture = svg_of(subject)
     if picture is not None:
         return f"<div>{about}\n{picture}</div>"
