@@ -57,7 +57,7 @@ from ltlpipe.families.leader_election import leader_election
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse, read_formulas
-from ltlpipe.report.scatter import draw_scatter
+from ltlpipe.report.plots import acceptances, save
 from ltlpipe.verdict.checking import product_size
 from ltlpipe.verdict.verdict import VIOLATED
 
@@ -372,7 +372,7 @@ def draw(rows: list[dict[str, Any]], out: Path) -> None:
         ("acceptance_pairs", [("TGBA", "TGRA"), ("TGBA", "TELA")], True),
         ("acceptance_tfla", [("TGRA", "TFLA")], True),
     ):
-        draw_scatter(frame, out / f"{name}.svg", panels=panels, by_pairs=by_pairs)
+        save(acceptances(frame, panels, by_pairs=by_pairs), out / f"{name}.svg")
         print(f"wrote {out / name}.svg")
 
 

@@ -53,14 +53,14 @@ def interruptible(formulas: list[Formula]) -> int:
 def automata(formulas: list[Formula]) -> int:
     """Make Büchi automata of the interruptible ones, in interrupt normal form."""
     from ltlpipe import is_interruptible
-    from ltlpipe.automata import sizes
+    from ltlpipe.automata import classification
 
     made = 0
     for formula in filter(is_interruptible, formulas):
-        table = sizes.buchi(formula)
-        normal, _ = sizes.violation_of_normal_form(table)
+        table = classification.buchi(formula)
+        normal, _ = classification.violation_of_normal_form(table)
         if normal is False:
-            sizes.n_states_of_norm(table)
+            classification.n_states_of_norm(table)
         made += 1
     return made
 

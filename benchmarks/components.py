@@ -31,7 +31,7 @@ from benchmarks import record
 from benchmarks.spin import available, run_spin
 from ltlpipe import LTS, Network, check
 from ltlpipe.families.rers_networks import rers_network
-from ltlpipe.logic.patterns import instances
+from ltlpipe.logic.generating import instances
 from ltlpipe.reduction.alphabet import trim
 from ltlpipe.reduction.components.merger import Limit, n_composed, reduce_components
 from ltlpipe.runtime.jobs import run

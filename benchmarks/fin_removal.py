@@ -182,16 +182,16 @@ def pairs_of(condition: Condition) -> dict[str, int]:
 
 def measure(automaton: Any) -> dict[str, int]:
     """Return the numbers of one automaton."""
-    from ltlpipe.automata.rewriting import condition_of, fin_less
+    from ltlpipe.automata.fin_removal import condition_of, fin_less
 
     condition = condition_of(automaton)
     ours = spot.scc_filter(fin_less(automaton))
     theirs = spot.scc_filter(spot.remove_fin(automaton))
-    n_pairs = condition.n_distributed()
-    return pairs_of(condition) | {
+    pairs = pairs_of(condition)
+    return pairs | {
         "states": automaton.num_states(),
         "edges": automaton.num_edges(),
-        "prop_1_states": automaton.num_states() * (1 + n_pairs),
+        "prop_1_states": automaton.num_states() * (1 + pairs["pairs"]),
         "our_states": ours.num_states(),
         "our_edges": ours.num_edges(),
         "our_marks": ours.num_sets(),

@@ -19,10 +19,10 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks import record
+from benchmarks.table1_layout import table1
 from ltlpipe import compare
 from ltlpipe.families.leader_election import leader_election
 from ltlpipe.logic.formulas import read_formulas
-from ltlpipe.report.table1 import table1
 
 FORMULAS = Path(__file__).parents[1] / "formulas" / "leader-election.ltl"
 EARLY = ("couvreur99", "couvreur99-fig5", "gv04")

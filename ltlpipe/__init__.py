@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.results import results
     from ltlpipe.batch.solving import solve
-    from ltlpipe.logic.equivalence import action_equivalent
+    from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
     from ltlpipe.question.answer import Plan, Statistics
     from ltlpipe.search.scc.scc_enumeration import sccs
@@ -51,7 +51,7 @@ _PLACES = {
     "Plan": "ltlpipe.question.answer",
     "Statistics": "ltlpipe.question.answer",
     "Verdict": "ltlpipe.verdict.verdict",
-    "action_equivalent": "ltlpipe.logic.equivalence",
+    "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
     "check": "ltlpipe.verdict.checking",
     "compare": "ltlpipe.batch.comparing",

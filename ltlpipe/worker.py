@@ -33,14 +33,14 @@ OPERATIONS = {
     "check hoa": "ltlpipe.automata.external:check_output",
     "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
     "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
-    "constrain": "ltlpipe.automata.constraining:product_text",
+    "constrain": "ltlpipe.automata.translating:product_text",
     "explain": "ltlpipe.batch.analyzing:explained",
     "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
     "judge word": "ltlpipe.automata.words:is_violation",
     "normalise hoa": "ltlpipe.automata.hoa:normalised",
     "read system": "ltlpipe.systems.reading:parse",
-    "stutter invariant": "ltlpipe.automata.stuttering:is_stutter_invariant",
+    "stutter invariant": "ltlpipe.automata.translating:is_stutter_invariant",
     "translate": "ltlpipe.automata.translating:translate_subject",
 }
 """Where the function of an operation is: "module:function"."""

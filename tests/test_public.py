@@ -98,7 +98,7 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe",
         "ltlpipe.systems.lts",
         "ltlpipe.logic.formulas",
-        "ltlpipe.logic.equivalence",
+        "ltlpipe.logic.actions",
         "ltlpipe.logic.interruptible",
         "ltlpipe.batch.analyzing",
     ],

@@ -19,27 +19,16 @@ if TYPE_CHECKING:
 class BuchiAutomaton:
     """A Büchi automaton over words of single propositions.
 
-    Parameters
-    ----------
-    name : str
-        The ``name:`` of the file, or "".
-    propositions : tuple of str
-        In the order of the file's ``AP:``.
-    n_states, initial : int
-        As numbered in the file.
-    edges : tuple of (src, dst, letters)
-        `letters` are the indices of the propositions that satisfy the edge's
-        label when they hold alone: at least one, ascending.
-    accepting : tuple of bool, optional
-        One flag per state; None if every run is accepting.
+    The letters of an edge are the indices of the propositions that satisfy its label
+    when they hold alone: at least one, ascending.
     """
 
-    name: str
-    propositions: tuple[str, ...]
+    name: str  # the ``name:`` of the file, or ""
+    propositions: tuple[str, ...]  # in the order of the file's ``AP:``
     n_states: int
-    initial: int
-    edges: tuple[tuple[int, int, tuple[int, ...]], ...]
-    accepting: tuple[bool, ...] | None
+    initial: int  # as numbered in the file
+    edges: tuple[tuple[int, int, tuple[int, ...]], ...]  # (src, dst, letters)
+    accepting: tuple[bool, ...] | None  # by state; None if every run is accepting
 
 
 def read_buchi(text: str, file: str) -> list[BuchiAutomaton]:

@@ -1,30 +1,31 @@
-"""Acceptance conditions: Emerson-Lei formulas over marks, and their normal forms.
+"""Acceptance conditions: Emerson-Lei formulas over marks, and their names.
 
 A condition is a positive Boolean formula over ``Inf(m)``, "mark m is seen
 infinitely often", and ``Fin(m)``, "it is not".  Sets of marks are bits of an
-integer, mark 0 the lowest.  Nothing here needs Spot.
+integer, mark 0 the lowest.  Spot reads conditions; nothing else here needs it.
 
 Sources: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with
 generalized Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Sec. 2,
-for the forms; T. Babiak et al., "The Hanoi Omega-Automata Format", CAV 2015,
-LNCS 9206, pp. 479-486, for the notation.
+for the forms, Table 1 for their names; T. Babiak et al., "The Hanoi Omega-Automata
+Format", CAV 2015, LNCS 9206, pp. 479-486, for the notation.
 
 Differences from the sources: the paper makes one set of the union of the Fin sets
 of a clause; a `Clause` says "none of these marks", which is the same without any
 change of an automaton (`ltlpipe.automata.normal_form.merged_fin` gives the paper's
-form).
+form).  Forms are recognised up to the order of parts and the numbers of marks, and
+the same mark may stand in several places, as the paper's sets of transitions may.  A
+generalised Rabin pair may have no Fin (its set is empty).  Generalised co-Büchi,
+trivial and unsatisfiable conditions have names besides.  Forms are told by how a
+condition is written: ``Fin(0)|Inf(0)`` is a Streett condition although it always holds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
-from math import prod
+from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,13 +34,12 @@ if TYPE_CHECKING:
 MAX_MARKS = 32
 """How many marks a transition can carry."""
 
+MAX_NESTING = 100
+"""How often conjunctions and disjunctions of a condition may alternate."""
+
 
 class Op(IntEnum):
-    """What a node of a condition is, and one instruction of its program.
-
-    TRUE, FALSE, INF and FIN push a truth value (of their mark); AND and OR replace
-    the two on top of the stack by one.
-    """
+    """What a node of a condition is."""
 
     FALSE = 0
     TRUE = 1
@@ -172,24 +172,6 @@ class Condition:
         """Return the condition with every mark m called ``numbers(m)``."""
         return self.mapped(lambda op, mark: _leaf(op, numbers(mark)))
 
-    def n_distributed(self) -> int:
-        """Return how many pairs distributing "and" over "or" alone would give."""
-        if self.op == Op.OR:
-            return sum(part.n_distributed() for part in self.parts)
-        if self.op == Op.AND:
-            return prod(part.n_distributed() for part in self.parts)
-        return int(self.op != Op.FALSE)
-
-    def program(self) -> np.ndarray:
-        """Return int32[n, 2], instructions in postfix order: an `Op` and its mark.
-
-        Deep parts come first: the stack never holds more values than the binary
-        logarithm of the number of Inf and Fin, plus two.
-        """
-        rows: list[tuple[int, int]] = []
-        _emit(self, rows)
-        return np.array(rows, dtype=np.int32)
-
     def nested(self) -> list[Any]:
         """Return the operator, the mark, and the parts in the same form."""
         return [int(self.op), self.mark, [part.nested() for part in self.parts]]
@@ -266,19 +248,144 @@ def marks_in(bits: int) -> list[int]:
     return [mark for mark in range(bits.bit_length()) if bits >> mark & 1]
 
 
-def _emit(condition: Condition, rows: list[tuple[int, int]]) -> int:
-    """Append the program of a condition; return the height of stack it needs."""
-    programs = []
-    for part in condition.parts:
-        of_part: list[tuple[int, int]] = []
-        programs.append((_emit(part, of_part), of_part))
-    if not programs:
-        rows.append((int(condition.op), condition.mark))
-        return 1
-    programs.sort(key=lambda program: -program[0])
-    height = 0
-    for i, (needed, of_part) in enumerate(programs):
-        rows += of_part
-        rows += [(int(condition.op), 0)] * (i > 0)
-        height = max(height, needed + (i > 0))
-    return height
+def parse_condition(text: str) -> Condition:
+    """Read a condition as HOA writes it.
+
+    Raises
+    ------
+    FormulaError
+        `text` is none.
+    UnsupportedError
+        It has a mark above 31, or is nested too deeply.
+
+    Examples
+    --------
+    >>> print(parse_condition("Fin(0) & Inf(1) | Inf(2)"))
+    (Fin(0)&Inf(1))|Inf(2)
+    """
+    import spot
+
+    try:
+        code = spot.acc_code(text)
+    except SyntaxError as error:
+        reason = " ".join(str(error).split())
+        message = f"expected an acceptance condition: {reason}"
+        raise FormulaError(message, formula=text) from None
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise UnsupportedError(f"acceptance condition {text}: {reason}") from None
+    return from_code(code)
+
+
+def from_code(code: Any, nesting: int = 0) -> Condition:
+    """Return an acceptance condition of Spot, a ``spot.acc_code``.
+
+    Raises
+    ------
+    UnsupportedError
+        It is nested more deeply than `MAX_NESTING`.
+    """
+    if nesting > MAX_NESTING:
+        raise UnsupportedError(
+            f"the acceptance condition is nested more than {MAX_NESTING} times"
+        )
+    if code.is_t() or code.is_f():
+        return TRUE if code.is_t() else FALSE
+    for parts, join in (
+        (code.top_disjuncts(), disjunction),
+        (code.top_conjuncts(), conjunction),
+    ):
+        if len(parts) > 1:
+            return join([from_code(part, nesting + 1) for part in parts])
+    infs, fins = code.used_inf_fin_sets()
+    return inf(infs.max_set() - 1) if infs else fin(fins.max_set() - 1)
+
+
+class Shape(str, Enum):
+    """Forms of conditions, the special before the general ones."""
+
+    NONE = "unsatisfiable"  # f
+    ALL = "trivial"  # t
+    BUCHI = "Büchi"  # Inf
+    CO_BUCHI = "co-Büchi"  # Fin
+    GENERALISED_BUCHI = "generalised Büchi"  # Inf & Inf & ...
+    GENERALISED_CO_BUCHI = "generalised co-Büchi"  # Fin | Fin | ...
+    RABIN = "Rabin"  # (Fin & Inf) | (Fin & Inf) | ...
+    STREETT = "Streett"  # (Fin | Inf) & (Fin | Inf) & ...
+    PARITY = "parity"  # Inf(0) | (Fin(1) & (Inf(2) | ...)), and so on
+    FIN_LESS = "Fin-less"  # Inf alone, in any combination
+    GENERALISED_RABIN = "generalised Rabin"  # (Fin & Inf & ...) | ..., Fin at most once
+    EMERSON_LEI = "Emerson-Lei"  # anything
+
+
+def shape_of(condition: Condition) -> Shape:
+    """Return the first name in the order of `Shape` that suits a condition."""
+    return next(shape for shape in Shape if has_shape(condition, shape))
+
+
+def has_shape(condition: Condition, shape: Shape) -> bool:
+    """Whether a condition is written in a form."""
+    match shape:
+        case Shape.NONE | Shape.ALL:
+            return condition.op == (Op.FALSE if shape == Shape.NONE else Op.TRUE)
+        case Shape.BUCHI:
+            return condition.op == Op.INF
+        case Shape.CO_BUCHI:
+            return condition.op == Op.FIN
+        case Shape.GENERALISED_BUCHI:
+            conjuncts = _split(Op.AND, condition)
+            return condition.op == Op.TRUE or _all_are(Op.INF, conjuncts)
+        case Shape.GENERALISED_CO_BUCHI:
+            disjuncts = _split(Op.OR, condition)
+            return condition.op == Op.FALSE or _all_are(Op.FIN, disjuncts)
+        case Shape.RABIN:
+            return _consists_of_pairs(condition, Op.OR, Op.AND)
+        case Shape.STREETT:
+            return _consists_of_pairs(condition, Op.AND, Op.OR)
+        case Shape.PARITY:
+            return _is_parity(condition)
+        case Shape.FIN_LESS:
+            return condition.fin_marks == 0
+        case Shape.GENERALISED_RABIN:
+            return all(map(_is_generalised_pair, _split(Op.OR, condition)))
+    return True
+
+
+def _split(op: Op, condition: Condition) -> tuple[Condition, ...]:
+    """Return the parts that `op` joins; the whole is one if it joins nothing."""
+    return condition.parts if condition.op == op else (condition,)
+
+
+def _all_are(op: Op, parts: Iterable[Condition]) -> bool:
+    return all(part.op == op for part in parts)
+
+
+def _consists_of_pairs(condition: Condition, outer: Op, inner: Op) -> bool:
+    """Whether `outer` joins pairs of one Fin and one Inf, joined by `inner`."""
+    return all(
+        pair.op == inner and sorted(part.op for part in pair.parts) == [Op.INF, Op.FIN]
+        for pair in _split(outer, condition)
+    )
+
+
+def _is_generalised_pair(condition: Condition) -> bool:
+    parts = _split(Op.AND, condition)
+    n_fin = sum(part.op == Op.FIN for part in parts)
+    simple = all(part.op in (Op.TRUE, Op.FALSE, Op.INF, Op.FIN) for part in parts)
+    return simple and n_fin <= 1
+
+
+def _is_parity(condition: Condition) -> bool:
+    """Whether Inf and Fin of different marks take turns, one to each level."""
+    marks = []
+    rest = condition
+    while rest.parts:
+        leaf = Op.INF if rest.op == Op.OR else Op.FIN
+        decisive = [part for part in rest.parts if part.op == leaf]
+        others = [part for part in rest.parts if part.op != leaf]
+        if len(decisive) != 1 or len(others) != 1:
+            return False
+        marks.append(decisive[0].mark)
+        rest = others[0]
+    marks.append(rest.mark)
+    return rest.op in (Op.INF, Op.FIN) and len(set(marks)) == len(marks)

@@ -1,9 +1,11 @@
 """Translators of other people, run as programs that print HOA.
 
 A command such as ``ltl3tela -f %f`` is called with the formula for ``%f``, as one
-argument and without a shell.  The formula is written in what all translators read
-(`ltlpipe.logic.printing`), over propositions p0, p1 and so on, and the propositions
-of the automaton get their names back.
+argument and without a shell.  The propositions of the formula are called p0, p1 and so
+on, and those of the automaton get their names back.  Tools agree on ``!``, ``&&``,
+``||``, ``->``, ``<->``, ``X``, ``F``, ``G`` and ``U`` in parentheses; release, weak
+until and others are called or parsed differently, or missing: they are written with U,
+by their definitions.
 
 Nothing here checks the translator.  A violation that it makes up is found by the
 replay of the lasso; a word that it loses is a violation that nobody finds.
@@ -21,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.translating import PHASE
-from ltlpipe.logic.printing import portable_text
+from ltlpipe.logic.formulas import fold
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
@@ -35,16 +37,36 @@ if TYPE_CHECKING:
 FORMULA = "%f"
 """What stands for the formula in a command."""
 
+MAX_LENGTH = 100_000
+"""Characters that a formula may have: an argument of a program ends at 128 KiB."""
+
+_FORMS = {
+    "tt": "true",
+    "ff": "false",
+    "Not": "!{0}",
+    "X": "X {0}",
+    "F": "F {0}",
+    "G": "G {0}",
+    "Implies": "{0} -> {1}",
+    "Equiv": "{0} <-> {1}",
+    "Xor": "!({0} <-> {1})",
+    "U": "{0} U {1}",
+    "R": "!(!{0} U !{1})",
+    "W": "({0} U {1}) || (G {0})",
+    "M": "{1} U ({0} && {1})",
+}
+
 _SHOWN = 300  # characters of what a program printed
 _MOST_PRINTED = 64 << 20  # bytes of its output
 _CHUNK = 1 << 16
 
 
 def translate_externally(formula: Formula, command: str) -> Job[Any]:
-    """Return the automaton of the violations that another translator makes.
+    """Return the Spot automaton of the violations that another translator makes.
 
-    The program and all that it has started are killed when the job is closed.  What it
-    has printed is first read in a worker process.
+    It is over the propositions of `formula`, with any acceptance.  The program and all
+    that it has started are killed when the job is closed.  What it has printed is first
+    read in a worker process.
 
     Parameters
     ----------
@@ -53,12 +75,6 @@ def translate_externally(formula: Formula, command: str) -> Job[Any]:
     command : str
         The program and its arguments, quoted as in a shell.  ``%f`` in an argument
         becomes the formula, and ``%%`` a percent sign.
-
-    Returns
-    -------
-    spot.twa_graph
-        Over the propositions of `formula`, with any acceptance: what `--automaton`
-        reads, and `ltlpipe.automata.translation.from_automaton` takes.
 
     Raises
     ------
@@ -76,6 +92,32 @@ def translate_externally(formula: Formula, command: str) -> Job[Any]:
     automaton = yield from _only_automaton(printed, command)
     _rename(automaton, {short: name for name, short in names.items()}, command)
     return automaton
+
+
+def portable_text(formula: Any, names: Mapping[str, str]) -> str:
+    """Return a formula of Spot as any translator reads it, with names for propositions.
+
+    Raises
+    ------
+    UnsupportedError
+        The text would be longer than `MAX_LENGTH`, or the formula is no LTL.
+    """
+
+    def combine(node: Any, kind: str, parts: list[str]) -> str:
+        if kind == "ap":
+            return names[node.ap_name()]
+        if kind in ("And", "Or"):
+            text = (" && " if kind == "And" else " || ").join(parts)
+        else:
+            text = _FORMS[kind].format(*parts)
+        if len(text) > MAX_LENGTH:
+            raise UnsupportedError(
+                f"the formula has more than {MAX_LENGTH:,} characters in the syntax of "
+                "other translators: use Spot's translation"
+            )
+        return text if kind in ("tt", "ff") else f"({text})"
+
+    return fold(formula, combine)
 
 
 def _arguments(command: str, text: str) -> list[str]:

@@ -33,28 +33,17 @@ WEAK, STRONG = "weak", "strong"
 
 
 class Fairness(NamedTuple):
-    """The marks of fairness, from 0 on.
+    """The marks of fairness, from 0 on; sets of them are bits.
 
-    Parameters
-    ----------
-    n_marks : int
-    condition : Condition
-        What a fair run satisfies.
-    idle : int
-        The marks of a step that leaves a state in which no set is enabled, and takes
-        none, as bits.
-    enabled : uint32[n_actions]
-        The marks that change on the steps that leave a state in which the action is
-        enabled.
-    taken : uint32[n_actions]
-        The marks that a step with the action has besides.
+    A step that leaves a state in which no set is enabled, and takes none, has the marks
+    `idle`.
     """
 
     n_marks: int
-    condition: Condition
+    condition: Condition  # what a fair run satisfies
     idle: int
-    enabled: np.ndarray
-    taken: np.ndarray
+    enabled: np.ndarray  # uint32[n_actions]: change where the action is enabled
+    taken: np.ndarray  # uint32[n_actions]: those that a step with it has besides
 
 
 def fairness_to(
@@ -62,19 +51,8 @@ def fairness_to(
 ) -> Fairness:
     """Return the marks that say whether a run is fair to sets of actions.
 
-    Parameters
-    ----------
-    sets : sequence of collection of int
-        Actions of a network.
-    n_actions : int
-        How many it has.
-    strong : bool
-        Strong fairness, else weak.
-
-    Examples
-    --------
-    >>> str(fairness_to([{0}, {1}], 2, strong=True).condition)
-    '(Fin(0)|Inf(1))&(Fin(2)|Inf(3))'
+    The actions are those of a network, which has `n_actions`; `strong` is strong
+    fairness, else weak.
     """
     # Never empty: that says that there is no fairness.
     enabled = np.zeros(max(n_actions, 1), dtype=np.uint32)

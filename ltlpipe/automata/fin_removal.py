@@ -36,7 +36,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.conditions import (
     MAX_MARKS,
@@ -46,12 +46,13 @@ from ltlpipe.automata.conditions import (
     disjunction,
     fin,
     from_clauses,
+    from_code,
     inf,
     marks_in,
 )
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.normal_form import merged_fin, normal_form
 from ltlpipe.automata.sccs import Decomposition, Step, decompose
-from ltlpipe.automata.structure import cells_of, table_of, useful_part
+from ltlpipe.automata.structure import Draft, cells_of, table_of, useful_part
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -72,24 +73,11 @@ class Copy(NamedTuple):
 
 
 class FinLess(NamedTuple):
-    """A Fin-less automaton without its letters.
+    """A Fin-less automaton without its letters."""
 
-    Parameters
-    ----------
-    n_states : int
-        The states of the original come first.
-    transitions : list of Copy
-        Each has the letter of its origin.
-    n_marks : int
-        How many marks `condition` has.
-    condition : Condition
-        A disjunction of conjunctions of Inf; FALSE if nothing is accepted.
-    """
-
-    n_states: int
-    transitions: list[Copy]
-    n_marks: int
-    condition: Condition
+    n_states: int  # the states of the original come first
+    transitions: list[Copy]  # each has the letter of its origin
+    condition: Condition  # a disjunction of conjunctions of Inf; FALSE accepts nothing
 
 
 class _Region(NamedTuple):
@@ -122,17 +110,15 @@ def without_fin(table: PropertyAutomaton) -> PropertyAutomaton:
     for src, dst, marks, origin in made.transitions:
         letter = places[origin][0] % table.n_letters
         copied[src * table.n_letters + letter].append((dst, marks))
-    useful, initial = useful_part(
-        copied, table.n_letters, table.initial, made.n_marks, made.condition
+    draft = Draft(
+        copied,
+        table.n_letters,
+        table.initial,
+        made.condition.n_marks,
+        made.condition,
+        table.system_marks,
     )
-    return table_of(
-        useful,
-        n_letters=table.n_letters,
-        initial=initial,
-        n_marks=made.n_marks,
-        system_marks=table.system_marks,
-        condition=made.condition,
-    )
+    return table_of(useful_part(draft))
 
 
 def remove_fin(
@@ -140,14 +126,7 @@ def remove_fin(
 ) -> FinLess:
     """Return an automaton with Inf alone for one that accepts by any clause.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-        The transitions of the original.
-    n_states, initial : int
-        Its states are 0 to ``n_states - 1``.
-    clauses : sequence of Clause
-        What it accepts by.
+    The original has states 0 to ``n_states - 1`` and the transitions `steps`.
     """
     regions = _regions(steps, initial, clauses)
     numbers, condition = _new_marks(regions, [*clauses, Clause(0, 0)])
@@ -175,7 +154,7 @@ def remove_fin(
         Copy(src, dst, marks_of.get(at, 0), at)
         for at, (src, dst, _) in enumerate(steps)
     ]
-    return FinLess(n_states, kept + added, condition.n_marks, condition)
+    return FinLess(n_states, kept + added, condition)
 
 
 def _regions(
@@ -273,13 +252,9 @@ def _new_marks(
 ) -> tuple[dict[int, dict[int, int]], Condition]:
     """Give numbers to the marks of the pairs that accept anything.
 
-    Returns
-    -------
-    numbers : dict
-        By pair, and in it by old mark.  A pair without Inf has one new mark for the
-        old mark -1, which all its transitions carry.
-    condition : Condition
-        Over the new marks.
+    Returns them by pair, and in it by old mark, and the condition over the new marks.
+    A pair without Inf has one new mark for the old mark -1, which all its transitions
+    carry.
     """
     used = sorted({pair for region in regions for pair in region.pairs})
     numbers: dict[int, dict[int, int]] = {}
@@ -311,3 +286,78 @@ def _marks_at(
 
 def _bits(marks: Iterable[int]) -> int:
     return sum(1 << mark for mark in marks)
+
+
+# --- automata of Spot, with their labels: for HOA, searches take tables --------
+
+
+def condition_of(automaton: Any) -> Condition:
+    """Return the acceptance condition of a Spot automaton."""
+    return from_code(automaton.get_acceptance())
+
+
+def marks_of(edge: Any) -> int:
+    """Return the marks of an edge of a Spot automaton, as bits."""
+    return reduce(or_, (1 << mark for mark in edge.acc.sets()), 0)
+
+
+def generalised_rabin(automaton: Any) -> Any:
+    """Return a Spot automaton with pairs of one Fin set each, and the same edges.
+
+    Source: Bloemen et al. 2019, Sec. 2.
+
+    Raises
+    ------
+    UnsupportedError
+        There would be too many pairs or marks.
+    """
+    merged = merged_fin(normal_form(condition_of(automaton)))
+    edges = []
+    for edge in automaton.edges():
+        old = marks_of(edge)
+        new = [i for i, union in enumerate(merged.unions) if old & union]
+        edges.append((edge.src, edge.dst, edge.cond, new))
+    return _automaton(automaton, automaton.num_states(), edges, merged.condition)
+
+
+def fin_less(automaton: Any) -> Any:
+    """Return a Spot automaton whose condition has no Fin.
+
+    Raises
+    ------
+    UnsupportedError
+        There would be too many pairs or marks.
+    """
+    condition = condition_of(automaton)
+    if not condition.fin_marks:
+        return automaton
+    steps = [Step(e.src, e.dst, marks_of(e)) for e in automaton.edges()]
+    labels = [edge.cond for edge in automaton.edges()]
+    initial = automaton.get_init_state_number()
+    made = remove_fin(steps, automaton.num_states(), initial, normal_form(condition))
+    edges = [
+        (src, dst, labels[origin], marks_in(marks))
+        for src, dst, marks, origin in made.transitions
+    ]
+    return _automaton(automaton, made.n_states, edges, made.condition)
+
+
+def _automaton(
+    like: Any,
+    n_states: int,
+    edges: Sequence[tuple[int, int, Any, list[int]]],
+    condition: Condition,
+) -> Any:
+    """Return a Spot automaton without useless states."""
+    import spot
+
+    made = spot.make_twa_graph(like.get_dict())
+    made.copy_ap_of(like)
+    made.set_acceptance(condition.n_marks, spot.acc_code(str(condition)))
+    made.new_states(n_states)
+    made.set_init_state(like.get_init_state_number())
+    for src, dst, label, marks in edges:
+        made.new_edge(src, dst, label, marks)
+    made.merge_edges()
+    made.purge_dead_states()
+    return made

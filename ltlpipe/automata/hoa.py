@@ -83,18 +83,8 @@ class Section(NamedTuple):
 def parse_automata(text: str, file: str) -> list[Any]:
     """Parse all automata of a HOA text with Spot.
 
-    Parameters
-    ----------
-    text : str
-        What the file holds.
-    file : str
-        Its name, for messages; it is not opened.
-
-    Returns
-    -------
-    list of spot.twa_graph
-        At least one, each with a BDD dictionary of its own, its states numbered
-        as in the file.
+    The file's name is for messages; it is not opened.  There is at least one automaton;
+    each has a BDD dictionary of its own, its states numbered as in the file.
 
     Raises
     ------
@@ -134,17 +124,8 @@ def normalised(text: str, file: str) -> list[str]:
 def read_automaton(source: Source, name: str | None = None) -> Any:
     """Read the one automaton, of any acceptance, that a HOA file holds.
 
-    Parameters
-    ----------
-    source : path or file
-        The file, also compressed.
-    name : str, optional
-        What the automaton is called, if the file may hold several.
-
-    Returns
-    -------
-    spot.twa_graph
-        Its states numbered as in the file.
+    If the file may hold several, `name` says which.  Its states are numbered as in the
+    file, which may be compressed.
 
     Raises
     ------

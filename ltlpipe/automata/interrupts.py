@@ -19,17 +19,11 @@ Differences from the source:
   letters outside V lead to DIV, which accepts before and after, to sharp states,
   whose loops on these letters reject, so that they lie in no accepting SCC, or
   nowhere else, and Def. 11 (2) then says nothing.
-- Given an automaton of the complement, no automaton is complemented: B is
-  interruptible iff neither ``norm(B, V)`` meets the complement nor the norm of
-  the complement meets B.  For the interrupt-free words of Lemma 2 of the source
-  are accepted by ``norm(B, V)`` if B accepts them (proof of Theorem 2), so the two
-  norms together, both interruptible, accept all words; if each stays on its side,
-  ``norm(B, V)`` accepts what B does.
 
 Cost: the check of the form takes one operation on sets of states for every
 pair of a transition on an invisible letter and a letter; `norm` is linear;
-`is_interruptible` is quadratic given the complement and otherwise as bad as the
-complementation of Büchi automata: `interruptible_table` decides in a worker process.
+`is_interruptible` is as bad as the complementation of Büchi automata:
+`interruptible_table` decides in a worker process.
 """
 
 from __future__ import annotations
@@ -38,12 +32,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.letters import decode, encode
-from ltlpipe.automata.structure import accepting_only_on, table_of, useful_part
+from ltlpipe.automata.structure import Draft, accepting_only_on, table_of, useful_part
+from ltlpipe.logic.actions import cube_of
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
@@ -51,25 +47,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Violation:
-    """An instance in which Siegel & Yan 2020, Def. 11, is violated.
+    """An instance in which Siegel & Yan 2020, Def. 11, is violated."""
 
-    Parameters
-    ----------
-    condition : int
-        1, 2 or 3.
-    states : tuple of int
-        (s1, s2), or (s1, s2, s3) for condition 2.
-    letters : tuple of int
-        (x, a), or (x, y) for condition 3; x and y are invisible.
-    acceptance : bool
-        Whether it is the second half of condition 2, which is about accepting
-        states.
-    """
-
-    condition: int
-    states: tuple[int, ...]
-    letters: tuple[int, int]
-    acceptance: bool = False
+    condition: int  # 1, 2 or 3
+    states: tuple[int, ...]  # (s1, s2), or (s1, s2, s3) for condition 2
+    letters: tuple[int, int]  # (x, a), or (x, y) for condition 3; x, y are invisible
+    acceptance: bool = False  # the half of condition 2 about accepting states
 
     def __str__(self) -> str:
         """Say what there is and what is missing."""
@@ -117,17 +100,8 @@ def first_violation(
 ) -> Violation | None:
     """Find where an automaton is not in interrupt normal form.
 
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        With at most one mark, on states.
-    visible : collection of int
-        The visible letters.
-
-    Returns
-    -------
-    Violation or None
-        The first instance: of condition 1, else of 2, else of 3.
+    The automaton has at most one mark, on states.  The first instance is of condition
+    1, else of 2, else of 3; None if there is none.
 
     Raises
     ------
@@ -170,14 +144,8 @@ def first_violation(
 def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomaton:
     """Return an automaton in interrupt normal form.
 
-    It accepts the same words iff these are an interruptible property.
-
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        With at most one mark, on states.
-    visible : collection of int
-        The visible letters; if they are all letters, `table` itself is returned.
+    It accepts the same words iff these are an interruptible property.  If all letters
+    are visible, `table` itself is returned.
 
     Raises
     ------
@@ -213,14 +181,8 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
         for state, row_of_state in enumerate(targets)
         for there in row_of_state
     ]
-    kept, initial = useful_part(cells, table.n_letters, table.initial, 1)
-    return table_of(
-        kept,
-        n_letters=table.n_letters,
-        initial=initial,
-        n_marks=1,
-        system_marks=table.system_marks,
-    )
+    draft = Draft(cells, table.n_letters, table.initial, 1, None, table.system_marks)
+    return table_of(useful_part(draft))
 
 
 def interruptible_table(
@@ -241,29 +203,15 @@ def is_interruptible_table(table: dict[str, Any], visible: list[int]) -> bool:
     return is_interruptible(decode(table), visible)
 
 
-def is_interruptible(
-    table: PropertyAutomaton,
-    visible: Collection[int],
-    *,
-    complement: PropertyAutomaton | None = None,
-) -> bool:
+def is_interruptible(table: PropertyAutomaton, visible: Collection[int]) -> bool:
     """Decide whether the words of an automaton are an interruptible property.
 
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        With at most one mark, on states.
-    visible : collection of int
-        The visible letters.
-    complement : PropertyAutomaton, optional
-        Accepts exactly the other words over the same letters, by at most one mark
-        on states: for a formula the table of its negation.  Without it, Spot
-        complements, which may take exponential time and memory.
+    Spot complements automata for it, which may take exponential time and memory.
 
     Raises
     ------
     ValueError
-        The acceptance of an automaton is not one mark, or none, on states.
+        The acceptance of `table` is not one mark, or none, on states.
     """
     import spot
 
@@ -271,12 +219,6 @@ def is_interruptible(
     if normal is table:  # every letter is visible (Prop. 4 (1))
         return True
     dictionary = spot.make_bdd_dict()
-    if complement is not None:
-        pairs = [(normal, complement), (norm(complement, visible), table)]
-        return not any(
-            to_spot(one, dictionary).intersects(to_spot(other, dictionary))
-            for one, other in pairs
-        )
     ours, normalised = to_spot(table, dictionary), to_spot(normal, dictionary)
     return all(
         not small.intersects(spot.complement(large))
@@ -287,18 +229,8 @@ def is_interruptible(
 def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     """Return a table as a Spot automaton over the bits of the letter's number.
 
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        Of any acceptance.
-    dictionary : spot.bdd_dict, optional
-        What automata share that are compared; a new one by default.
-
-    Returns
-    -------
-    spot.twa_graph
-        Over the propositions ``bit0``, the lowest, ``bit1`` and so on.  Numbers
-        that are no letter are on no transition.
+    Its propositions are ``bit0``, the lowest, ``bit1`` and so on.  Numbers that are no
+    letter are on no transition.  Automata that are compared share a `dictionary`.
     """
     import spot  # the first: it says where buddy is
 
@@ -311,7 +243,7 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     graph.set_generalized_buchi(table.n_marks)
     graph.new_states(table.n_states)
     graph.set_init_state(table.initial)
-    cubes = [_cube(letter, variables) for letter in range(table.n_letters)]
+    cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]
     dst, marks = table.edge_dst.tolist(), table.edge_marks.tolist()
     first = table.first_edge.tolist()
     for src in range(table.n_states):
@@ -322,20 +254,8 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
                 key = (dst[edge], marks[edge])
                 labels[key] = labels.get(key, buddy.bddfalse) | cube
         for (target, bits), label in labels.items():
-            sets = [mark for mark in range(table.n_marks) if bits >> mark & 1]
-            graph.new_edge(src, target, label, sets)
+            graph.new_edge(src, target, label, marks_in(bits))
     return graph
-
-
-def _cube(number: int, variables: Sequence[int]) -> Any:
-    """Return the assignment of a number to variables, the lowest bit first."""
-    import buddy
-
-    cube = buddy.bddtrue
-    for i, variable in enumerate(variables):
-        literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
-        cube &= literal(variable)
-    return cube
 
 
 def _invisible(table: PropertyAutomaton, visible: Collection[int]) -> list[int]:

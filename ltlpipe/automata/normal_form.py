@@ -44,18 +44,10 @@ _FIN = MAX_MARKS
 
 
 class MergedFin(NamedTuple):
-    """A condition in the paper's form, at most one Fin in each clause.
+    """A condition in the paper's form, at most one Fin in each clause."""
 
-    Parameters
-    ----------
-    condition : Condition
-        Over new marks.
-    unions : tuple of int
-        New mark i is on the transitions that carry any of the old ``unions[i]``.
-    """
-
-    condition: Condition
-    unions: tuple[int, ...]
+    condition: Condition  # over new marks
+    unions: tuple[int, ...]  # mark i is where any of the old marks unions[i] is
 
 
 def normal_form(condition: Condition) -> tuple[Clause, ...]:

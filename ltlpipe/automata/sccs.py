@@ -26,38 +26,16 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The SCCs of a part of a graph.
+    """The SCCs of a part of a graph; transitions are given by their indices."""
 
-    Parameters
-    ----------
-    inside : list of list of int
-        For each SCC that has any, its transitions (indices), ascending.
-    back : frozenset of int
-        Transitions that lead to a state on the path of the search.  Every cycle
-        has one of them.
-    reached : frozenset of int
-        The states that were met.
-    """
-
-    inside: list[list[int]]
-    back: frozenset[int]
-    reached: frozenset[int]
+    inside: list[list[int]]  # the transitions of each SCC that has any, ascending
+    back: frozenset[int]  # those that close a cycle of the search: all cycles have one
 
 
 def decompose(
     steps: Sequence[Step], chosen: Iterable[int], starts: Iterable[int]
 ) -> Decomposition:
-    """Decompose what chosen transitions reach from some states.
-
-    Parameters
-    ----------
-    steps : sequence of Step
-        All transitions.
-    chosen : iterable of int
-        The indices of those that can be taken.
-    starts : iterable of int
-        States.
-    """
+    """Decompose what some of all transitions, `chosen` by index, reach from states."""
     leaving: dict[int, list[int]] = {}
     for index in chosen:
         leaving.setdefault(steps[index].src, []).append(index)
@@ -71,7 +49,7 @@ def decompose(
             if scc is not None and scc == search.scc[steps[index].dst]:
                 inside.setdefault(scc, []).append(index)
     sccs = [sorted(inside[scc]) for scc in sorted(inside)]
-    return Decomposition(sccs, frozenset(search.back), frozenset(search.scc))
+    return Decomposition(sccs, frozenset(search.back))
 
 
 class _Search:

@@ -15,72 +15,74 @@ and leaves it to the product that each state has a successor).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from operator import and_, or_
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.conditions import (
+    FALSE,
+    TRUE,
+    Condition,
+    Op,
+    Shape,
+    has_shape,
+    marks_in,
+)
 from ltlpipe.automata.letters import PropertyAutomaton
-from ltlpipe.automata.simplifying import Cell, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ltlpipe.automata.conditions import Condition
+Cell = list[tuple[int, int]]
+"""The transitions from one state on one letter: targets and marks."""
 
 
-@dataclass(frozen=True)
-class Structure:
-    """What is known of an automaton as a whole.
+class Draft(NamedTuple):
+    """An automaton as lists, before its structure is known.
 
-    Parameters
-    ----------
-    weak, terminal : bool
-        See `PropertyAutomaton`.
-    accepting : frozenset of int
-        The reachable states of SCCs that have an accepting cycle.
+    The transitions of state q on letter a are ``cells[q * n_letters + a]``; the rest is
+    as in `PropertyAutomaton`.
     """
+
+    cells: Sequence[Cell]
+    n_letters: int
+    initial: int
+    n_marks: int
+    condition: Condition | None = None  # over marks below n_marks
+    system_marks: int = 0
+
+    @property
+    def n_states(self) -> int:
+        """States are 0 to ``n_states - 1``."""
+        return len(self.cells) // self.n_letters
+
+
+class Structure(NamedTuple):
+    """What is known of an automaton as a whole; see `PropertyAutomaton`."""
 
     weak: bool
     terminal: bool
-    accepting: frozenset[int]
+    accepting: frozenset[int]  # reachable states of SCCs with an accepting cycle
 
 
-def table_of(
-    cells: Sequence[Cell],
-    *,
-    n_letters: int,
-    initial: int,
-    n_marks: int,
-    system_marks: int = 0,
-    condition: Condition | None = None,
-) -> PropertyAutomaton:
+def table_of(draft: Draft) -> PropertyAutomaton:
     """Return the table of an automaton, with its structure.
 
     A weak automaton carries its mark on states, as `PropertyAutomaton` says.  A
     condition is simplified, and left out if each mark infinitely often is what
     remains.
-
-    Parameters
-    ----------
-    cells : sequence of list
-        The transitions of state q on letter a are ``cells[q * n_letters + a]``.
-    n_letters, initial, n_marks, system_marks : int
-        As in `PropertyAutomaton`.
-    condition : Condition, optional
-        Over marks below `n_marks`; None is generalised Büchi.
     """
-    cells = [_undominated(cell, condition) for cell in cells]
+    n_letters, condition = draft.n_letters, draft.condition
+    cells = [_undominated(cell, condition) for cell in draft.cells]
+    n_marks = draft.n_marks
     if condition is not None:
-        cells, n_marks, condition = simplified(cells, condition)
+        cells, n_marks, condition = _simplified(cells, condition)
         cells = [_undominated(cell, condition) for cell in cells]
     structure = structure_of(
-        cells,
-        n_letters=n_letters,
-        initial=initial,
-        n_marks=n_marks,
-        condition=condition,
+        draft._replace(cells=cells, n_marks=n_marks, condition=condition)
     )
     elsewhere = any(
         cell and at // n_letters not in structure.accepting
@@ -92,8 +94,8 @@ def table_of(
         cells = _marked_by_state(cells, n_letters, structure.accepting)
     flat = [edge for cell in cells for edge in cell]
     return PropertyAutomaton(
-        n_states=len(cells) // n_letters,
-        initial=initial,
+        n_states=draft.n_states,
+        initial=draft.initial,
         n_letters=n_letters,
         first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
         edge_dst=np.array([dst for dst, _ in flat], dtype=np.int32),
@@ -102,45 +104,41 @@ def table_of(
         state_based=_is_state_based(cells, n_letters),
         weak=structure.weak,
         terminal=structure.terminal,
-        system_marks=system_marks,
+        system_marks=draft.system_marks,
         condition=condition,
+    )
+
+
+def draft_of(table: PropertyAutomaton) -> Draft:
+    """Return the lists of a table."""
+    return Draft(
+        cells_of(table),
+        table.n_letters,
+        table.initial,
+        table.n_marks,
+        table.condition,
+        table.system_marks,
     )
 
 
 def without_letters(
     table: PropertyAutomaton, letters: Collection[int]
 ) -> PropertyAutomaton:
-    """Return the table of an automaton for words without some letters.
+    """Return the table of an automaton for words without some letters of actions.
 
-    States that no such word leads to, or that accept none, are gone.
-
-    Parameters
-    ----------
-    table : PropertyAutomaton
-        Letters tell the marks of the system if there are any; what is dropped
-        are letters of actions, with all of these marks.
-    letters : collection of int
-        The action letters to drop; those above a letter move down.
+    States that no such word leads to, or that accept none, are gone.  Letters that
+    tell the marks of the system are dropped with all of these; those above a letter
+    that is dropped move down.
     """
-    cells = cells_of(table)
+    draft = draft_of(table)
     told = 1 << table.system_marks
     left = [a for a in range(table.n_letters) if a // told not in letters]
     fewer = [
-        cells[state * table.n_letters + a]
+        draft.cells[state * table.n_letters + a]
         for state in range(table.n_states)
         for a in left
     ]
-    useful, initial = useful_part(
-        fewer, len(left), table.initial, table.n_marks, table.condition
-    )
-    return table_of(
-        useful,
-        n_letters=len(left),
-        initial=initial,
-        n_marks=table.n_marks,
-        system_marks=table.system_marks,
-        condition=table.condition,
-    )
+    return table_of(useful_part(draft._replace(cells=fewer, n_letters=len(left))))
 
 
 def cells_of(table: PropertyAutomaton) -> list[Cell]:
@@ -150,51 +148,33 @@ def cells_of(table: PropertyAutomaton) -> list[Cell]:
     return [edges[start:stop] for start, stop in pairwise(first)]
 
 
-def useful_part(
-    cells: Sequence[Cell],
-    n_letters: int,
-    initial: int,
-    n_marks: int,
-    condition: Condition | None = None,
-) -> tuple[list[Cell], int]:
+def useful_part(draft: Draft) -> Draft:
     """Drop the states that cannot be reached or accept nothing.
 
-    The initial state stays, without transitions if it accepts nothing.
-
-    Returns
-    -------
-    cells : list of list
-        Of the states that are left, renumbered in their order.
-    initial : int
-        The new number of the initial state.
+    The initial state stays, without transitions if it accepts nothing; the others are
+    renumbered in their order.
     """
-    useful = accepting_something(cells, n_letters, initial, n_marks, condition)
-    kept = sorted(useful | {initial})
+    useful = accepting_something(draft)
+    kept = sorted(useful | {draft.initial})
     number = {state: i for i, state in enumerate(kept)}
     left = [
         [
             (number[dst], marks)
-            for dst, marks in cells[state * n_letters + a]
+            for dst, marks in draft.cells[state * draft.n_letters + a]
             if dst in useful
         ]
         for state in kept
-        for a in range(n_letters)
+        for a in range(draft.n_letters)
     ]
-    return left, number[initial]
+    return draft._replace(cells=left, initial=number[draft.initial])
 
 
-def accepting_something(
-    cells: Sequence[Cell],
-    n_letters: int,
-    initial: int,
-    n_marks: int,
-    condition: Condition | None = None,
-) -> frozenset[int]:
+def accepting_something(draft: Draft) -> frozenset[int]:
     """Return the states that can be reached and accept some word."""
-    components = _components(spot_graph(cells, n_letters, initial, n_marks, condition))
+    components = _components(spot_graph(draft))
     return frozenset(
         state
-        for state in range(len(cells) // n_letters)
+        for state in range(draft.n_states)
         if components.reachable_state(state) and components.is_useful_state(state)
     )
 
@@ -210,8 +190,8 @@ def accepting_only_on(
         cells.append(sorted({edge for a in letters for edge in row[a]}))
     start = table.n_states
     cells.append([(state, 0) for state in range(start)])
-    useful = accepting_something(cells, 1, start, table.n_marks, table.condition)
-    return useful - {start}
+    alone = Draft(cells, 1, start, table.n_marks, table.condition)
+    return accepting_something(alone) - {start}
 
 
 def _components(graph: Any) -> Any:
@@ -223,48 +203,24 @@ def _components(graph: Any) -> Any:
     return components
 
 
-def structure_of(
-    cells: Sequence[Cell],
-    *,
-    n_letters: int,
-    initial: int,
-    n_marks: int,
-    condition: Condition | None = None,
-) -> Structure:
-    """Find the structure of an automaton.
-
-    Parameters
-    ----------
-    cells : sequence of list
-        The transitions of state q on letter a are ``cells[q * n_letters + a]``.
-    n_letters, initial, n_marks : int
-        As in `PropertyAutomaton`.
-    condition : Condition, optional
-        As in `PropertyAutomaton`.
-    """
+def structure_of(draft: Draft) -> Structure:
+    """Find the structure of an automaton."""
     import spot
 
-    graph = spot_graph(cells, n_letters, initial, n_marks, condition)
+    graph = spot_graph(draft)
     components = _components(graph)
-    n_states = graph.num_states()
     accepting = frozenset(
         state
-        for state in range(n_states)
+        for state in range(draft.n_states)
         if components.reachable_state(state)
         and components.is_accepting_scc(components.scc_of(state))
     )
     weak = bool(spot.is_inherently_weak_automaton(graph, components))
-    terminal = weak and accepting == _universal(cells, n_letters, accepting)
+    terminal = weak and accepting == _universal(draft.cells, draft.n_letters, accepting)
     return Structure(weak, terminal, accepting)
 
 
-def spot_graph(
-    cells: Sequence[Cell],
-    n_letters: int,
-    initial: int,
-    n_marks: int,
-    condition: Condition | None = None,
-) -> Any:
+def spot_graph(draft: Draft) -> Any:
     """Return a Spot automaton with these transitions and without labels."""
     import spot  # the first: it says where buddy is
 
@@ -272,20 +228,19 @@ def spot_graph(
     import buddy
 
     graph = spot.make_twa_graph(spot.make_bdd_dict())
-    if condition is None:
-        graph.set_generalized_buchi(n_marks)
+    if draft.condition is None:
+        graph.set_generalized_buchi(draft.n_marks)
     else:
-        graph.set_acceptance(n_marks, spot.acc_code(str(condition)))
-    graph.new_states(len(cells) // n_letters)
-    graph.set_init_state(initial)
+        graph.set_acceptance(draft.n_marks, spot.acc_code(str(draft.condition)))
+    graph.new_states(draft.n_states)
+    graph.set_init_state(draft.initial)
     edges = {
-        (at // n_letters, dst, marks)
-        for at, cell in enumerate(cells)
+        (at // draft.n_letters, dst, marks)
+        for at, cell in enumerate(draft.cells)
         for dst, marks in cell
     }
     for src, dst, marks in sorted(edges):
-        seen = [mark for mark in range(n_marks) if marks >> mark & 1]
-        graph.new_edge(src, dst, buddy.bddtrue, seen)
+        graph.new_edge(src, dst, buddy.bddtrue, marks_in(marks))
     return graph
 
 
@@ -342,6 +297,47 @@ def _undominated(cell: Cell, condition: Condition | None = None) -> Cell:
             for j, (other, more) in enumerate(cell)
         )
     ]
+
+
+def _simplified(
+    cells: Sequence[Cell], condition: Condition
+) -> tuple[list[Cell], int, Condition | None]:
+    """Decide what all transitions agree on, and number the other marks from 0.
+
+    If the condition cannot hold, no transition is left.  What needs the SCCs is left
+    to Spot, which simplifies before tables are made, and to the searches.
+
+    Returns the transitions, the number of marks, all of which occur in the condition,
+    and the condition; None is generalised Büchi.
+    """
+    left = _decided(condition, {marks for cell in cells for _, marks in cell})
+    if left == FALSE:
+        return [[] for _ in cells], 0, None
+    used = marks_in(left.marks)
+    number = {mark: i for i, mark in enumerate(used)}
+    left = left.renumbered(number.__getitem__)
+    moved = [[(dst, _moved(marks, used)) for dst, marks in cell] for cell in cells]
+    plain = has_shape(left, Shape.GENERALISED_BUCHI)
+    return moved, len(used), None if plain else left
+
+
+def _decided(condition: Condition, carried: set[int]) -> Condition:
+    """Replace marks that no transition has, or that all have, by constants."""
+    somewhere = reduce(or_, carried, 0)
+    everywhere = reduce(and_, carried) if carried else 0
+
+    def leaf(op: Op, mark: int) -> Condition:
+        if somewhere >> mark & 1 and not everywhere >> mark & 1:
+            return Condition(op, mark)
+        seen = bool(everywhere >> mark & 1)
+        return TRUE if seen == (op == Op.INF) else FALSE
+
+    return condition.mapped(leaf)
+
+
+def _moved(marks: int, used: Sequence[int]) -> int:
+    """Return the bits of the used marks, put next to each other."""
+    return sum(1 << i for i, mark in enumerate(used) if marks >> mark & 1)
 
 
 def _is_state_based(cells: Sequence[Cell], n_letters: int) -> bool:

@@ -1,6 +1,14 @@
-"""Translations in a worker process: jobs around `ltlpipe.automata.translation`.
+"""What a worker process does with Spot: jobs around `ltlpipe.automata.translation`.
 
 Formulas travel as text, automata of Spot in HOA, tables as arrays.
+
+Source of constraints: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi
+Automata using Inclusion Tests", technical report 2006/003, LIP6, Sec. 6.4.  A system
+that is symmetric but for some rules is described as a symmetric one and an automaton of
+the runs that the rules allow.  The violations of a property are then those words that
+the automaton accepts, too: their product takes the place of the property's automaton,
+and the system keeps its symmetry.  Difference from the source: the constraint is given,
+not computed from the system.
 """
 
 from __future__ import annotations
@@ -51,27 +59,11 @@ def translated(
 ) -> Job[PropertyAutomaton]:
     """Return the table of the words that violate a property.
 
-    Parameters
-    ----------
-    violated : Formula or spot.twa_graph
-        A formula that shall hold, or an automaton of the words that shall not be.
-    acceptance : str, optional
-        A key of `ltlpipe.automata.translation.ACCEPTANCES`.  None, for an automaton
-        over states, is as it is.
-    names : sequence of str
-        The actions that letters stand for, from letter 1 on; over states, the
-        propositions of which letters are sets.
-    over_states : bool
-        Whether words are of valuations of states.
-    system_marks : int
-        Marks of the system that the automaton sees to as well; only of actions.
-    deterministic : bool
-        Whether to ask Spot for a deterministic automaton.
-
-    Raises
-    ------
-    UnsupportedError, StoppedError
-        As in `ltlpipe.automata.translation.from_formula`, or the job is stopped.
+    A formula shall hold, or an automaton accepts the words that shall not be.
+    Parameters and errors are those of `ltlpipe.automata.translation.from_formula`, or,
+    if words are of valuations of states, `from_formula_over_states`; an automaton over
+    states with `acceptance` None is taken as it is.  `names` are actions, or
+    propositions.
     """
     table = yield from workers.call(
         "translate",
@@ -150,3 +142,70 @@ def write_automaton(
         deterministic=deterministic,
     )
     return str(automaton.to_str("hoa"))
+
+
+def constrained(violations: Formula | Any | None, constraint: Any) -> Job[Any]:
+    """Return the Spot automaton of the violations that a constraint allows.
+
+    `violations` is a formula that shall hold, or an automaton of the words that shall
+    not be; None is all words.  The constraint, an automaton, accepts the words that
+    count; what it has no transition for is not allowed.
+
+    Raises
+    ------
+    UnsupportedError
+        The product has more than 32 marks, or Spot gives up.
+    """
+    if violations is None:
+        return constraint
+    text = yield from workers.call(
+        "constrain",
+        phase="constraining",
+        violations=subject(violations),
+        constraint=hoa_text(constraint),
+    )
+    return parse_automata(text, "constraint")[0]
+
+
+def product_text(violations: dict[str, str], constraint: str) -> str:
+    """Return the product of two automata, the first that of a formula, in HOA."""
+    import spot
+
+    from ltlpipe.automata import translation
+
+    if "automaton" in violations:  # both with the same dictionary of BDDs
+        first = spot.automaton(violations["automaton"])
+    else:
+        first = translation.translate(received(violations), "tgba", negate=True)
+    second = spot.automaton(constraint)
+    return hoa_text(translation.by_spot(lambda: spot.product(first, second)))
+
+
+def stutter_invariant(asked: Formula | Any) -> Job[bool]:
+    """Decide whether repeating letters, or deleting repetitions, changes nothing.
+
+    Letters are sets of propositions; `ltlpipe.automata.classification` decides it for
+    words of actions.
+    What the file of an automaton says of that is not believed.
+
+    Raises
+    ------
+    RuntimeError
+        It is more than Spot can do.
+    """
+    answer: bool = yield from workers.call(
+        "stutter invariant", phase="deciding stutter invariance", asked=subject(asked)
+    )
+    return answer
+
+
+def is_stutter_invariant(asked: dict[str, str]) -> bool:
+    """Do the work of `stutter_invariant`."""
+    import spot
+
+    given: Any = received(asked)
+    if isinstance(given, Formula):
+        return bool(spot.is_stutter_invariant(given.spot))
+    unlabelled = spot.make_twa_graph(given, spot.twa_prop_set.all())
+    unlabelled.prop_stutter_invariant(spot.trival_maybe())
+    return bool(spot.is_stutter_invariant(unlabelled))

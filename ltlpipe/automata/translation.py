@@ -18,25 +18,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import from_clauses
-from ltlpipe.automata.fin_removal import without_fin
-from ltlpipe.automata.letters import OTHER
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.rewriting import (
+from ltlpipe.automata.fin_removal import (
     condition_of,
     fin_less,
     generalised_rabin,
     marks_of,
+    without_fin,
 )
-from ltlpipe.automata.structure import cells_of, table_of
-from ltlpipe.logic.actions import bit_names, numbered
+from ltlpipe.automata.letters import OTHER
+from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.structure import Draft, draft_of, table_of
+from ltlpipe.logic.actions import bit_names, cube_of, numbered
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.automata.simplifying import Cell
+    from ltlpipe.automata.structure import Cell
     from ltlpipe.logic.formulas import Formula
+
+    Answer = TypeVar("Answer")
 
 ACCEPTANCES = {
     # Without SBAcc, 'Buchi' can put marks on transitions (Spot 2.13).
@@ -81,18 +84,8 @@ def translate(
 ) -> Any:
     """Translate a formula, or its negation, to a Spot automaton.
 
-    Generalised Rabin pairs have one Fin set each, as in the paper.
-
-    Parameters
-    ----------
-    formula : Formula
-        LTL.
-    acceptance : str
-        A key of `ACCEPTANCES`.
-    negate : bool
-        Whether the automaton accepts the violations.
-    deterministic : bool
-        As in `from_formula`.
+    Generalised Rabin pairs have one Fin set each, as in the paper.  `acceptance` is a
+    key of `ACCEPTANCES`; `negate` says whether the automaton accepts the violations.
 
     Raises
     ------
@@ -273,13 +266,13 @@ def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[s
     ]
 
 
-def by_spot(work: Any) -> Any:
+def by_spot(work: Callable[[], Answer], what: str = "build the automaton") -> Answer:
     """Run `work`, with what Spot raises turned into an error of ours."""
     try:
         return work()
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
-        raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
+        raise UnsupportedError(f"Spot cannot {what}: {reason}") from error
 
 
 def _cubes(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:
@@ -287,19 +280,12 @@ def _cubes(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:
 
     A letter is the set of the propositions that hold.
     """
-    import buddy
-
-    variables = {
-        p.ap_name(): automaton.register_ap(p.ap_name()) for p in automaton.ap()
-    }
-    cubes = []
-    for holding in letters:
-        cube = buddy.bddtrue
-        for name, variable in variables.items():
-            literal = buddy.bdd_ithvar if name in holding else buddy.bdd_nithvar
-            cube &= literal(variable)
-        cubes.append(cube)
-    return cubes
+    names = [p.ap_name() for p in automaton.ap()]
+    variables = [automaton.register_ap(name) for name in names]
+    return [
+        cube_of(sum(1 << i for i, n in enumerate(names) if n in holding), variables)
+        for holding in letters
+    ]
 
 
 def _restrict(
@@ -333,14 +319,15 @@ def _table(
         automaton.acc().is_generalized_buchi() or automaton.acc().is_f()
     ):
         raise AssertionError(f"Spot returned {automaton.acc()} for {acceptance}")
-    table = table_of(
+    draft = Draft(
         _cells(automaton, letters),
-        n_letters=len(letters),
-        initial=automaton.get_init_state_number(),
-        n_marks=automaton.num_sets(),
-        system_marks=system_marks,
-        condition=condition_of(automaton),
+        len(letters),
+        automaton.get_init_state_number(),
+        automaton.num_sets(),
+        condition_of(automaton),
+        system_marks,
     )
+    table = table_of(draft)
     if acceptance == "ba" and not table.is_buchi:
         raise AssertionError("Spot returned no state-based Büchi acceptance")
     if acceptance == "tfla":
@@ -352,14 +339,8 @@ def _in_pairs(table: PropertyAutomaton) -> PropertyAutomaton:
     """Return a table whose condition is in disjunctive normal form."""
     if table.condition is None:
         return table
-    return table_of(
-        cells_of(table),
-        n_letters=table.n_letters,
-        initial=table.initial,
-        n_marks=table.n_marks,
-        system_marks=table.system_marks,
-        condition=from_clauses(normal_form(table.condition)),
-    )
+    condition = from_clauses(normal_form(table.condition))
+    return table_of(draft_of(table)._replace(condition=condition))
 
 
 def _cells(automaton: Any, letters: Sequence[set[str]]) -> list[Cell]:

@@ -12,14 +12,12 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata import sizes
+from ltlpipe.automata import classification
 from ltlpipe.batch.many import call_many
 from ltlpipe.batch.table import to_frame
-from ltlpipe.logic.actions import anonymous
+from ltlpipe.logic.actions import anonymous, refuse_psl
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
-from ltlpipe.logic.equivalence import refuse_psl
 from ltlpipe.logic.formulas import Formula, heard, parse, read_formulas, told
-from ltlpipe.logic.hierarchy import is_stutter_invariant, manna_pnueli, size
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
@@ -228,7 +226,7 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     """Yield the columns that do not depend on what actions are called."""
     classes = syntactic_class(formula.spot)
     first: Row = {
-        "size": size(formula),
+        "size": classification.size(formula),
         "syntactic": next((c for c in CLASSES if c in classes), None),
     }
     yield first, None
@@ -241,11 +239,11 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
         interruptible = answer.get("interruptible", False)
     for columns in (
         lambda: _buchi_columns(formula, interruptible),
-        lambda: {"hierarchy": manna_pnueli(formula)},
-        lambda: {"stutter_invariant": is_stutter_invariant(formula)},
-        lambda: {"tgba_states": sizes.n_states(formula, "tgba")},
-        lambda: {"generic_states": sizes.n_states(formula, "generic")},
-        lambda: {"parity_states": sizes.n_states(formula, "parity")},
+        lambda: {"hierarchy": classification.manna_pnueli(formula)},
+        lambda: {"stutter_invariant": classification.is_stutter_invariant(formula)},
+        lambda: {"tgba_states": classification.n_states(formula, "tgba")},
+        lambda: {"generic_states": classification.n_states(formula, "generic")},
+        lambda: {"parity_states": classification.n_states(formula, "parity")},
     ):
         yield _attempted(columns)
 
@@ -258,16 +256,18 @@ def _attempted(columns: Callable[[], Row]) -> tuple[Row, str | None]:
 
 
 def _buchi_columns(formula: Formula, interruptible: bool) -> Row:
-    table = sizes.buchi(formula)
-    normal, _ = sizes.violation_of_normal_form(table)
+    table = classification.buchi(formula)
+    normal, _ = classification.violation_of_normal_form(table)
     norm_states = None
     if interruptible and normal is not None:
-        norm_states = table.n_states if normal else sizes.n_states_of_norm(table)
+        norm_states = (
+            table.n_states if normal else classification.n_states_of_norm(table)
+        )
     return {
         "ba_states": table.n_states,
         "weak": table.weak,
         "terminal": table.terminal,
-        "very_weak": sizes.is_very_weak(table),
+        "very_weak": classification.is_very_weak(table),
         "normal_form": normal,
         "norm_states": norm_states,
     }
@@ -341,8 +341,8 @@ def _explain_by_words(formula: Formula) -> Iterator[str]:
 
 
 def _explain_automaton(formula: Formula) -> Iterator[str]:
-    table = sizes.buchi(formula)
-    normal, violation = sizes.violation_of_normal_form(table)
+    table = classification.buchi(formula)
+    normal, violation = classification.violation_of_normal_form(table)
     counted = "1 state" if table.n_states == 1 else f"{table.n_states} states"
     if normal:
         yield f"Büchi automaton: {counted}, in interrupt normal form"

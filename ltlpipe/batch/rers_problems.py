@@ -8,7 +8,7 @@ formulas in ``truth.csv`` beside them::
     FOLDER/problems/001/formulas.ltl
     FOLDER/truth.csv                   problem,line,formula,verdict,reachable_states
 
-Formulas are instances of specification patterns (`ltlpipe.logic.patterns`) in random
+Formulas are instances of specification patterns (`ltlpipe.logic.generating`) in random
 order.  Nearly all would be violated, and by the next best run, so a set is chosen:
 
 - a candidate that some sampled run violates (`ltlpipe.families.random_lassos`, and
@@ -36,7 +36,7 @@ from ltlpipe.batch.table import CsvWriter
 from ltlpipe.families.random_lassos import random_lassos
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.patterns import instances
+from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.systems.writing import save

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.condition_syntax import parse_condition
+from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
@@ -143,7 +143,7 @@ def comparison_columns(verdict: Verdict) -> Row:
 
 def n_pairs(acceptance: str | None) -> int | None:
     """Return how many clauses a condition has; None where that says nothing."""
-    from ltlpipe.automata.shapes import Shape, has_shape
+    from ltlpipe.automata.conditions import Shape, has_shape
 
     if acceptance is None:
         return None

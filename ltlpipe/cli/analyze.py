@@ -120,15 +120,14 @@ def _write(rows: list[Row], form: str, out: str | None) -> None:
 
 
 def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
-    from ltlpipe.report.analysis import html_page, latex, text_table
+    from ltlpipe.report import layouts
 
     if form == tables.TEXT:
-        return tables.drawn(
-            text_table(rows), width=_PIPE_WIDTH, to_file=out is not None
-        )
+        table = layouts.text_table(layouts.of_analysis(rows, alphabet=False))
+        return tables.drawn(table, width=_PIPE_WIDTH, to_file=out is not None)
     if form == "json":
         return _as_json(rows)
-    return latex(rows) if form == "latex" else html_page(rows)
+    return layouts.laid_out(layouts.of_analysis(rows), form, "Analysis of formulas")
 
 
 def _as_json(rows: list[Row]) -> str:

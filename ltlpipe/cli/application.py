@@ -13,7 +13,6 @@ from ltlpipe.cli.compare import compare
 from ltlpipe.cli.compile import compile_model
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.deadlocks import deadlocks
-from ltlpipe.cli.experiments import experiments
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import livelock
 from ltlpipe.cli.plot import plot
@@ -63,7 +62,6 @@ app.command()(status)
 app.command()(livelock)
 app.command()(deadlocks)
 app.command()(compare)
-app.command()(experiments)
 app.command()(analyze)
 app.command()(translate)
 app.command()(convert)

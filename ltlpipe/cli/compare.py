@@ -117,12 +117,6 @@ def compare(
         str | None,
         typer.Option(metavar="FILE", help="Table of all runs, .csv or .parquet."),
     ] = None,
-    table1: Annotated[
-        bool,
-        typer.Option(
-            "--table1", help="Print as Schwoon & Esparza 2005 do in their Table 1."
-        ),
-    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One object per run and line.")
     ] = False,
@@ -158,8 +152,6 @@ def compare(
     from ltlpipe.batch.table import COMPARISON_DTYPES, json_of, open_table
     from ltlpipe.systems.reading import load
 
-    if table1 and as_json:
-        raise typer.BadParameter("--table1 and --json both want standard output")
     configured = configurations(emptiness, acceptance)
     if plot is not None:
         from ltlpipe.report.plots import plottable
@@ -181,7 +173,7 @@ def compare(
     )
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
     loaded = load(system)
-    wanted = sizes or table1 or plot is not None
+    wanted = sizes or plot is not None
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
@@ -202,11 +194,8 @@ def compare(
                 print(json_line(json_of(row) | _extras(row)), flush=True)
             rows.append(row)
     left = len(runs) - len(rows)
-    if table1:
-        _print_table1(rows)
-    elif not quiet and not as_json:
-        _print_rows(rows)
     if not quiet and not as_json:
+        _print_rows(rows)
         _summarise(len(rows), left, time.monotonic() - started, out)
     found = disagreements(rows)
     for disagreement in found:
@@ -288,20 +277,13 @@ def _once(names: Iterator[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _print_table1(rows: list[Row]) -> None:
-    from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-    from ltlpipe.report.table1 import table1
-
-    print(table1(to_frame(rows, COMPARISON_DTYPES)), flush=True)
-
-
 def _draw(rows: list[Row], path: str) -> bool:
     """Plot one acceptance against another; say why if that cannot be done."""
     from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-    from ltlpipe.report.scatter import draw_scatter
+    from ltlpipe.report.plots import acceptances, save
 
     try:
-        draw_scatter(to_frame(rows, COMPARISON_DTYPES), path)
+        save(acceptances(to_frame(rows, COMPARISON_DTYPES)), path)
     except LtlpipeError as error:
         print(f"error: {error}", file=sys.stderr)
         return False

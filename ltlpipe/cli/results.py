@@ -110,7 +110,7 @@ def results(
 
 
 def _laid_out(frame: pd.DataFrame, form: str, out: str | None, title: str) -> str:
-    from ltlpipe.report import frames
+    from ltlpipe.report import layouts
 
     if form == "json":
         return (
@@ -119,11 +119,10 @@ def _laid_out(frame: pd.DataFrame, form: str, out: str | None, title: str) -> st
             )
             or "\n"
         )
-    if form == "latex":
-        return frames.latex(frame)
-    if form == "html":
-        return frames.html_page(frame, title)
-    if form == "md":
-        return frames.markdown(frame)
-    text = tables.drawn(frames.text_table(frame), width=_WIDTH, to_file=out is not None)
+    layout = layouts.of_frame(frame)
+    if form != tables.TEXT:
+        return layouts.laid_out(layout, form, title)
+    text = tables.drawn(
+        layouts.text_table(layout), width=_WIDTH, to_file=out is not None
+    )
     return text if out is not None else f"{text}{len(frame)} rows\n"

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.logic.folding import fold
+from ltlpipe.logic.formulas import fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,18 +88,9 @@ def _known(
 
 
 def syntactic_class(formula: Any) -> frozenset[str]:
-    """Return the classes of Prop. 5 in which the rules see a formula.
+    """Return the classes of Prop. 5, out of `CLASSES`, that the rules see a formula in.
 
-    Parameters
-    ----------
-    formula : spot.formula
-        LTL.
-
-    Returns
-    -------
-    frozenset of str
-        Out of `CLASSES`.  Each is right; a formula may belong to classes that
-        the rules do not see.
+    Each is right; a formula may belong to classes that the rules do not see.
 
     Raises
     ------
@@ -203,18 +194,7 @@ def _weak(left: _Known, right: _Known) -> _Known:
 
 
 def derivation(formula: Any) -> list[tuple[str, frozenset[str]]]:
-    """Return the subformulas of a formula with their classes, smaller ones first.
-
-    Parameters
-    ----------
-    formula : spot.formula
-        LTL.
-
-    Raises
-    ------
-    UnsupportedError
-        An operator of PSL.
-    """
+    """Return the subformulas of a formula with their classes, smaller ones first."""
     lines: list[tuple[str, frozenset[str]]] = []
 
     def combine(node: Any, kind: str, below: list[_Known]) -> _Known:

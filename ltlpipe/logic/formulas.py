@@ -1,4 +1,4 @@
-"""Reading LTL formulas: Spot's syntax, and what RERS files add to it.
+"""LTL formulas: reading them, and walking through Spot's trees without recursion.
 
 Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands
 for weak until, as in the files of the RERS challenge, and propositions may be
@@ -6,6 +6,9 @@ comparisons (``P_1=="CS"``, ``x+y <= 3``; see `ltlpipe.logic.propositions`).  A 
 holds one formula per line; lines that begin with ``#`` and blank lines say nothing,
 and a number with a colon before a formula (``0: G a``) is its number and no part of
 it.
+
+Spot shares equal subformulas; `fold` looks at each once, so that a formula that
+doubles itself on paper costs what it costs in memory.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import pickle
 import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text
@@ -24,6 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.runtime.files import StrPath
+
+Value = TypeVar("Value")
+
+_CONNECTIVES = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
+LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *_CONNECTIVES))
+"""The operators of LTL, as Spot's ``kindstr`` calls them."""
 
 # Quoted propositions are matched first so that nothing inside them is touched.
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
@@ -132,14 +141,9 @@ def identifier(formula: Formula | FormulaError) -> str:
 
 
 def parse(text: str, *, file: str | None = None, line: int | None = None) -> Formula:
-    """Parse one formula.
+    """Parse one formula, LTL in Spot's syntax or with `WU`.
 
-    Parameters
-    ----------
-    text : str
-        LTL in Spot's syntax, or with `WU`.
-    file, line : optional
-        Where it comes from, for messages.
+    File and line are where it comes from, for messages.
 
     Raises
     ------
@@ -274,3 +278,47 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
     if not formulas:
         raise InputError("no formula found; expected one per line", file=name)
     return formulas
+
+
+def kind_of(node: Any) -> str:
+    """Return the operator of a formula; over infinite words both X are one.
+
+    Raises
+    ------
+    UnsupportedError
+        The operator is one of PSL and not of LTL.
+    """
+    kind = str(node.kindstr())
+    if kind not in LTL:
+        raise UnsupportedError(
+            f"{node} is PSL; only formulas of LTL can be looked at as to actions"
+        )
+    return "X" if kind == "strong_X" else kind
+
+
+def fold(formula: Any, combine: Callable[[Any, str, list[Value]], Value]) -> Value:
+    """Compute a value for a formula of LTL from those of its operands, bottom up.
+
+    `combine` takes a subformula, its operator (see `LTL`) and the values of its
+    operands, and returns its value.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL.
+    """
+    values: dict[int, Value] = {}
+    stack: list[tuple[Any, list[Any] | None]] = [(formula, None)]
+    while stack:
+        node, operands = stack.pop()
+        if node.id() in values:
+            continue
+        if operands is None:
+            operands = list(node)
+            if operands:
+                stack.append((node, operands))
+                stack.extend((operand, None) for operand in operands)
+                continue
+        below = [values[operand.id()] for operand in operands]
+        values[node.id()] = combine(node, kind_of(node), below)
+    return values[formula.id()]

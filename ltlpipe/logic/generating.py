@@ -1,4 +1,4 @@
-"""Random formulas over actions: sets as challenges have them, interruptible ones.
+"""Random formulas over actions: as challenges have them, patterns, interruptible ones.
 
 Sets resemble those of the parallel problems of the RERS challenge: most formulas are
 instances of specification patterns (``formulas/patterns.ltl``) and of their neighbours
@@ -7,18 +7,25 @@ with X, some are random.  The templates are our own.
 Interruptible formulas are made by the rules of S. F. Siegel and Y. Yan,
 "Action-Based Model Checking: Logic, Automata, and Reduction", CAV 2020, Prop. 5;
 differences from the source: W and -> stand where they follow from the rules.
+
+The catalogue of specification patterns is ``formulas/patterns.ltl``, where each formula
+stands below a comment with its pattern and its scope, and names actions by the letters
+p, q, r, s, t and z.  A wheel has the file beside this module.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from typing import TYPE_CHECKING
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
 INTERRUPTIBLE_TEMPLATES = (
     "G !{0}",
@@ -64,6 +71,15 @@ OTHER_TEMPLATES = (
 )
 """Formulas whose instances are not, for distinct actions."""
 
+_HERE = Path(__file__).resolve()
+_PLACES = (
+    _HERE.with_name("patterns.ltl"),
+    _HERE.parents[2] / "formulas" / "patterns.ltl",
+)
+_HEADING = re.compile(r"# ([^,]+), (.+)")
+_LETTER = re.compile(r"\b[pqrstz]\b")
+_MOST_REPEATS = 200  # known formulas in a row, before there seem to be no others
+_MOST_ACTIONS = 4  # of a template
 _RANDOM_SHARE = 0.15
 _OTHER_SHARE = 0.2
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -81,80 +97,44 @@ def quoted(action: str) -> str:
 
 
 def random_interruptible(actions: Sequence[str], *, seed: int, depth: int = 3) -> str:
-    """Return a random formula that is interruptible by Prop. 5.
+    """Return a random formula over some actions that is interruptible by Prop. 5.
 
-    Parameters
-    ----------
-    actions : sequence of str
-        What it may name, at least one.
-    seed : int
-        Decides all of it.
-    depth : int
-        How deeply the rules are nested, at least 0.
+    The seed decides all of it; the rules are nested `depth` times, at least 0.
     """
-    return _Grammar(actions, random.Random(seed)).intrpt(depth)
+    names = [quoted(action) for action in actions]
+    return _derived("i", names, random.Random(seed), depth)
 
 
-class _Grammar:
-    """The rules of Prop. 5, read from right to left."""
+# The rules of Prop. 5, read from right to left: {i}, {p} and {n} are formulas of the
+# classes Intrpt, Pos and Neg, {a} an action.
+_RULES = {
+    "i": (
+        *("({i} & {i})", "({i} | {i})", "({i} -> {i})", "!({i})"),
+        *("F({p})", "G({n})", "({i} U {i})", "(({n}) U ({p}))", "(({n}) W ({p}))"),
+        *("(({n}) U {i})", "(({n}) W {i})"),
+    ),
+    "p": (
+        *("{a}", "!({n})", "(({p}) & ({p}))", "(({p}) | ({p}))"),
+        *("({a} & {i})", "({a} & X {i})"),
+    ),
+    "n": (
+        *("!{a}", "!({p})", "(({n}) & ({n}))", "(({n}) | ({n}))"),
+        *("({a} -> {i})", "({a} -> X {i})"),
+    ),
+}
+_LEAVES = {"i": ("F {}", "G !{}", "GF {}", "FG !{}"), "p": ("{}",), "n": ("!{}",)}
+_PART = re.compile(r"\{([ipna])\}")
 
-    def __init__(self, actions: Sequence[str], rng: random.Random) -> None:
-        self._actions = [quoted(action) for action in actions]
-        self._rng = rng
 
-    def action(self) -> str:
-        return self._rng.choice(self._actions)
-
-    def intrpt(self, depth: int) -> str:
-        if depth <= 0:
-            a = self.action()
-            return self._rng.choice([f"F {a}", f"G !{a}", f"GF {a}", f"FG !{a}"])
-        i, p, n = self.intrpt, self.pos, self.neg
-        below = depth - 1
-        rules: list[Callable[[], str]] = [
-            lambda: f"({i(below)} & {i(below)})",
-            lambda: f"({i(below)} | {i(below)})",
-            lambda: f"({i(below)} -> {i(below)})",
-            lambda: f"!({i(below)})",
-            lambda: f"F({p(below)})",
-            lambda: f"G({n(below)})",
-            lambda: f"({i(below)} U {i(below)})",
-            lambda: f"(({n(below)}) U ({p(below)}))",
-            lambda: f"(({n(below)}) W ({p(below)}))",
-            lambda: f"(({n(below)}) U {i(below)})",
-            lambda: f"(({n(below)}) W {i(below)})",
-        ]
-        return self._rng.choice(rules)()
-
-    def pos(self, depth: int) -> str:
-        if depth <= 0:
-            return self.action()
-        i, p, n = self.intrpt, self.pos, self.neg
-        below = depth - 1
-        rules: list[Callable[[], str]] = [
-            lambda: self.action(),
-            lambda: f"!({n(below)})",
-            lambda: f"(({p(below)}) & ({p(below)}))",
-            lambda: f"(({p(below)}) | ({p(below)}))",
-            lambda: f"({self.action()} & {i(below)})",
-            lambda: f"({self.action()} & X {i(below)})",
-        ]
-        return self._rng.choice(rules)()
-
-    def neg(self, depth: int) -> str:
-        if depth <= 0:
-            return f"!{self.action()}"
-        i, p, n = self.intrpt, self.pos, self.neg
-        below = depth - 1
-        rules: list[Callable[[], str]] = [
-            lambda: f"!{self.action()}",
-            lambda: f"!({p(below)})",
-            lambda: f"(({n(below)}) & ({n(below)}))",
-            lambda: f"(({n(below)}) | ({n(below)}))",
-            lambda: f"({self.action()} -> {i(below)})",
-            lambda: f"({self.action()} -> X {i(below)})",
-        ]
-        return self._rng.choice(rules)()
+def _derived(kind: str, actions: Sequence[str], rng: random.Random, depth: int) -> str:
+    """Return a random formula of a class of Prop. 5, over quoted actions."""
+    if kind == "a":
+        return rng.choice(actions)
+    if depth <= 0:
+        action, leaves = rng.choice(actions), _LEAVES[kind]
+        return (rng.choice(leaves) if len(leaves) > 1 else leaves[0]).format(action)
+    rule = rng.choice(_RULES[kind])
+    return _PART.sub(lambda part: _derived(part[1], actions, rng, depth - 1), rule)
 
 
 def formula_set(
@@ -162,17 +142,8 @@ def formula_set(
 ) -> list[str]:
     """Return n different formulas in the style of RERS problems.
 
-    Parameters
-    ----------
-    n : int
-        How many.
-    actions : sequence of str
-        What they name; every formula names a few of them.
-    seed : int
-        Decides all of them.
-    interruptible : bool
-        Whether to take only what is interruptible by its form; otherwise about
-        a quarter is not.
+    Each names a few of the actions; the seed decides all of them.  With `interruptible`
+    only what is interruptible by its form is taken, otherwise about a quarter is not.
 
     Raises
     ------
@@ -197,20 +168,17 @@ def formula_set(
     return list(found)
 
 
-_MOST_ACTIONS = 4  # of a template
-
-
 def _formula(actions: list[str], rng: random.Random, interruptible: bool) -> str:
-    chosen = rng.sample(actions, _MOST_ACTIONS)
+    names = [quoted(action) for action in rng.sample(actions, _MOST_ACTIONS)]
     share = rng.random()
     if share < _RANDOM_SHARE:
         if interruptible or rng.random() < 0.5:
-            return _Grammar(chosen[:3], rng).intrpt(2)
-        return _anything([quoted(a) for a in chosen[:3]], rng, 3)
+            return _derived("i", names[:3], rng, 2)
+        return _anything(names[:3], rng, 3)
     templates: tuple[str, ...] = INTERRUPTIBLE_TEMPLATES
     if not interruptible and share < _RANDOM_SHARE + _OTHER_SHARE:
         templates = OTHER_TEMPLATES
-    return rng.choice(templates).format(*map(quoted, chosen))
+    return rng.choice(templates).format(*names)
 
 
 def _anything(names: list[str], rng: random.Random, depth: int) -> str:
@@ -222,3 +190,73 @@ def _anything(names: list[str], rng: random.Random, depth: int) -> str:
     operator = rng.choice(["&", "|", "->", "U", "W", "R", "M"])
     left, right = (_anything(names, rng, depth - 1) for _ in range(2))
     return f"({left} {operator} {right})"
+
+
+class Pattern(NamedTuple):
+    """One pattern in one scope."""
+
+    name: str
+    scope: str
+    template: str
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The actions that it names, sorted."""
+        return tuple(sorted(set(_LETTER.findall(self.template))))
+
+    def instance(self, actions: Sequence[str]) -> str:
+        """Return the formula with actions for the letters, in their order."""
+        names = dict(zip(self.letters, map(quoted, actions), strict=True))
+        return _LETTER.sub(lambda letter: names[letter[0]], self.template)
+
+
+@cache
+def catalogue() -> tuple[Pattern, ...]:
+    """Return all patterns in all scopes, in the order of the file."""
+    file = next(place for place in _PLACES if place.is_file())
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return tuple(
+        Pattern(heading[1], heading[2], line)
+        for comment, line in pairwise(lines)
+        if (heading := _HEADING.fullmatch(comment)) and not line.startswith("#")
+    )
+
+
+def instances(actions: Sequence[str], *, seed: int) -> Iterator[str]:
+    """Yield different instances of patterns until there seem to be no more.
+
+    All patterns have their turn, in random order, before one comes again.  They name
+    two to four actions, as far as there are so many; the one that is not interruptible
+    ("universality") is left out.  The seed decides all of them.
+
+    Raises
+    ------
+    UnsupportedError
+        There are fewer than two actions.
+    """
+    known = list(dict.fromkeys(actions))
+    if len(known) < 2:
+        raise UnsupportedError(
+            f"{len(known)} actions, expected at least 2 to choose from"
+        )
+    patterns = [
+        pattern
+        for pattern in catalogue()
+        if 2 <= len(pattern.letters) <= min(_MOST_ACTIONS, len(known))
+        and pattern.name != "universality"
+    ]
+    return _instances(patterns, known, random.Random(seed))
+
+
+def _instances(
+    patterns: list[Pattern], actions: list[str], rng: random.Random
+) -> Iterator[str]:
+    found: set[str] = set()
+    repeats = 0
+    while repeats < _MOST_REPEATS:
+        for pattern in rng.sample(patterns, len(patterns)):
+            text = pattern.instance(rng.sample(actions, len(pattern.letters)))
+            repeats = 0 if text not in found else repeats + 1
+            if text not in found:
+                found.add(text)
+                yield text

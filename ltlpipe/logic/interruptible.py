@@ -31,10 +31,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.logic.actions import names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.equivalence import names_in, refuse_psl, tree_of
-from ltlpipe.logic.folding import fold
-from ltlpipe.logic.formulas import Formula, heard, told
+from ltlpipe.logic.formulas import Formula, fold, heard, told
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
 
@@ -128,15 +127,8 @@ def _rebuilt(kind: str, operands: list[Any]) -> Any:
 def without_actions(kind: str, below: list[bool]) -> bool:
     """Return what an operator gives where nothing visible ever happens.
 
-    All suffixes of such a word satisfy the same formulas, so it is a matter of
-    the operands' values.
-
-    Parameters
-    ----------
-    kind : str
-        See `ltlpipe.logic.folding.LTL`.
-    below : list of bool
-        The values of the operands.
+    All suffixes of such a word satisfy the same formulas, so it is a matter of the
+    values of the operands.
     """
     if kind in ("tt", "ff", "ap"):
         return kind == "tt"

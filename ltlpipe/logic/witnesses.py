@@ -20,11 +20,18 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.actions import bit_names, numbered
-from ltlpipe.logic.equivalence import names_in, refuse_psl, tree_of
+from ltlpipe.logic.actions import (
+    bit_names,
+    cube_of,
+    names_in,
+    numbered,
+    refuse_psl,
+    tree_of,
+)
 from ltlpipe.logic.words import (
     Shape,
     Word,
@@ -44,14 +51,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Witness:
-    """Why a formula is not interruptible: two words that show it.
-
-    Parameters
-    ----------
-    satisfying, violating : Word
-        They agree on the actions of the formula; the formula holds of the first
-        and not of the second.
-    """
+    """Why a formula is not interruptible: two words that agree on its actions."""
 
     satisfying: Word
     violating: Word
@@ -65,18 +65,9 @@ class Witness:
 
 
 def witness(formula: str | Formula | Any) -> Witness | None:
-    """Return two words that show that a formula is not interruptible.
+    """Return two words that show that a formula is not interruptible; None if it is.
 
-    Parameters
-    ----------
-    formula : str, Formula or spot.formula
-        LTL.
-
-    Returns
-    -------
-    Witness or None
-        None iff the formula is interruptible.  The words have been evaluated
-        directly, not by the automaton that found them.
+    The words have been evaluated directly, not by the automaton that found them.
 
     Raises
     ------
@@ -181,16 +172,8 @@ def _numbers(automaton: Any, n_actions: int) -> list[Any]:
     import buddy
 
     bits = [automaton.register_ap(name) for name in bit_names(n_actions)]
-    cubes = []
-    none = buddy.bddtrue
-    for number in range(1, n_actions + 1):
-        cube = buddy.bddtrue
-        for i, bit in enumerate(bits):
-            literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
-            cube &= literal(bit)
-        none = none - cube
-        cubes.append(cube)
-    return [none, *cubes]
+    cubes = [cube_of(number, bits) for number in range(1, n_actions + 1)]
+    return [reduce(sub, cubes, buddy.bddtrue), *cubes]
 
 
 def _extended(automaton: Any, invisible: Any) -> Any:

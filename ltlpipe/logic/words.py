@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ltlpipe.logic.folding import fold
+from ltlpipe.logic.formulas import fold
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,13 +23,7 @@ Letter = TypeVar("Letter")
 
 @dataclass(frozen=True)
 class Word:
-    """The infinite word ``prefix cycle cycle ...`` of actions.
-
-    Parameters
-    ----------
-    prefix, cycle : tuple of str
-        Actions; `cycle` has at least one.
-    """
+    """The infinite word ``prefix cycle cycle ...`` of actions; `cycle` has some."""
 
     prefix: tuple[str, ...]
     cycle: tuple[str, ...]
@@ -66,18 +60,11 @@ class Shape:
     """What `evaluate` must know of a number of words of one shape.
 
     Position i of word w is bit ``w * length + i`` of an integer.
-
-    Parameters
-    ----------
-    n_words : int
-        At least one.
-    prefix, cycle : int
-        Positions of each word before and in its cycle.
     """
 
     n_words: int
-    prefix: int
-    cycle: int
+    prefix: int  # positions before the cycle
+    cycle: int  # and in it
     everywhere: int = field(init=False, repr=False)
     firsts: int = field(init=False, repr=False)
     lasts: int = field(init=False, repr=False)
@@ -113,21 +100,9 @@ def masks(words: Sequence[Sequence[Letter]]) -> dict[Letter, int]:
 
 
 def evaluate(formula: Any, shape: Shape, where: Mapping[str, int]) -> int:
-    """Return at which positions of which words a formula holds.
+    """Return at which positions of which words of one shape a formula of LTL holds.
 
-    Parameters
-    ----------
-    formula : spot.formula
-        LTL.
-    shape : Shape
-        Of the words.
-    where : mapping
-        The positions of each action; one that is missing stands nowhere.
-
-    Raises
-    ------
-    UnsupportedError
-        An operator of PSL.
+    `where` has the positions of each action; one that is missing stands nowhere.
     """
     full, following = shape.everywhere, shape.next
 
@@ -179,19 +154,9 @@ def evaluate(formula: Any, shape: Shape, where: Mapping[str, int]) -> int:
 
 
 def satisfies(formula: Any, word: Word) -> bool:
-    """Whether a word of actions satisfies a formula.
+    """Whether a word of actions satisfies a formula of LTL.
 
-    Parameters
-    ----------
-    formula : spot.formula
-        LTL; a proposition holds where the action of this name happens.
-    word : Word
-        What happens.
-
-    Raises
-    ------
-    UnsupportedError
-        An operator of PSL.
+    A proposition holds where the action of this name happens.
     """
     shape = Shape(1, len(word.prefix), len(word.cycle))
     where = masks([[*word.prefix, *word.cycle]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.automata.shapes import shape_of
+from ltlpipe.automata.conditions import shape_of
 from ltlpipe.question.answer import Plan
 from ltlpipe.question.options import (
     ALPHABET,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.automata.stuttering import stutter_invariant
+from ltlpipe.automata.translating import stutter_invariant
 from ltlpipe.question.interruptible import Decision, decided
 
 if TYPE_CHECKING:

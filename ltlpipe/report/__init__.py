@@ -2,5 +2,5 @@
 
 In come DataFrames of `ltlpipe.batch`; out come text laid out for a page and plots
 (`ltlpipe.report.plots`).  Verdicts, systems and automata become HTML for notebooks
-(`ltlpipe.report.notebook`).  Read `ltlpipe.report.frames` first.
+(`ltlpipe.report.notebook`).  Read `ltlpipe.report.layouts` first.
 """

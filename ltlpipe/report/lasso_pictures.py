@@ -31,18 +31,10 @@ BUDGET = 4_000_000
 
 
 class Drawn(NamedTuple):
-    """The steps of a prefix or a cycle that are shown.
+    """The steps of a prefix or a cycle that are shown."""
 
-    Parameters
-    ----------
-    steps : tuple of int
-        Actions, as numbers of `Pictures.actions`.
-    left_out : int
-        How many are missing behind the first half of `steps` (the longer one).
-    """
-
-    steps: tuple[int, ...]
-    left_out: int
+    steps: tuple[int, ...]  # actions, as numbers of `Pictures.actions`
+    left_out: int  # missing behind the first half of `steps` (the longer one)
 
 
 class Picture(NamedTuple):
@@ -68,24 +60,12 @@ class System(NamedTuple):
 
 
 class Pictures(NamedTuple):
-    """The pictures of a table.
+    """The pictures of a table."""
 
-    Parameters
-    ----------
-    actions : list of str
-        The names that occur.
-    systems : list of System
-        Those that could be looked at.
-    pictures : list of Picture
-        Each once.
-    of_row : list of (int or None)
-        The picture of each row of the table.
-    """
-
-    actions: list[str]
-    systems: list[System]
-    pictures: list[Picture]
-    of_row: list[int | None]
+    actions: list[str]  # the names that occur
+    systems: list[System]  # those that could be looked at
+    pictures: list[Picture]  # each once
+    of_row: list[int | None]  # the picture of each row of the table
 
 
 def cut(steps: Sequence[str], longest: int) -> tuple[list[str], int]:
@@ -114,55 +94,57 @@ def parts_of(network: Network) -> dict[str, Part]:
     }
 
 
-class _Lasso(NamedTuple):
-    """A lasso of a table: two columns, and the files of its system."""
-
-    prefix: str
-    cycle: str
-    files: tuple[str, ...] | None
-
-
 def pictures(
     lassos: Iterable[tuple[str, str, tuple[str, ...] | None] | None],
     load: Callable[[tuple[str, ...]], Network | None],
 ) -> Pictures:
     """Return what to draw.
 
-    Parameters
-    ----------
-    lassos : iterable of (str, str, tuple of str or None) or None
-        For each row prefix and cycle as in the result table, and the files that hold
-        its system, if they are known.
-    load : callable
-        Returns the network that files hold, or None; called once for each.
+    For each row `lassos` has prefix and cycle as in the result table, and the files
+    that hold its system, if they are known; `load` returns the network that files hold,
+    or None, and is called once for each.
 
     Raises
     ------
     LtlpipeError
         Prefix or cycle is no JSON list of texts.
     """
-    rows = [None if lasso is None else _Lasso(*lasso) for lasso in lassos]
-    distinct = list(dict.fromkeys(lasso for lasso in rows if lasso is not None))
-    words = {lasso: (_listed(lasso.prefix), _listed(lasso.cycle)) for lasso in distinct}
+    rows = list(lassos)
+    words = {
+        lasso: (_listed(lasso[0]), _listed(lasso[1]))
+        for lasso in rows
+        if lasso is not None
+    }
     longest = _longest(len(part) for both in words.values() for part in both)
-    names = _Numbers()
-    systems = _Systems(load, names)
+    names: dict[str, int] = {}  # of actions, in order of first use
+    systems: list[System] = []
+    takers: list[dict[str, Part]] = []  # by system
+    system_of: dict[tuple[str, ...] | None, int | None] = {None: None}
     drawn: dict[Picture, int] = {}
-    number: dict[_Lasso, int] = {}
+    number: dict[tuple[str, str, tuple[str, ...] | None], int] = {}
     for lasso, both in words.items():
         prefix, cycle = (_drawn(part, longest, names) for part in both)
-        system = systems.number(lasso.files)
-        systems.note(system, {*prefix.steps, *cycle.steps})
+        files = lasso[2]
+        if files not in system_of:
+            network = None if files is None else load(files)
+            system_of[files] = None if network is None else len(systems)
+            if network is not None:
+                systems.append(System([lts.name for lts in network.components], {}))
+                takers.append(parts_of(network))
+        system = system_of[files]
+        if system is not None:
+            for name in {*both[0], *both[1]} & takers[system].keys() & names.keys():
+                systems[system].parts[names[name]] = takers[system][name]
         # Long lassos that differ in the middle only look alike.
         picture = Picture(prefix, cycle, system)
         number[lasso] = drawn.setdefault(picture, len(drawn))
     of_row = [None if lasso is None else number[lasso] for lasso in rows]
-    return Pictures(names.names, systems.found, list(drawn), of_row)
+    return Pictures(list(names), systems, list(drawn), of_row)
 
 
-def _drawn(steps: Sequence[str], longest: int, names: _Numbers) -> Drawn:
+def _drawn(steps: Sequence[str], longest: int, names: dict[str, int]) -> Drawn:
     kept, left_out = cut(steps, longest)
-    return Drawn(tuple(map(names.__getitem__, kept)), left_out)
+    return Drawn(tuple(names.setdefault(s, len(names)) for s in kept), left_out)
 
 
 def _longest(lengths: Iterable[int]) -> int:
@@ -185,56 +167,3 @@ def _listed(text: str) -> list[str]:
             f"lasso {text[:60]!r}: expected a JSON list of the names of actions"
         )
     return steps
-
-
-class _Numbers(dict[str, int]):
-    """Numbers of names in order of first use."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def __missing__(self, name: str) -> int:
-        self[name] = number = len(self.names)
-        self.names.append(name)
-        return number
-
-
-class _Systems:
-    """The systems that are loaded, and what is needed of them."""
-
-    def __init__(
-        self,
-        load: Callable[[tuple[str, ...]], Network | None],
-        names: _Numbers,
-    ) -> None:
-        self._load, self._names = load, names
-        self._numbers: dict[tuple[str, ...], int | None] = {}
-        self._parts: list[dict[str, Part]] = []
-        self.found: list[System] = []
-
-    def number(self, files: tuple[str, ...] | None) -> int | None:
-        """Return the number of a system; None if it cannot be had."""
-        if files is None:
-            return None
-        if files not in self._numbers:
-            self._numbers[files] = self._added(files)
-        return self._numbers[files]
-
-    def note(self, number: int | None, actions: set[int]) -> None:
-        """Note who takes some actions in a system."""
-        if number is None:
-            return
-        known, parts = self._parts[number], self.found[number].parts
-        for action in actions - parts.keys():
-            name = self._names.names[action]
-            if name in known:
-                parts[action] = known[name]
-
-    def _added(self, files: tuple[str, ...]) -> int | None:
-        network = self._load(files)
-        if network is None:
-            return None
-        self._parts.append(parts_of(network))
-        names = [component.name for component in network.components]
-        self.found.append(System(names, {}))
-        return len(self.found) - 1

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import PropertyAutomaton
-from ltlpipe.report import graphs, markup
+from ltlpipe.report import graphs
+from ltlpipe.report.layouts import html_table
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import Model
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED, Lasso, Verdict
@@ -37,10 +38,16 @@ def html_of(subject: Any) -> str:
     raise TypeError(f"nothing is known of how to show a {type(subject).__name__}")
 
 
-@singledispatch
-def svg_of(subject: Any) -> str | None:  # noqa: ARG001 - the default
+def svg_of(subject: Any) -> str | None:
     """Return a picture of an object; None where there is none to make."""
-    return None
+    if isinstance(subject, PropertyAutomaton):
+        graph = graphs.automaton_graph(subject)
+    elif isinstance(subject, (LTS, Network)):
+        parts = [subject] if isinstance(subject, LTS) else subject.components
+        graph = graphs.lts_graph(parts)
+    else:
+        return None
+    return None if graph is None else graphs.svg_of_graph(graph)
 
 
 @html_of.register
@@ -67,7 +74,7 @@ def _facts(verdict: Verdict) -> str:
         "seen": None if stats.coverage is None else f"{stats.coverage:.2%}",
     }
     known = {name: value for name, value in facts.items() if value is not None}
-    return markup.table([*known], [[*known.values()]])
+    return html_table([*known], [[*known.values()]])
 
 
 @html_of.register
@@ -84,7 +91,7 @@ def _lasso_html(subject: Lasso) -> str:
         part = "cycle" if step >= first else "prefix"
         rows.append([str(step + 1), part, _name(names[step]), _moves(subject, step)])
     about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
-    table = markup.table(["step", "part", "action", changes], rows)
+    table = html_table(["step", "part", "action", changes], rows)
     return f"<div>{about}\n{table}</div>"
 
 
@@ -124,7 +131,7 @@ def _network_html(subject: Network) -> str:
     marked = ", with acceptance" if subject.has_acceptance else ""
     about = f"<p>Network{named}: {_count(n, 'component')}{marked}</p>"
     head = ["", "component", "states", "transitions", "labels", "accepting"]
-    numeric = [True, False, True, True, True, True]
+    numeric = ["n", "", "n", "n", "n", "n"]
     rows = [
         [
             str(number),
@@ -134,7 +141,7 @@ def _network_html(subject: Network) -> str:
         ]
         for number, lts in enumerate(subject.components[:MOST_ROWS])
     ]
-    table = markup.table(head, rows, numeric) + _rest(n - len(rows), "component")
+    table = html_table(head, rows, numeric) + _rest(n - len(rows), "component")
     names = [action.name for action in subject.actions]
     actions = f"<p>{_count(len(names), 'action')}: {_listed(names)}</p>"
     return f"<div>{about}\n{table}\n{actions}\n{svg_of(subject) or ''}</div>"
@@ -148,7 +155,7 @@ def _model_html(subject: Model) -> str:
     about = f"<p>Model{named}: {counts}</p>"
     values = [*subject.shown(subject.initial()).items()]
     rows = [[_name(n), _name(str(value))] for n, value in values[:MOST_ROWS]]
-    table = markup.table(["variable", "initially"], rows)
+    table = html_table(["variable", "initially"], rows)
     rest = _rest(len(values) - len(rows), "variable")
     actions = f"<p>actions: {_listed(subject.actions)}</p>"
     return f"<div>{about}\n{table}{rest}\n{actions}</div>"
@@ -164,18 +171,13 @@ def _lts_html(subject: LTS) -> str:
     if picture is not None:
         return f"<div>{about}\n{picture}</div>"
     about += f"<p>initial: {subject.initial}{_accepting(subject)}</p>"
-    n = min(subject.n_transitions, MOST_ROWS)
+    columns = (subject.src, subject.label, subject.dst)
+    first = zip(*(column[:MOST_ROWS].tolist() for column in columns), strict=True)
     rows = [
-        [str(src), _name(subject.labels[label]), str(dst)]
-        for src, label, dst in zip(
-            subject.src[:n].tolist(),
-            subject.label[:n].tolist(),
-            subject.dst[:n].tolist(),
-            strict=True,
-        )
+        [str(src), _name(subject.labels[label]), str(dst)] for src, label, dst in first
     ]
-    table = markup.table(["src", "label", "dst"], rows, [True, False, True])
-    rest = _rest(subject.n_transitions - n, "transition")
+    table = html_table(["src", "label", "dst"], rows, ["n", "", "n"])
+    rest = _rest(subject.n_transitions - len(rows), "transition")
     return f"<div>{about}\n{table}{rest}</div>"
 
 
@@ -188,24 +190,15 @@ def _accepting(lts: LTS) -> str:
 
 @html_of.register
 def _automaton_html(subject: PropertyAutomaton) -> str:
-    kinds = [
-        name
-        for name, flag in (
-            ("state-based", subject.state_based),
-            ("weak", subject.weak),
-            ("terminal", subject.terminal),
-        )
-        if flag
-    ]
-    about = ", ".join(
-        [
-            f"Property automaton: {_count(subject.n_states, 'state')}",
-            _count(subject.n_letters, "letter"),
-            f"acceptance {subject.acceptance}",
-            *kinds,
-        ]
-    )
-    about = f"<p>{html.escape(about)}</p>"
+    kinds = {
+        "state-based": subject.state_based,
+        "weak": subject.weak,
+        "terminal": subject.terminal,
+    }
+    counts = f"{_count(subject.n_states, 'state')}, "
+    counts += f"{_count(subject.n_letters, 'letter')}, "
+    facts = [f"acceptance {subject.acceptance}", *(k for k in kinds if kinds[k])]
+    about = f"<p>Property automaton: {counts}{html.escape(', '.join(facts))}</p>"
     picture = svg_of(subject)
     if picture is not None:
         return f"<div>{about}\n{picture}</div>"
@@ -220,28 +213,9 @@ def _automaton_html(subject: PropertyAutomaton) -> str:
         for (src, dst, marks), letters in arrows[:MOST_ROWS]
     ]
     about += f"<p>initial: {subject.initial}</p>"
-    table = markup.table(["src", "letters", "dst", "marks"], rows)
+    table = html_table(["src", "letters", "dst", "marks"], rows)
     rest = _rest(len(arrows) - len(rows), "transition")
     return f"<div>{about}\n{table}{rest}</div>"
-
-
-@svg_of.register
-def _lts_svg(subject: LTS) -> str | None:
-    return _picture(graphs.lts_graph([subject]))
-
-
-@svg_of.register
-def _network_svg(subject: Network) -> str | None:
-    return _picture(graphs.lts_graph(subject.components))
-
-
-@svg_of.register
-def _automaton_svg(subject: PropertyAutomaton) -> str | None:
-    return _picture(graphs.automaton_graph(subject))
-
-
-def _picture(graph: str | None) -> str | None:
-    return None if graph is None else graphs.svg_of_graph(graph)
 
 
 def _name(text: str) -> str:

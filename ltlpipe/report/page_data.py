@@ -87,23 +87,13 @@ _WIDTH = 16  # to which numbers are filled with zeros, so that texts sort by the
 
 
 class Column(NamedTuple):
-    """A column of the page's table.
-
-    Parameters
-    ----------
-    name, title, kind : str
-        `kind` is one of `TEXT`, `NUMBER` and `TIME` (milliseconds of the epoch).
-    values : list of (int, float or None)
-        One for each row; of texts the place in `texts`.
-    texts : list of str
-        Each once, in order.
-    """
+    """A column of the page's table."""
 
     name: str
     title: str
-    kind: str
-    values: list[Any]
-    texts: list[str]
+    kind: str  # TEXT, NUMBER or TIME (milliseconds of the epoch)
+    values: list[Any]  # of texts the place in `texts`; None: missing
+    texts: list[str]  # each once, in order
 
     def text(self, row: int) -> str | None:
         """Return a value as people see it; None if it is missing."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe.report.page_input import Source
+    from ltlpipe.report.reading import Source
 
 MANY = 20
 """Values and groups that are listed; beyond that they are counted."""

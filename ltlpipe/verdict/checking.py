@@ -303,7 +303,7 @@ class Inquiry:
 
     def _job(self) -> Job[Verdict]:
         if self._portfolio is None:
-            from ltlpipe.automata.constraining import constrained
+            from ltlpipe.automata.translating import constrained
 
             asked = self._asked
             violations = yield from constrained(

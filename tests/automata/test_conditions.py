@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, UnsupportedError
-from ltlpipe.automata.condition_syntax import parse_condition
 from ltlpipe.automata.conditions import (
     FALSE,
     TRUE,
     Clause,
     Condition,
     Op,
+    Shape,
     conjunction,
     disjunction,
     fin,
     from_clauses,
+    from_code,
     generalised_buchi,
+    has_shape,
     inf,
     marks_in,
+    parse_condition,
+    shape_of,
 )
 from ltlpipe.automata.normal_form import MAX_CLAUSES, merged_fin, normal_form
-from ltlpipe.automata.shapes import Shape, has_shape, shape_of
 from tests.strategies import conditions
 
 N_MARKS = 5
@@ -40,20 +45,12 @@ def spot_truth_table(code):
     return [bool(code.accepting(spot.mark_t(marks_in(marks)))) for marks in ALL_MARKS]
 
 
-def run(program, marks):
-    """What a kernel does, and the greatest height of its stack."""
-    stack, height = [], 0
-    for op, mark in program.tolist():
-        if op in (Op.AND, Op.OR):
-            right, left = stack.pop(), stack.pop()
-            stack.append(left and right if op == Op.AND else left or right)
-        elif op in (Op.INF, Op.FIN):
-            stack.append((marks >> mark & 1 == 1) == (op == Op.INF))
-        else:
-            stack.append(op == Op.TRUE)
-        height = max(height, len(stack))
-    (value,) = stack
-    return value, height
+def n_distributed(condition):
+    """How many pairs distributing "and" over "or" alone would give."""
+    if condition.op in (Op.AND, Op.OR):
+        join = prod if condition.op == Op.AND else sum
+        return join(map(n_distributed, condition.parts))
+    return int(condition.op != Op.FALSE)
 
 
 def assert_agrees_with_spot(condition):
@@ -63,8 +60,9 @@ def assert_agrees_with_spot(condition):
     code = spot.acc_code(str(condition))
     expected = spot_truth_table(code)
     assert truth_table(condition) == expected
-    assert parse_condition(str(condition)) == condition
-    assert truth_table(parse_condition(str(code))) == expected
+    read = parse_condition(str(condition))
+    assert truth_table(read) == expected
+    assert parse_condition(str(read)) == from_code(code) == read
     assert truth_table(parse_condition(str(code.to_dnf()))) == expected
 
 
@@ -79,15 +77,7 @@ def assert_is_normal_form(condition):
     for i, c in enumerate(clauses):
         for d in clauses[:i] + clauses[i + 1 :]:
             assert c.fin & d.fin != d.fin or c.inf & d.inf != d.inf
-    assert len(clauses) <= condition.n_distributed()
-
-
-def assert_program_computes(condition):
-    program = condition.program()
-    for marks in ALL_MARKS:
-        assert run(program, marks)[0] == condition.satisfied_by(marks)
-    n_leaves = sum(row[0] in (Op.INF, Op.FIN) for row in program.tolist())
-    assert run(program, 0)[1] <= max(n_leaves, 1).bit_length() + 1
+    assert len(clauses) <= n_distributed(condition)
 
 
 @given(conditions(N_MARKS))
@@ -100,7 +90,6 @@ def test_agrees_with_spot(condition):
 @settings(max_examples=300)
 def test_normal_form(condition):
     assert_is_normal_form(condition)
-    assert_program_computes(condition)
 
 
 @pytest.mark.slow
@@ -109,7 +98,6 @@ def test_normal_form(condition):
 def test_by_the_thousand(condition):
     assert_agrees_with_spot(condition)
     assert_is_normal_form(condition)
-    assert_program_computes(condition)
 
 
 @given(conditions(N_MARKS))
@@ -216,7 +204,7 @@ def _marks_as_written(condition):
 
 
 @pytest.mark.parametrize(
-    ("text", "clauses", "n_distributed"),
+    ("text", "clauses", "n_pairs"),
     [
         ("t", [Clause(0, 0)], 1),
         ("f", [], 0),
@@ -231,12 +219,12 @@ def _marks_as_written(condition):
         ("Fin(31)&Inf(30)", [Clause(1 << 31, 1 << 30)], 1),
     ],
 )
-def test_pairs_before_and_after(text, clauses, n_distributed):
+def test_pairs_before_and_after(text, clauses, n_pairs):
     """Contradictory, equal and implied pairs go, and superfluous marks."""
     condition = parse_condition(text)
 
     assert list(normal_form(condition)) == clauses
-    assert condition.n_distributed() == n_distributed
+    assert n_distributed(condition) == n_pairs
 
 
 def test_servers_of_section_4_3():
@@ -253,7 +241,7 @@ def test_too_many_pairs():
     """Sixteen Streett pairs would be 65,536 generalised Rabin pairs."""
     streett = conjunction(fin(2 * i) | inf(2 * i + 1) for i in range(16))
 
-    assert streett.n_distributed() == 65536
+    assert n_distributed(streett) == 65536
     with pytest.raises(UnsupportedError, match="tela"):
         normal_form(streett)
     twelve = Condition(Op.AND, parts=streett.parts[:12])
@@ -270,31 +258,30 @@ def test_what_looks_large_and_is_not():
 
 
 @pytest.mark.parametrize(
-    ("text", "position"),
-    [("", 0), ("Inf(0", 5), ("Inf(!0)", 4), ("Inf(0)&&Inf(1)", 7), ("inf(0)", 0)],
+    "text",
+    ["", "Inf(0", "Inf(!0)", "Inf(0)&&Inf(1)", "inf(0)", "Inf(99999999999999999999)"],
 )
-def test_texts_that_are_no_conditions(text, position):
-    with pytest.raises(FormulaError, match="acceptance condition") as raised:
+def test_texts_that_are_no_conditions(text):
+    with pytest.raises(FormulaError, match="acceptance condition"):
         parse_condition(text)
-    assert raised.value.position == position
 
 
-@pytest.mark.parametrize("mark", ["32", "40", "99999999999999999999"])
+@pytest.mark.parametrize("mark", ["32", "40"])
 def test_more_marks_than_there_are(mark):
     with pytest.raises(UnsupportedError, match="limit is 32"):
         parse_condition(f"Inf(0)&Inf({mark})")
 
 
-def test_deep_parentheses():
-    assert parse_condition("(" * 100 + "t" + ")" * 100) == TRUE
-    with pytest.raises(UnsupportedError, match="nested"):
-        parse_condition("(" * 101 + "t" + ")" * 101)
+def test_deep_nesting():
+    """Parentheses alone are none."""
+    assert parse_condition("(" * 1000 + "t" + ")" * 1000) == TRUE
     deep = "Inf(0)"
     for i in range(49):
         deep = f"Fin({i % 31 + 1})&(Inf({i % 31})|({deep}))"
     condition = parse_condition(deep)
     assert parse_condition(str(condition)) == condition
-    assert run(condition.program(), 0)[1] <= 8
+    with pytest.raises(UnsupportedError, match="nested more than 100 times"):
+        parse_condition(f"Fin(1)&(Inf(1)|(Fin(2)&(Inf(2)|({deep}))))")
 
 
 def test_constants_and_repetitions_disappear():

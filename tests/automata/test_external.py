@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.external import translate_externally
+from ltlpipe.automata.external import MAX_LENGTH, portable_text, translate_externally
 from ltlpipe.automata.translation import from_automaton
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.printing import MAX_LENGTH, portable_text
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from tests.oracles import accepts, satisfies
 from tests.strategies import formulas

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.structure import (
+    Draft,
     accepting_something,
     structure_of,
     table_of,
@@ -90,7 +91,7 @@ def test_against_the_definitions(table):
         scc: {marks == full for marks in cycles(cells, n_letters, scc)}
         for scc in sccs(cells, n_letters)
     }
-    found = structure_of(cells, n_letters=n_letters, initial=0, n_marks=n_marks)
+    found = structure_of(Draft(cells, n_letters=n_letters, initial=0, n_marks=n_marks))
 
     assert found.weak == all(len(kind) == 1 for kind in kinds.values())
     accepting = {state for scc, kind in kinds.items() if True in kind for state in scc}
@@ -115,7 +116,9 @@ def test_against_the_definitions_with_any_condition(table, data):
         for scc in sccs(cells, n_letters)
     }
     found = structure_of(
-        cells, n_letters=n_letters, initial=0, n_marks=n_marks, condition=condition
+        Draft(
+            cells, n_letters=n_letters, initial=0, n_marks=n_marks, condition=condition
+        )
     )
 
     assert found.weak == all(len(kind) == 1 for kind in kinds.values())
@@ -131,7 +134,7 @@ def test_against_the_definitions_with_any_condition(table, data):
         if (s == 0 or reaches(followers, 0, s))
         and (s in accepting or any(reaches(followers, s, t) for t in accepting))
     }
-    assert accepting_something(cells, n_letters, 0, n_marks, condition) == useful
+    assert accepting_something(Draft(cells, n_letters, 0, n_marks, condition)) == useful
 
 
 @given(tables(max_marks=3) | tables(max_states=2, max_marks=3, max_edges=5), st.data())
@@ -141,7 +144,9 @@ def test_tables_accept_as_their_cells_do(table, data):
     cells, n_letters, n_marks = table
     condition = data.draw(conditions(max(n_marks, 1)))
     simplified = table_of(
-        cells, n_letters=n_letters, initial=0, n_marks=n_marks, condition=condition
+        Draft(
+            cells, n_letters=n_letters, initial=0, n_marks=n_marks, condition=condition
+        )
     )
     plain = PropertyAutomaton(
         n_states=len(cells) // n_letters,

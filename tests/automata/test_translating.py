@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.automata.constraining import constrained
 from ltlpipe.automata.interrupts import interruptible_table
 from ltlpipe.automata.interrupts import is_interruptible as is_interruptible_table
 from ltlpipe.automata.letters import decode, encode
-from ltlpipe.automata.stuttering import stutter_invariant
-from ltlpipe.automata.translating import automaton_text, translated
+from ltlpipe.automata.translating import (
+    automaton_text,
+    constrained,
+    stutter_invariant,
+    translated,
+)
 from ltlpipe.automata.translation import (
     ACCEPTANCES,
     from_automaton,

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.conditions import from_clauses
+from ltlpipe.automata.conditions import Shape, from_clauses, has_shape, shape_of
+from ltlpipe.automata.fin_removal import condition_of
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.rewriting import condition_of
-from ltlpipe.automata.shapes import Shape, has_shape, shape_of
 from ltlpipe.automata.translation import (
     _cells,
     by_spot,

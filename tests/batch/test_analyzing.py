@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ltlpipe
 from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
-from ltlpipe.automata import sizes
+from ltlpipe.automata import classification
 from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
@@ -106,8 +106,8 @@ def test_of_what(tmp_path):
 
 SLOW = """
 import time
-from ltlpipe.automata import sizes
-sizes.n_states = lambda formula, kind: time.sleep(60 * ("F" in formula.text))
+from ltlpipe.automata import classification
+classification.n_states = lambda formula, kind: time.sleep(60 * ("F" in formula.text))
 """
 
 SLOW_DECISION = """
@@ -117,7 +117,7 @@ analyzing.is_interruptible = lambda formula: time.sleep(60)
 """
 
 REFUSE = """
-from ltlpipe.automata import sizes
+from ltlpipe.automata import classification
 from ltlpipe.batch import analyzing
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -153,7 +153,7 @@ def test_not_known_is_not_interruptible():
 
 def test_spot_gives_up():
     """The column is missing, the others are there, and a note says why."""
-    with these_operations(REFUSE.format(place="sizes.n_states")):
+    with these_operations(REFUSE.format(place="classification.n_states")):
         ((row, notes),) = analysis_rows([parse("F f & X X g")])
     assert row["tgba_states"] is None
     assert row["ba_states"] == 7
@@ -202,7 +202,7 @@ def test_real_time_limit():
 )
 def test_very_weak(table, expected):
     """Cycles of one state only."""
-    assert sizes.is_very_weak(sizes.buchi(parse(table))) is expected
+    assert classification.is_very_weak(classification.buchi(parse(table))) is expected
 
 
 @given(formulas(max_leaves=5))
@@ -212,14 +212,14 @@ def test_very_weak_agrees_with_spot(text):
     import buddy
     import spot
 
-    table = sizes.buchi(parse(text))
+    table = classification.buchi(parse(text))
     graph = spot.make_twa_graph(spot.make_bdd_dict())
     graph.new_states(table.n_states)
     for at in range(table.n_states * table.n_letters):
         for dst in table.edge_dst[table.first_edge[at] : table.first_edge[at + 1]]:
             graph.new_edge(at // table.n_letters, int(dst), buddy.bddtrue)
     expected = all(len(c) == 1 for c in components_of(graph))
-    assert sizes.is_very_weak(table) == expected
+    assert classification.is_very_weak(table) == expected
 
 
 def components_of(graph):

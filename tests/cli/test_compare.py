@@ -11,7 +11,6 @@ import pytest
 from ltlpipe import cli, load
 from ltlpipe.batch import comparing
 from ltlpipe.batch.table import COMPARISON_DTYPES, from_frame
-from ltlpipe.report.table1 import table1
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.verdict.checking import check
 from tests.cli.running import RING, OnTerminal
@@ -258,19 +257,6 @@ def test_quiet(run, ring, tmp_path):
     assert len(read(out)) == 2
 
 
-def test_table1(run, ring, tmp_path):
-    """That of the rows in the file, in place of the other; also if quiet."""
-    out = tmp_path / "r.csv"
-    flags = ["-f", "G a", "-f", "F a", "--table1", "--out", out]
-
-    outcome = run("compare", ring, *flags, "--quiet")
-    assert outcome == (1, table1(read(out)) + "\n", "")
-
-    outcome = run("compare", ring, *flags)
-    assert outcome.out.startswith(table1(read(out)) + "\n")
-    assert "│" not in outcome.out
-
-
 def test_a_disagreement(run, ring, tmp_path, liar):
     """Exit code 4, the table complete, and a command that shows it again."""
     formulas, out = tmp_path / "f.ltl", tmp_path / "r.csv"
@@ -429,7 +415,6 @@ def test_where_no_algorithm_suits(run, ring):
         (["-f", "a", "--acceptance", "ba,x"], "--acceptance x: expected one of auto"),
         (["-f", "a", "--reduce", "symmetries"], "expected one of alphabet"),
         (["-f", "a", "--deadlock", "x"], "expected one of ignore, stutter"),
-        (["-f", "a", "--table1", "--json"], "--table1 and --json both want"),
     ],
     ids=lambda value: "_".join(value) if isinstance(value, list) else "",
 )

@@ -16,8 +16,8 @@ import pytest
 from ltlpipe import UnsupportedError, is_interruptible
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse, read_formulas
-from ltlpipe.logic.patterns import catalogue as shipped
-from ltlpipe.logic.patterns import instances
+from ltlpipe.logic.generating import catalogue as shipped
+from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, satisfies
 
 FILE = Path(__file__).parents[2] / "formulas" / "patterns.ltl"

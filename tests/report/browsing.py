@@ -20,7 +20,7 @@ def messages(driver):
 
 
 def requests(driver):
-    """The addresses that were asked for since the last call."""
+    """The addresses that were asked for since the last call; data are not."""
     events = [
         json.loads(e["message"])["message"] for e in driver.get_log("performance")
     ]
@@ -28,6 +28,7 @@ def requests(driver):
         event["params"]["request"]["url"]
         for event in events
         if event["method"] == "Network.requestWillBeSent"
+        and not event["params"]["request"]["url"].startswith("data:")
     ]
 
 

@@ -1,27 +1,15 @@
-"""The plots of a page: which there are, and what becomes of their styles."""
+"""The plots of a page: which there are."""
 
 from __future__ import annotations
 
 import sys
-from xml.etree import ElementTree
 
 import pytest
 
 from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import to_frame
-from ltlpipe.report.page_plots import MOST_NAMES, MOST_PAIRS, embedded, plots
+from ltlpipe.report.page import MOST_NAMES, MOST_PAIRS, plots
 from tests.report.tables import row, stored
-
-DRAWN = """<svg xmlns="http://www.w3.org/2000/svg"
- xmlns:xlink="http://www.w3.org/1999/xlink" width="4pt">
-<metadata>about</metadata>
-<defs><style type="text/css">*{stroke-linejoin: round}</style></defs>
-<!-- a < b -->
-<g id="axes_1" style="fill: #ff0000; opacity: 0.5"><path id="p" d="M0 0"/></g>
-<use xlink:href="#p" clip-path="url(#c)" style="fill: url(#h)"/>
-<image xlink:href="data:image/png;base64,AAAA"/>
-<text>&lt;script&gt;</text>
-</svg>"""
 
 
 def captions(rows):
@@ -81,23 +69,5 @@ def test_without_matplotlib(monkeypatch):
     """The page says so."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     (found,) = plots(stored([row("default", 0.1)]))
-    assert found.svg is None
+    assert found.image is None
     assert "pip install matplotlib" in found.caption
-
-
-def test_styles_become_attributes():
-    """And names of parts get a prefix, wherever they are used."""
-    text = embedded(DRAWN, "x-", 'a "caption" <b>')
-    root = ElementTree.fromstring(text)
-    tags = [element.tag.rpartition("}")[2] for element in root.iter()]
-    assert tags == ["svg", "defs", "g", "path", "use", "image", "text"]
-    assert not any("style" in element.attrib for element in root.iter())
-    assert root.get("aria-label") == 'a "caption" <b>'
-    group, path, use, image = [*root.iter()][2:6]
-    href = "{http://www.w3.org/1999/xlink}href"
-    assert group.attrib == {"id": "x-axes_1", "fill": "#ff0000", "opacity": "0.5"}
-    assert path.get("id") == "x-p"
-    assert (use.get(href), use.get("clip-path")) == ("#x-p", "url(#x-c)")
-    assert use.get("fill") == "url(#x-h)"
-    assert image.get(href).startswith("data:image/png")
-    assert "<script" not in text

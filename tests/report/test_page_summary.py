@@ -7,7 +7,6 @@ import pytest
 from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.tasks import Task
-from ltlpipe.report.page_input import Source, read_source
 from ltlpipe.report.page_summary import (
     MOST_ANSWERS,
     MOST_CONTRADICTIONS,
@@ -16,6 +15,7 @@ from ltlpipe.report.page_summary import (
     groups,
     setting,
 )
+from ltlpipe.report.reading import Source, read_source
 from tests.report.made import SYSTEM, make_store, result, some_tasks
 
 

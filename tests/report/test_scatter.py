@@ -1,4 +1,4 @@
-"""Scatter plots: which question is where, in which colour."""
+"""Scatter plots of acceptances: which question is where, in which colour."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, compare
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-from ltlpipe.report.plots.figures import FEWEST, plottable
-from ltlpipe.report.scatter import CLASSES, Panel, Point, draw_scatter, points
+from ltlpipe.report.plots import acceptances, plottable, save
+from ltlpipe.report.plots.figures import FEWEST
+from ltlpipe.report.plots.scatter_plot import FIN_SHARES, shares
 
-LOW, MIDDLE, HIGH, UNKNOWN = CLASSES
+LOW, MIDDLE, HIGH, UNKNOWN = FIN_SHARES
 X, Y = "TGBA", "TGRA"
 
 
@@ -28,6 +29,20 @@ def row(automaton, taken, formula="GF a", **columns):
     } | columns
 
 
+def points(rows, a=X, b=Y, value="search_seconds"):
+    """Return x, y, class and pairs of each question; None: not answered, not known."""
+    found, pairs = shares(frame_of(rows), a, b, value)
+    columns = (found.x.tolist(), found.y.tolist(), found.kind, pairs.tolist())
+    return [
+        tuple(None if part != part else part for part in point)
+        for point in zip(*columns, strict=True)
+    ]
+
+
+def frame_of(rows):
+    return to_frame(rows, COMPARISON_DTYPES)
+
+
 def test_a_point_for_each_question_that_both_were_asked():
     """Rows meet by system, formula and seed; the rest is no point."""
     rows = [
@@ -38,37 +53,37 @@ def test_a_point_for_each_question_that_both_were_asked():
         row("BA", 5.0),
         row(Y, 6.0, system="t.aut"),
     ]
-    assert points(rows, Panel(X, Y)) == [Point(1.0, 2.0, 0.5, 2)]
-    assert points(rows, Panel(Y, "BA")) == [Point(2.0, 5.0, 0.5, 2)]
+    assert points(rows) == [(1.0, 2.0, MIDDLE, 2)]
+    assert points(rows, Y, "BA") == [(2.0, 5.0, MIDDLE, 2)]
 
 
 @pytest.mark.parametrize("reason", ["timeout", "memory", "unsupported"])
 def test_what_was_not_answered_has_no_seconds(reason):
     """However long it has taken."""
     rows = [row(X, 1.0), row(Y, 2.0, verdict="unknown", reason=reason)]
-    assert points(rows, Panel(X, Y)) == [Point(1.0, None, None, None)]
+    assert points(rows) == [(1.0, None, UNKNOWN, None)]
 
 
 def test_the_fastest_of_several_searches_counts():
     """And what took no time at all can stand on a logarithmic axis."""
     rows = [row(X, 3.0), row(X, 1.0), row(X, 0.5, verdict="unknown"), row(Y, 0.0)]
-    assert points(rows, Panel(X, Y)) == [Point(1.0, FEWEST, None, None)]
+    assert points(rows) == [(1.0, FEWEST, UNKNOWN, None)]
 
 
 def test_other_seconds():
     """Those of whole questions."""
     rows = [row(X, 1.0, seconds=10.0), row(Y, 2.0, seconds=20.0)]
-    (point,) = points(rows, Panel(X, Y), "seconds")
-    assert (point.x, point.y) == (10.0, 20.0)
+    (point,) = points(rows, value="seconds")
+    assert point[:2] == (10.0, 20.0)
 
 
 @pytest.mark.parametrize(
     ("shares", "expected"),
     [
-        ({"TFLA": 0.2, "TGBA": 0.3, "TGRA": 0.4}, 0.2),
-        ({"TGBA": 0.3, "TGRA": 0.4}, 0.3),
-        ({"TGRA": 0.4}, 0.4),
-        ({}, None),
+        ({"TFLA": 0.0, "TGBA": 0.5, "TGRA": 0.9}, LOW),
+        ({"TGBA": 0.5, "TGRA": 0.9}, MIDDLE),
+        ({"TGRA": 0.9}, HIGH),
+        ({}, UNKNOWN),
     ],
     ids=["y", "x", "Rabin", "nobody"],
 )
@@ -76,8 +91,8 @@ def test_whose_share_colours_a_point(shares, expected):
     """That of the y-axis first; a Fin-less automaton has none."""
     kinds = ("TGBA", "TFLA", "TGRA")
     rows = [row(kind, 1.0, fin_share=shares.get(kind)) for kind in kinds]
-    (point,) = points(rows, Panel("TGBA", "TFLA"))
-    assert point.fin_share == expected
+    (point,) = points(rows, "TGBA", "TFLA")
+    assert point[2] == expected
 
 
 @pytest.mark.parametrize(
@@ -94,28 +109,18 @@ def test_whose_share_colours_a_point(shares, expected):
 )
 def test_classes(share, colour):
     """Sec. 5.2.3 of the source: 0-10 %, 10-90 %, 90 % and more."""
-    assert Point(1.0, 1.0, share, None).colour == colour
+    assert points([row(X, 1.0), row(Y, 1.0, fin_share=share)])[0][2] == colour
 
 
-def frame_of(rows):
-    return to_frame(rows, COMPARISON_DTYPES)
-
-
-def test_panels(tmp_path, monkeypatch):
+def test_panels():
     """All others against TGBA, and TFLA against TGRA; a point is where it belongs."""
-    from ltlpipe.report import scatter
-
-    seen = []
-    monkeypatch.setattr(scatter, "save", lambda figure, _: seen.append(figure))
     rows = [
         row("BA", 8.0),
         row("TGBA", 4.0),
         row("TGRA", 2.0, fin_share=0.95, pairs=1),
         row("TFLA", 1.0, verdict="unknown", reason="timeout"),
     ]
-    draw_scatter(frame_of(rows), tmp_path / "p.svg")
-
-    axes = seen[0].axes
+    axes = acceptances(frame_of(rows)).axes
     assert [(a.get_xlabel(), a.get_ylabel()) for a in axes] == [
         (f"{x}, seconds", f"{y}, seconds")
         for x, y in [*(("TGBA", y) for y in ("BA", "TGRA", "TFLA")), ("TGRA", "TFLA")]
@@ -123,7 +128,7 @@ def test_panels(tmp_path, monkeypatch):
     assert {(a.get_xscale(), a.get_yscale()) for a in axes} == {("log", "log")}
     (drawn,) = axes[1].collections
     assert drawn.get_offsets().tolist() == [[4.0, 2.0]]
-    assert drawn.get_label() == HIGH
+    assert drawn.get_label() == f"{HIGH} (1)"
     (lost,) = axes[2].collections
     ((x, y),) = lost.get_offsets().tolist()
     limits = [line.get_ydata()[0] for line in axes[2].lines if line.get_ydata()[0] > 2]
@@ -131,18 +136,14 @@ def test_panels(tmp_path, monkeypatch):
     assert 8.0 < min(limits) < y < axes[2].get_ylim()[1]
 
 
-def test_by_pairs(tmp_path, monkeypatch):
+def test_by_pairs():
     """One, two, and more, as in Fig. 8."""
-    from ltlpipe.report import scatter
-
-    seen = []
-    monkeypatch.setattr(scatter, "save", lambda figure, _: seen.append(figure))
     rows = []
     for n in (1, 2, 2, 3, 5, 9):
         rows += [row(X, 1.0, f"F{len(rows)}"), row(Y, 2.0, f"F{len(rows)}", pairs=n)]
-    draw_scatter(frame_of(rows), tmp_path / "p.svg", panels=[(X, Y)], by_pairs=True)
+    figure = acceptances(frame_of(rows), [(X, Y)], by_pairs=True)
 
-    titles = [a.get_title() for a in seen[0].axes]
+    titles = [a.get_title() for a in figure.axes]
     assert titles == ["one pair (1)", "two pairs (2)", "more pairs (3)"]
 
 
@@ -152,7 +153,7 @@ def test_files(suffix, tmp_path):
     network = Network([LTS.from_transitions([(0, "a", 0), (0, "b", 0)])])
     frame = compare(network, ["GF a -> GF b"], acceptance="all", sizes=True)
     path = tmp_path / f"plot{suffix}"
-    draw_scatter(frame, path)
+    save(acceptances(frame), path)
     magic = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
     assert path.read_bytes().startswith(magic[suffix])
 
@@ -161,7 +162,7 @@ def test_the_same_rows_give_the_same_svg(tmp_path):
     """So that published figures change only if the numbers do."""
     frame = frame_of([row(X, 1.0), row(Y, 2.0)])
     for name in ("1.svg", "2.svg"):
-        draw_scatter(frame, tmp_path / name)
+        save(acceptances(frame), tmp_path / name)
     assert (tmp_path / "1.svg").read_text() == (tmp_path / "2.svg").read_text()
 
 
@@ -170,11 +171,10 @@ def test_the_same_rows_give_the_same_svg(tmp_path):
     [[], [row(X, 1.0)], [row(X, 1.0), row(Y, 1.0, "GF b")]],
     ids=["no rows", "one kind", "other questions"],
 )
-def test_nothing_to_plot(rows, tmp_path):
-    """Is said, and no empty picture is made."""
+def test_nothing_to_plot(rows):
+    """Is said."""
     with pytest.raises(UnsupportedError, match="nothing to plot"):
-        draw_scatter(frame_of(rows), tmp_path / "p.svg")
-    assert not (tmp_path / "p.svg").exists()
+        acceptances(frame_of(rows))
 
 
 def test_what_cannot_be_written(tmp_path):
@@ -185,7 +185,7 @@ def test_what_cannot_be_written(tmp_path):
         plottable(tmp_path / "nowhere" / "p.svg")
     (tmp_path / "p.svg").mkdir()
     with pytest.raises(LtlpipeError, match="cannot be written"):
-        draw_scatter(frame_of([row(X, 1.0), row(Y, 2.0)]), tmp_path / "p.svg")
+        save(acceptances(frame_of([row(X, 1.0), row(Y, 2.0)])), tmp_path / "p.svg")
 
 
 def test_without_matplotlib(tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.condition_syntax import parse_condition
 from ltlpipe.automata.conditions import (
     FALSE,
     TRUE,
@@ -22,6 +21,7 @@ from ltlpipe.automata.conditions import (
     fin,
     inf,
     marks_in,
+    parse_condition,
 )
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.runtime import jobs

@@ -14,7 +14,7 @@ from ltlpipe.automata.conditions import (
     from_clauses,
     inf,
 )
-from ltlpipe.automata.structure import table_of
+from ltlpipe.automata.structure import Draft, table_of
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
@@ -200,11 +200,13 @@ def tela_tables(draw, *, max_states=4, n_letters=4, n_marks=5, condition=None):
     cell = st.lists(edge, max_size=2)
     cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
     return table_of(
-        cells,
-        n_letters=n_letters,
-        initial=0,
-        n_marks=n_marks,
-        condition=draw(conditions(n_marks) if condition is None else condition),
+        Draft(
+            cells,
+            n_letters=n_letters,
+            initial=0,
+            n_marks=n_marks,
+            condition=draw(conditions(n_marks) if condition is None else condition),
+        )
     )
 
 

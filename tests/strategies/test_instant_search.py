@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.condition_syntax import parse_condition
-from ltlpipe.automata.conditions import fin, inf
+from ltlpipe.automata.conditions import fin, inf, parse_condition
 from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
+from ltlpipe.automata.structure import Draft
 from ltlpipe.automata.structure import table_of as made_table
 from ltlpipe.automata.translation import from_formula, from_formula_over_states
 from ltlpipe.families.philosophers import philosophers
@@ -321,7 +321,7 @@ def test_letters_that_tell_marks_take_no_condition():
     """They are the property's to see to."""
     fairness = fairness_to([{0}], 1, strong=True)
     table = made_table(
-        [[(0, 1)]] * 2, n_letters=2, initial=0, n_marks=1, system_marks=1
+        Draft([[(0, 1)]] * 2, n_letters=2, initial=0, n_marks=1, system_marks=1)
     )
     with pytest.raises(ValueError, match="letters"):
         found(NetworkView(ONE_STEP, fairness=fairness), table)
@@ -584,11 +584,13 @@ def test_where_a_job_is_cut_changes_nothing(system, table, work):
 def test_a_large_search_yields():
     """Turns are short, whatever is being done; its figures grow."""
     table = made_table(
-        [[(0, 1), (0, 2)]],
-        n_letters=1,
-        initial=0,
-        n_marks=2,
-        condition=(inf(0) & fin(1)) | (inf(1) & fin(0)),
+        Draft(
+            [[(0, 1), (0, 2)]],
+            n_letters=1,
+            initial=0,
+            n_marks=2,
+            condition=(inf(0) & fin(1)) | (inf(1) & fin(0)),
+        )
     )
     assert table.condition is not None
     for some in (never(), table):

@@ -52,14 +52,9 @@ class Configured(NamedTuple):
 
 
 def configured(frame: pd.DataFrame, by: Sequence[str] | None = None) -> Configured:
-    """Return the configuration of each row.
+    """Return the configuration of each row of a result table.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A result table.
-    by : sequence of str, optional
-        The columns that name configurations; by default those that differ.
+    `by` are the columns that name configurations; by default those that differ.
 
     Raises
     ------

@@ -155,11 +155,7 @@ def logarithmic(axes: Axes, which: str, low: float, high: float) -> tuple[float,
     """Make the axis "x" or "y" logarithmic, wide enough for two powers of ten.
 
     Only these have labels: those in between, on narrow axes, would run together.
-
-    Returns
-    -------
-    low, high : float
-        Where the axis begins and ends, not behind and before what was asked for.
+    Returns where the axis begins and ends, not behind and before what was asked for.
     """
     from matplotlib.ticker import NullFormatter
 
@@ -188,10 +184,7 @@ def whole(axis: Axis) -> None:
 def square_log(axes: Axes, low: float, limit: float) -> float:
     """Make two logarithmic axes from `low` on, with a diagonal and a border.
 
-    Returns
-    -------
-    float
-        The place of what is beyond the dotted lines at `limit`, on either axis.
+    Returns the place of what is beyond the dotted lines at `limit`, on either axis.
     """
     border = limit * 1.5
     axes.axline((1, 1), slope=1, color="grey", linewidth=0.8)

@@ -72,16 +72,8 @@ def verdicts(
 def counts(frame: pd.DataFrame, *, by: Sequence[str] | None = None) -> pd.DataFrame:
     """Return how many tasks of each configuration have come to what.
 
-    Parameters
-    ----------
-    frame, by
-        As for `verdicts`.
-
-    Returns
-    -------
-    DataFrame
-        A row per configuration, in order of appearance; columns ``holds``,
-        ``violated`` and ``unknown: REASON``, those that occur.
+    A row per configuration, in order of appearance; columns ``holds``, ``violated`` and
+    ``unknown: REASON``, those that occur.
     """
     import pandas as pd
 
@@ -114,7 +106,7 @@ def _draw(axes: Axes, table: pd.DataFrame) -> None:
             colour = _GREYS[unknown % len(_GREYS)]
             hatch = _HATCHES[unknown % len(_HATCHES)]
             unknown += 1
-        axes.barh(
+        bars = axes.barh(
             places,
             widths,
             left=done,
@@ -124,18 +116,17 @@ def _draw(axes: Axes, table: pd.DataFrame) -> None:
             edgecolor="white" if outcome in _ANSWERS else "#444444",
             linewidth=0.5,
         )
-        for place, width, left in zip(places, widths, done, strict=True):
-            if width >= 0.04 * widest:  # else there is no room for the number
-                _number(axes, left + width / 2, place, width, outcome in _ANSWERS)
+        dark = outcome in _ANSWERS
+        # Narrow bars have no room for the number.
+        axes.bar_label(
+            bars,
+            [str(width) if width >= 0.04 * widest else "" for width in widths],
+            label_type="center",
+            color="white" if dark else "black",
+            bbox=None if dark else {"fc": "white", "ec": "none", "pad": 1.0},
+        )
         done = [left + width for left, width in zip(done, widths, strict=True)]
     axes.set_yticks(places, [figures.plain(str(name)) for name in table.index])
     axes.invert_yaxis()
     figures.whole(axes.xaxis)
     axes.grid(visible=False, axis="y")
-
-
-def _number(axes: Axes, x: float, y: float, number: int, dark: bool) -> None:
-    """Write a number into its bar."""
-    colour = "white" if dark else "black"
-    box = None if dark else {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-    axes.text(x, y, str(number), ha="center", va="center", color=colour, bbox=box)

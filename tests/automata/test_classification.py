@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from ltlpipe.automata.classification import is_stutter_invariant, manna_pnueli, size
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.hierarchy import is_stutter_invariant, manna_pnueli, size
 from ltlpipe.logic.words import Word, satisfies
 from tests.strategies import formulas
 

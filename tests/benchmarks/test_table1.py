@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from benchmarks.table1_layout import table1
 from ltlpipe import LTS, Network, compare
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-from ltlpipe.report.table1 import table1
 
 PAPER = ["hpy96", "gmz04", "se05", "couvreur99-fig5", "gv04"]
 

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import json
 
 import pytest
 
+from benchmarks.experiment_data import EXPERIMENT_DTYPES, Experiments
+from benchmarks.experiment_tables import agreement, as_comparison, means
+from benchmarks.experiments import main
 from ltlpipe import InputError, UnsupportedError
-from ltlpipe.batch.experiments import Experiments
 from ltlpipe.batch.results import results
 from ltlpipe.batch.table import to_frame
-from ltlpipe.report.experiment_tables import agreement, as_comparison, means
-
-NET = """<?xml version="1.0"?>
-<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
-<net id="ring" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
-{nodes}
-</page></net></pnml>
-"""
-
-
-def ring(n):
-    """A token that goes round n places."""
-    nodes = []
-    for i in range(n):
-        marking = "<initialMarking><text>1</text></initialMarking>" if i == 0 else ""
-        nodes.append(f'<place id="p{i}">{marking}</place><transition id="t{i}"/>')
-        nodes.append(f'<arc id="a{i}" source="p{i}" target="t{i}"/>')
-        nodes.append(f'<arc id="b{i}" source="t{i}" target="p{(i + 1) % n}"/>')
-    return NET.format(nodes="\n".join(nodes))
-
+from tests.cli.test_models import ring
 
 AUTOMATA = """HOA: v1
 name: "ring_000 tgba"
@@ -103,14 +85,12 @@ def rows_of(out):
     return pd.read_csv(out, dtype={"task": str})
 
 
-def test_verdicts_and_sizes_are_compared(run, folder, tmp_path):
+def test_verdicts_and_sizes_are_compared(folder, tmp_path):
     out = tmp_path / "out.csv"
     plots = tmp_path / "plots"
-    done = run(
-        *("experiments", "beem", "--data", str(folder), "--out", str(out)),
-        *("--translators", "tgba,rabin,own-tgba", "--plots", str(plots)),
-    )
-    assert done.code == 0, done.err
+    command = ["beem", "--data", str(folder), "--out", str(out)]
+    command += ["--translators", "tgba,rabin,own-tgba", "--plots", str(plots)]
+    assert main(command) == 0
     rows = rows_of(out).set_index(["task", "translator"])
     assert rows["same_verdict"].all()
     assert rows.loc[("001", "tgba"), "states"] == 9
@@ -130,25 +110,24 @@ def test_verdicts_and_sizes_are_compared(run, folder, tmp_path):
     assert len(stored) == 5
 
 
-def test_what_is_wrong_is_counted(run, folder, tmp_path):
+def test_what_is_wrong_is_counted(folder, tmp_path):
     published = folder / "published.csv"
     published.write_text(published.read_text().replace("holds,9,18", "holds,10,18"))
     tasks = folder / "tasks.csv"
     tasks.write_text(tasks.read_text().replace(",violated", ",holds"))
     out = tmp_path / "out.csv"
-    done = run("experiments", "mcc", "--data", str(folder), "--out", str(out))
-    assert done.code == 1
+    assert main(["mcc", "--data", str(folder), "--out", str(out)]) == 1
     rows = rows_of(out)
     assert (rows["same_verdict"] == False).sum() == 1  # noqa: E712
     assert (rows["same_states"] == False).sum() == 1  # noqa: E712
 
 
-def test_the_same_command_goes_on(run, folder, tmp_path):
+def test_the_same_command_goes_on(folder, tmp_path):
     out = tmp_path / "out.csv"
-    command = ("experiments", "beem", "--data", str(folder), "--out", str(out))
-    assert run(*command, "--tasks", "1").code == 0
+    command = ["beem", "--data", str(folder), "--out", str(out)]
+    assert main([*command, "--tasks", "1"]) == 0
     first = rows_of(out)
-    assert run(*command).code == 0
+    assert main(command) == 0
     again = rows_of(out)
     assert len(first) == 1
     assert len(again) == 3
@@ -180,8 +159,6 @@ def test_means_are_over_what_all_decided():
 
 
 def test_agreement_looks_at_large_and_long_runs(folder):
-    from ltlpipe.batch.experiments import EXPERIMENT_DTYPES
-
     rows = [
         {"model": "m", "verdict": "holds", "same_verdict": True, "same_states": True}
         | {"states": states, "states_per_second": speed, "published_seconds": long}
@@ -225,6 +202,16 @@ def test_bad_folders(folder, change, message):
         Experiments("beem", folder)
 
 
+def test_bad_input_is_told(folder, tmp_path, capsys):
+    """Exit code 2, and a message without a traceback."""
+    (folder / "tasks.csv").unlink()
+    out = tmp_path / "out.csv"
+    assert main(["beem", "--data", str(folder), "--out", str(out)]) == 2
+    assert "error: " in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["beem", "--data", str(folder), "--out", str(out), "--jobs", "0"])
+
+
 def test_unknown_names(folder):
     experiments = Experiments("beem", folder)
     with pytest.raises(
@@ -233,37 +220,3 @@ def test_unknown_names(folder):
         experiments.trials(["x"], [], None)
     with pytest.raises(UnsupportedError, match="no model 'rung'; there are ring"):
         experiments.trials(["tgba"], ["rung"], None)
-
-
-def test_check_says_what_the_model_does(run, folder):
-    model = str(folder / "models" / "ring.pnml")
-    done = run("check", model, "-f", 'G(action=="t1" -> X p2 == 1)', "-f", "F p4 > 1")
-    assert done.code == 1
-    assert "holds: G(action" in done.out
-    assert "initial state: p0=1" in done.out
-    assert "t0  p0: 1 -> 0, p1: 0 -> 1" in done.out
-    done = run("check", model, "-f", "F p4 > 1", "--json")
-    lasso = json.loads(done.out)["lasso"]
-    assert lasso["prefix"] == []
-    assert lasso["cycle_actions"] == ["t0", "t1", "t2", "t3", "t4"]
-    assert lasso["cycle"][0]["p0"] == 1
-
-
-def test_compare_takes_models(run, folder):
-    model = folder / "models" / "ring.pnml"
-    done = run(
-        *("compare", model, "-f", "G F p1 == 1", "-f", "F p4 > 1"),
-        *("--emptiness", "se05,couvreur99", "--json"),
-    )
-    assert done.code == 1
-    assert [r["verdict"] for r in done.records] == ["holds"] * 2 + ["violated"] * 2
-
-
-def test_folders_may_hold_models(run, tmp_path):
-    (tmp_path / "system.pnml").write_text(ring(3))
-    (tmp_path / "formulas.ltl").write_text("G F p1 == 1\nG(p0 == 1 -> X p1 == 1)\n")
-    out = tmp_path / "out.csv"
-    assert run("solve", tmp_path, "--out", out).code == 0
-    rows = rows_of(out)
-    assert rows["verdict"].tolist() == ["holds", "holds"]
-    assert rows["states"].min() >= 3

@@ -1,0 +1,213 @@
+r"""Tables laid out: text, Markdown, LaTeX, HTML.
+
+In come DataFrames or the rows of an analysis.  Missing values are shown as a dash, and
+whatever comes from input files is escaped here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+    import rich.table
+
+    from ltlpipe.batch.table import Row
+
+TITLES = {
+    "formula": "formula",
+    "alphabet": "actions",
+    "size": "size",
+    "hierarchy": "class",
+    "stutter_invariant": "stutter-inv.",
+    "interruptible": "interruptible",
+    "syntactic": "syntax",
+    "ba_states": "BA",
+    "tgba_states": "TGBA",
+    "parity_states": "parity",
+    "generic_states": "generic",
+    "weak": "weak",
+    "terminal": "terminal",
+    "very_weak": "very weak",
+    "normal_form": "normal form",
+    "norm_states": "norm",
+    "seconds": "seconds",
+}
+"""The columns of an analysis, and what they are called in a layout."""
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+} | {c: "\\" + c for c in "&%$#_{}"}
+
+_STYLE = """\
+body { font-family: sans-serif; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid #ccc; padding: 0.2em 0.5em; text-align: left; }
+.n { text-align: right; }
+.c { font-family: monospace; }
+"""
+
+
+class Layout(NamedTuple):
+    """A table as text, n rows of k cells."""
+
+    titles: list[str]
+    rows: list[list[str]]
+    kinds: list[str]  # of each column: "n" a number, "c" a formula, "" others
+
+
+def of_frame(frame: pd.DataFrame) -> Layout:
+    """Return what is shown of a DataFrame."""
+    import pandas as pd
+
+    missing = frame.isna().to_numpy()
+    values = frame.astype(object).to_numpy()
+    rows = [
+        [
+            "-" if absent else _shown(value)
+            for value, absent in zip(row, gone, strict=True)
+        ]
+        for row, gone in zip(values, missing, strict=True)
+    ]
+    numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
+    kinds = ["n" if number else "" for number in numeric]
+    return Layout([str(title) for title in frame.columns], rows, kinds)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 1e6 else f"{value:.6g}"
+    return str(value)
+
+
+def of_analysis(rows: Iterable[Row], *, alphabet: bool = True) -> Layout:
+    """Return what is shown of the rows of `ltlpipe.batch.analyzing`.
+
+    `alphabet` is whether to show the actions, which stand in the formulas, too.
+    """
+    columns = [column for column in TITLES if alphabet or column != "alphabet"]
+    numbers = {"size", "seconds", *(c for c in columns if c.endswith("states"))}
+    return Layout(
+        [TITLES[column] for column in columns],
+        [[_cell(column, row[column]) for column in columns] for row in rows],
+        ["c", *("n" if column in numbers else "" for column in columns[1:])],
+    )
+
+
+def _cell(column: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if column == "alphabet":
+        return ", ".join(json.loads(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _shown(value)
+
+
+def laid_out(layout: Layout, form: str, title: str) -> str:
+    """Return a table as "md", "latex" or "html", where the title is the page's."""
+    if form == "md":
+        return markdown(layout)
+    return latex(layout) if form == "latex" else html_page(layout, title)
+
+
+def text_table(layout: Layout) -> rich.table.Table:
+    """Return a table for `rich`."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for title, kind in zip(layout.titles, layout.kinds, strict=True):
+        table.add_column(
+            Text(title),
+            justify="right" if kind == "n" else "left",
+            overflow="fold",
+            min_width=16 if kind == "c" else None,
+            max_width=48 if kind == "c" else None,
+        )
+    for row in layout.rows:  # a formula may look like markup: []a
+        table.add_row(*map(Text, row))
+    return table
+
+
+def markdown(layout: Layout) -> str:
+    """Return a table in GitHub's Markdown."""
+
+    def line(cells: Iterable[str]) -> str:
+        return "| " + " | ".join(cells) + " |"
+
+    rules = ["---:" if kind == "n" else "---" for kind in layout.kinds]
+    titles, *rows = (map(_plain_markdown, row) for row in (layout.titles, *layout.rows))
+    return "\n".join([line(titles), line(rules), *map(line, rows), ""])
+
+
+def _plain_markdown(text: str) -> str:
+    """Escape what Markdown would take for its own."""
+    plain = "".join("\\" + c if c in r"\`*_[]<>|~&" else c for c in text)
+    return " ".join(plain.split())
+
+
+def latex(layout: Layout) -> str:
+    """Return a LaTeX tabular; formulas are in typewriter."""
+    titles, *rows = (
+        [escaped_latex(cell) for cell in row] for row in (layout.titles, *layout.rows)
+    )
+    for row in rows:
+        for k, kind in enumerate(layout.kinds):
+            row[k] = rf"\texttt{{{row[k]}}}" if kind == "c" else row[k]
+    heads, *lines = (" & ".join(row) + r" \\" for row in (titles, *rows))
+    sides = "".join("r" if kind == "n" else "l" for kind in layout.kinds)
+    begin = [rf"\begin{{tabular}}{{{sides}}}", r"\hline", heads, r"\hline"]
+    return "\n".join([*begin, *lines, r"\hline", r"\end{tabular}", ""])
+
+
+def escaped_latex(text: str) -> str:
+    """Return text that LaTeX shows as it is."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def html_table(
+    titles: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    kinds: Sequence[str] | None = None,
+) -> str:
+    """Return a table in HTML; `kinds` are those of the columns, as in `Layout`."""
+    marks = [f' class="{kind}"' if kind else "" for kind in kinds or [""] * len(titles)]
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        inner = "".join(
+            f"<{tag}{mark}>{html.escape(cell)}</{tag}>"
+            for cell, mark in zip(cells, marks, strict=True)
+        )
+        return f"<tr>{inner}</tr>"
+
+    head = line("th", titles)
+    body = "\n".join(line("td", row) for row in rows)
+    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def html_page(layout: Layout, title: str) -> str:
+    """Return a page with one table, without scripts or anything to load."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{html.escape(title)}</title>
+<style>
+{_STYLE}</style>
+</head>
+<body>
+{html_table(*layout)}
+</body>
+</html>
+"""

@@ -1,0 +1,1 @@
+"""The scripts in benchmarks/ that have tests of their own."""
