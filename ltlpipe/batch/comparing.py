@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ltlpipe.batch.solving import LIMITS, encodable, failed_row
+from ltlpipe.batch.solving import encodable, failed_row
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -28,9 +28,8 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options
+from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options, understood
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
-from ltlpipe.runtime.jobs import Limits
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import System
@@ -234,7 +233,7 @@ def comparison_rows(
         The options ask for what cannot be done.
     """
     options = {"reduce": "none"} | options
-    Options(**{k: v for k, v in options.items() if k not in LIMITS})
+    understood(options)
     measure = _Measure(system, options) if sizes else None
     return _rows(system, runs, watcher, options, measure)
 
@@ -365,12 +364,10 @@ def _emptiness(system: System, run: Run, options: dict[str, Any]) -> str:
     emptiness, acceptance = run.configuration
     if emptiness != AUTO:
         return emptiness
-    names = {k: v for k, v in options.items() if k not in LIMITS}
-    limits = Limits(options.get("timeout"), options.get("memory"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LtlpipeWarning)
         chosen = chosen_search(
-            system, run.formula, limits, **names | {"acceptance": acceptance or AUTO}
+            system, run.formula, **options | {"acceptance": acceptance or AUTO}
         )
     return chosen or AUTO
 

@@ -6,7 +6,6 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.settings import LIMITS
 from ltlpipe.batch.sqlite_file import missing_columns, reading
 from ltlpipe.batch.store import RESULT_DTYPES
 from ltlpipe.runtime.errors import UnsupportedError
@@ -123,7 +122,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     others = [
         f"{name}={_plain(value)}"
         for name, value in options.items()
-        if name not in LIMITS
+        if name not in _LIMIT_COLUMNS
     ]
     return {"configuration": " ".join(others) or _PLAIN, **limits}
 

@@ -16,13 +16,12 @@ from ltlpipe.batch.answering import (
 )
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
 from ltlpipe.batch.running import retried, run_rows
-from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
-from ltlpipe.batch.settings import parse_grid, refuse_value
+from ltlpipe.batch.settings import parse_grid
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_sources import as_tasks, multiplied, tasks_of
 from ltlpipe.batch.tasks import Task
-from ltlpipe.question.options import Options
+from ltlpipe.question.options import understood
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BUG",
     "INPUT_ERROR",
-    "LIMITS",
     "UNSUPPORTED",
     "Task",
     "encodable",
@@ -46,9 +44,6 @@ __all__ = [
     "solve_rows",
     "tasks_of",
 ]
-
-LIMITS = ("timeout", "memory", "cpu_time")
-"""The options of `check` that say nothing about the plan."""
 
 
 def solve(
@@ -160,9 +155,7 @@ def solve_rows(
     UnsupportedError
         The options ask for what cannot be done.
     """
-    Options(**{k: v for k, v in options.items() if k not in TASK_LIMITS})
-    if options.get("cpu_time") is not None:
-        refuse_value("cpu_time", options["cpu_time"])
+    understood(options)  # refuses what cannot be done
     again = retried(retry)
     if again and store is None:
         raise UnsupportedError("--retry goes with --store")

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
-from ltlpipe.question.options import AUTO, TOGETHER, Options
+from ltlpipe.question.options import AUTO, OPTIONS, TOGETHER, Options, understood
 from ltlpipe.question.plan import settle
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
-from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import Portfolio
@@ -173,35 +172,11 @@ def check(
     .. [1] S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
        Algorithms", TACAS 2005.
     """
+    given = locals()  # the options are parameters by the same names
     if sum((formula is not None, violations is not None, empty)) != 1:
         raise UnsupportedError("expected one of a formula, an automaton, or --empty")
     asked = Property(_formula(formula), violations)
-    options = Options(
-        emptiness=emptiness,
-        acceptance=acceptance,
-        reduce=reduce,
-        semantics=semantics,
-        deadlock=deadlock,
-        seed=seed,
-        strict=strict,
-        lasso=lasso,
-        bitstate=bitstate,
-        visible=visible,
-        ample_inner=ample_inner,
-        cap_states=cap_states,
-        accepting=accepting,
-        stack_test=stack_test,
-        deterministic=deterministic,
-        translator=translator,
-        fairness=fairness,
-        fair_sets=tuple(fair_sets),
-        symmetric=tuple(symmetric),
-        max_states=max_states,
-        workers=workers,
-    )
-    if memory is None:
-        memory = default_memory_mib()
-    limits = Limits(timeout, memory, max_states, cpu_time)
+    options, limits = understood({name: given[name] for name in OPTIONS})
     return Inquiry(system, asked, options, constraint).verdict(limits, progress)
 
 
@@ -427,22 +402,14 @@ def product_size(
     formula: Formula | None,
     *,
     violations: Any = None,
-    acceptance: str,
-    timeout: float | None = None,
-    memory: float | None = None,
-    max_states: int | None = None,
     **options: Any,
 ) -> ProductSize | None:
     """Return the reachable states and transitions of a product.
 
     Parameters
     ----------
-    system, formula, violations, acceptance
+    system, formula, violations, **options
         As for `check`; without a property the product is the system itself.
-    timeout, memory, max_states : optional
-        Limits, as for `check`.
-    **options
-        The others of `check`.
 
     Returns
     -------
@@ -454,12 +421,10 @@ def product_size(
     UnsupportedError
         The options ask for what cannot be done.
     """
-    chosen = Options(acceptance=acceptance, max_states=max_states, **options)
+    chosen, limits = understood(options)
     question = question_of(system, Property(formula, violations), chosen)
-    if memory is None:
-        memory = default_memory_mib()
     try:
-        return run(_explored(question), Limits(timeout, memory, max_states))
+        return run(_explored(question), limits)
     except StoppedError:
         return None
     finally:
@@ -467,25 +432,21 @@ def product_size(
 
 
 def chosen_search(
-    system: System, formula: Formula | None, limits: Limits, **options: Any
+    system: System, formula: Formula | None, **options: Any
 ) -> str | None:
     """Return the emptiness check that suits a question state by state.
 
     Parameters
     ----------
-    system, formula
-        As for `check`.
-    limits : Limits
-        Of the translation.
-    **options
-        Fields of `Options`.
+    system, formula, **options
+        As for `check`; the limits are those of the translation.
 
     Returns
     -------
     str or None
         None if a limit was hit before the automaton was known.
     """
-    chosen = Options(**options)
+    chosen, limits = understood(options)
     question = question_of(system, Property(formula), chosen)
     trace = Trace(question.given)
     try:
