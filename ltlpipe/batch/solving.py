@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ltlpipe.batch.running import Watcher
     from ltlpipe.batch.table import Row
-    from ltlpipe.batch.watcher import Watcher
     from ltlpipe.runtime.files import StrPath
 
 __all__ = [

@@ -65,6 +65,16 @@ class Task:
             return self.system.name
         return " ".join(self.system)
 
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """What the result table calls the system and the question."""
+        formula_id, formula = identity_of(self.formula)
+        return {
+            "system": self.system_name,
+            "formula_id": formula_id,
+            "formula": formula,
+        }
+
 
 def identity_of(
     formula: Formula | str | AutomatonFile | FormulaError | InputError,
