@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -64,19 +63,10 @@ class Configuration(NamedTuple):
         return f"{self.emptiness} ({self.acceptance.upper()})"
 
 
-@dataclass(frozen=True)
-class Run:
-    """One question under one configuration.
+class Run(NamedTuple):
+    """One question under one configuration."""
 
-    Parameters
-    ----------
-    formula : Formula or None
-        The question; None asks whether the system has no accepting run.
-    configuration : Configuration
-        How to answer it.
-    """
-
-    formula: Formula | None
+    formula: Formula | None  # None asks whether the system has no accepting run
     configuration: Configuration
 
 
@@ -222,15 +212,9 @@ def comparison_rows(
 ) -> Iterator[Row]:
     """Run one after the other and yield each row as soon as it is known.
 
-    With `sizes`, the whole product is explored before its first run.
-
-    The options are looked at before the first row is asked for.  After a run
-    that was interrupted no further one is begun.
-
-    Raises
-    ------
-    UnsupportedError
-        The options ask for what cannot be done.
+    With `sizes`, the whole product is explored before its first run.  The options are
+    looked at before the first row is asked for.  After a run that was interrupted no
+    further one is begun.
     """
     options = {"reduce": "none"} | options
     understood(options)
@@ -279,15 +263,7 @@ def _rows(
 
 
 class _Measure:
-    """Explores each product once.
-
-    Parameters
-    ----------
-    system : Network or Model
-        What is asked.
-    options : dict
-        Of `check`.
-    """
+    """Explores each product once, under the options of `check`."""
 
     def __init__(self, system: System, options: dict[str, Any]) -> None:
         self._system = system

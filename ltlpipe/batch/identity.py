@@ -123,16 +123,9 @@ def key_of(
     options: str,
     versions: tuple[str, str],
 ) -> str:
-    """Return the key of what `Digests` says of a task.
+    """Return the key of what `Digests` and `options_text` say of a task.
 
-    Parameters
-    ----------
-    system, question : tuple of str
-        As `Digests.system` and `Digests.question` return them.
-    options : str
-        As `options_text` returns them.
-    versions : (str, str)
-        Of ltlpipe and Spot.
+    The versions are those of ltlpipe and Spot.
     """
     parts = {
         "system": system,

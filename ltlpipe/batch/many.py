@@ -31,7 +31,7 @@ def call_many(
     timeout: float | None,
     jobs: int = 1,
 ) -> Iterator[Outcome]:
-    """Have worker processes do an operation many times.
+    """Have worker processes do an operation many times; yield outcomes in any order.
 
     Parameters
     ----------
@@ -43,11 +43,6 @@ def call_many(
         Seconds for each call, starting a worker excepted; None is no limit.
     jobs : int
         Processes at once.
-
-    Yields
-    ------
-    Outcome
-        As calls are done, in any order.
     """
     if timeout is not None and timeout <= 0:
         for number in range(len(calls)):

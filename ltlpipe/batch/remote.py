@@ -55,11 +55,6 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
     -------
     bytes or None
         The answer, packed; None if nobody wants it any more.
-
-    Raises
-    ------
-    UnsupportedError
-        This worker has another version of ltlpipe than the driver.
     """
     from distributed import get_worker
 

@@ -49,13 +49,7 @@ _TOGETHER_ONLY = ("stack_test", "fair_sets", "symmetric")
 
 
 def setting_name(name: str) -> str:
-    """Return the keyword of `ltlpipe.check` that a column or a flag stands for.
-
-    Raises
-    ------
-    UnsupportedError
-        There is no such option; the message lists those that there are.
-    """
+    """Return the option that a column or a flag stands for; refuse unknown ones."""
     plain = name.strip().lower().lstrip("-").replace("-", "_")
     plain = _FLAGS.get(plain, plain)
     if plain not in OPTIONS:
@@ -65,13 +59,7 @@ def setting_name(name: str) -> str:
 
 
 def setting_value(name: str, text: str) -> Any:
-    """Return the value of an option that a text stands for.
-
-    Raises
-    ------
-    UnsupportedError
-        The text is no such value.
-    """
+    """Return the value of an option that a text stands for; refuse other texts."""
     parse, expected = _KINDS[OPTIONS[name].kind]
     try:
         value = parse(text.strip())
@@ -83,13 +71,7 @@ def setting_value(name: str, text: str) -> Any:
 
 
 def refuse_value(name: str, value: Any) -> None:
-    """Refuse the value of one option that no other option can mend.
-
-    Raises
-    ------
-    UnsupportedError
-        The message lists what can be given.
-    """
+    """Refuse the value of one option that no other option can mend."""
     if name in LIMITS:
         OPTIONS[name].refuse(name, value)
     elif name not in _TOGETHER_ONLY:
@@ -99,15 +81,8 @@ def refuse_value(name: str, value: Any) -> None:
 def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of each option of a grid, each once.
 
-    Parameters
-    ----------
-    parts : sequence of str
-        ``option=value,value``; several may stand in one text.
-
-    Raises
-    ------
-    UnsupportedError
-        An option does not exist, is there twice, or a value is none of its.
+    Each part is ``option=value,value``; several may stand in one text.  What is no
+    option, is there twice, or no value of its option is refused.
     """
     grid: dict[str, list[Any]] = {}
     for part in (word for text in parts for word in text.split()):

@@ -138,22 +138,15 @@ def solve_rows(
     from 0, `n_components`, those of the system if it could be read, and `wall_seconds`.
 
     The options are looked at before the first row is asked for.  After a task
-    that was interrupted no further one is begun.
+    that was interrupted no further one is begun.  With several processes rows come as
+    they are done.
 
     Parameters
     ----------
-    tasks : list of Task
-        They are solved in this order; with several processes rows come as they
-        are done.
     watcher : Watcher, optional
         Is told what happens.
-    jobs, store, retry, engine, scheduler, attempts, **options
+    tasks, jobs, store, retry, engine, scheduler, attempts, **options
         As for `solve`.
-
-    Raises
-    ------
-    UnsupportedError
-        The options ask for what cannot be done.
     """
     understood(options)  # refuses what cannot be done
     again = retried(retry)

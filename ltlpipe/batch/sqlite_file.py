@@ -38,15 +38,7 @@ _NEW_SECONDS = 2.0  # how long a run may take to make its tables
 def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
     """Open a store to read it, all of it at one moment.
 
-    Parameters
-    ----------
-    path : path
-        What ``solve --store`` has made, or is about to.
-
-    Raises
-    ------
-    LtlpipeError
-        The file does not exist, is no store, or one of a newer ltlpipe.
+    A file that does not exist, is no store, or one of a newer ltlpipe is refused.
     """
     name = os.fspath(path)
     if not os.path.isfile(name):  # noqa: PTH113
@@ -107,13 +99,7 @@ def is_empty(db: sqlite3.Connection) -> bool:
 
 
 def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
-    """Refuse a file that is no store, or one of a newer schema.
-
-    Raises
-    ------
-    LtlpipeError
-        It says which.
-    """
+    """Refuse a file that is no store, or one of a newer schema."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
         raise LtlpipeError(f"{path}: this SQLite file is no result store")

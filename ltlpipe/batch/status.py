@@ -20,50 +20,24 @@ GOES_ON, ENDED, DIED = "goes on", "ended", "died"
 
 @dataclass(frozen=True)
 class RunStatus:
-    """One run on a store.
+    """One run on a store."""
 
-    Parameters
-    ----------
-    run : int
-        Its number.
-    state : str
-        `GOES_ON`, `ENDED` or `DIED`.
-    began_at, ended_at : str
-        UTC; None if it has not ended by itself.
-    seconds : float
-        So long it has been going on, or went on as far as is known.
-    solved : int
-        Results of its own that are in the store.
-    at_work : tuple of (str, str)
-        Systems and formulas that it is at.
-    """
-
-    run: int
-    state: str
-    began_at: str
-    ended_at: str | None
-    seconds: float
-    solved: int
-    at_work: tuple[tuple[str, str], ...]
+    run: int  # its number
+    state: str  # `GOES_ON`, `ENDED` or `DIED`
+    began_at: str  # UTC
+    ended_at: str | None  # None if it has not ended by itself
+    seconds: float  # so long it has been going on, as far as is known
+    solved: int  # results of its own that are in the store
+    at_work: tuple[tuple[str, str], ...]  # systems and formulas
 
 
 @dataclass(frozen=True)
 class Status:
-    """A store.
+    """A store."""
 
-    Parameters
-    ----------
-    runs : tuple of RunStatus
-        Those that go on, and the last one, in order.
-    tasks : int
-        Those that the last run lists.
-    outcomes : dict
-        How many of them came to which verdict and reason.
-    """
-
-    runs: tuple[RunStatus, ...]
-    tasks: int
-    outcomes: dict[tuple[str, str | None], int]
+    runs: tuple[RunStatus, ...]  # those that go on, and the last one, in order
+    tasks: int  # those that the last run lists
+    outcomes: dict[tuple[str, str | None], int]  # tasks by verdict and reason
 
     @property
     def done(self) -> int:
@@ -82,18 +56,7 @@ class Status:
 
 
 def status(path: StrPath) -> Status:
-    """Return how the runs on a store are getting on.
-
-    Parameters
-    ----------
-    path : path
-        What ``solve --store`` has made.
-
-    Raises
-    ------
-    LtlpipeError
-        The file does not exist, is no store, or one of a newer ltlpipe.
-    """
+    """Return how the runs on a store are getting on."""
     with reading(path) as db:
         return _read(db)
 

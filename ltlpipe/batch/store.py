@@ -122,11 +122,6 @@ class Store:
         The file; it is made if there is none.
     retry : sequence of str
         "unknown", or reasons: results that a run has anew.
-
-    Raises
-    ------
-    LtlpipeError
-        The file is no store, one of a newer ltlpipe, damaged, or cannot be used.
     """
 
     def __init__(self, path: StrPath, retry: Sequence[str] = ()) -> None:
@@ -260,13 +255,9 @@ class Store:
         return UNKNOWN in self._retry or reason in self._retry
 
     def claim(self, key: str) -> Row | bool:
-        """Take a task, unless it is done or somebody works on it.
+        """Take a task; True if it is ours now, False if somebody works on it.
 
-        Returns
-        -------
-        bool or dict
-            True if it is ours now, False if somebody works on it, and else its
-            result.
+        If it is done, its result is returned.
         """
         columns = ", ".join(RESULT_DTYPES)
         with self._translated(), self._transaction():

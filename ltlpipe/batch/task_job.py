@@ -57,8 +57,6 @@ class TaskJob:
 
     Parameters
     ----------
-    number : int
-        Of the task.
     order : dict
         The arguments of `ltlpipe.batch.task_operation.answer_task`.
     share : float, optional
@@ -140,12 +138,9 @@ class TaskJob:
         self._parts.clear()
 
     def excess(self, processes: list[Process]) -> str | None:
-        """Return the limit that the worker has overrun by more than is tolerated.
+        """Return the limit that has been overrun by more than is tolerated.
 
-        Parameters
-        ----------
-        processes : list of Process
-            It and all that it has started.
+        `processes` are the worker and all that it has started.
         """
         self._used_bytes = sum(p.resident_bytes for p in processes)
         if self._compiling is not None:
@@ -200,19 +195,7 @@ def lost(
 ) -> dict[str, Any]:
     """Return the end of a task that nobody has lived to tell of.
 
-    Parameters
-    ----------
-    reason : str
-        Why there is no verdict.
-    started_at, seconds : str, float
-        When it was begun, and for how long it was worked on.
-    known : dict
-        Further columns.
-
-    Returns
-    -------
-    dict
-        As `ltlpipe.batch.task_data.finished` takes it.
+    `seconds` are those that were worked on it, `known` further columns.
     """
     row = {
         "verdict": "unknown",

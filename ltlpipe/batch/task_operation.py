@@ -53,11 +53,6 @@ def answer_task(
     tell : callable
         Takes ``{"began": bytes held}``, ``{"compiling": bool}`` or
         ``{"states": int, "depth": int}``.
-
-    Returns
-    -------
-    dict
-        As `answer_to_dict` writes it.
     """
     if run != _systems.run:
         _systems.run = run

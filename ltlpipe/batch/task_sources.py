@@ -44,11 +44,8 @@ class Problem(NamedTuple):
 def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
     """Find the problems in folders, at any depth, in sorted order (2 before 10).
 
-    Raises
-    ------
-    InputError
-        A path is no folder that can be read, holds no problem, or a folder
-        holds a system without formulas or two systems.
+    Refused are paths that are no folders or hold no problem, and folders that hold a
+    system without formulas or two systems.
     """
     problems = []
     for path in map(Path, paths):
@@ -161,10 +158,7 @@ def _as_system(system: Any) -> Network | tuple[str, ...]:
 def multiplied(tasks: Iterable[Task], grid: Mapping[str, Sequence[Any]]) -> list[Task]:
     """Return each task under every choice of the values of a grid, task by task.
 
-    Raises
-    ------
-    UnsupportedError
-        A task has an option of the grid already.
+    A task that has an option of the grid already is refused.
     """
     if not grid:
         return list(tasks)

@@ -71,14 +71,15 @@ def analyze(
     interruptible; standard error says so.  Ctrl-C ends the run; the rows so far
     are written, and the exit code is 130.
     """
-    from ltlpipe.batch.analyzing import analysis_rows, json_of, read_all
+    from ltlpipe.batch.analyzing import analysis_rows, json_of
     from ltlpipe.cli.verdicts import json_line
-    from ltlpipe.logic.formulas import parse
+    from ltlpipe.logic.formulas import parse, read_formulas
 
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
         raise typer.BadParameter("--json and --to both want standard output")
-    formulas = read_all(files or []) + [parse(text) for text in formula or []]
+    formulas = [each for file in files or [] for each in read_formulas(file)]
+    formulas += [parse(text) for text in formula or []]
     if not formulas:
         raise typer.BadParameter("nothing to analyse: name files, or use -f FORMULA")
     if explain is not None:
