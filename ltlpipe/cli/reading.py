@@ -21,15 +21,7 @@ def run_within(
     *,
     progress: SearchProgress | None = None,
 ) -> Result:
-    """Run a job.
-
-    Raises
-    ------
-    StoppedError
-        A limit was hit.
-    KeyboardInterrupt
-        Ctrl-C was pressed.
-    """
+    """Run a job; StoppedError if a limit was hit, KeyboardInterrupt after Ctrl-C."""
     try:
         return run(job, limits, observer=progress)
     except StoppedError as stopped:

@@ -16,6 +16,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.report import refuse_page, write_page
+from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.question.options import OPTIONS
@@ -180,7 +181,9 @@ def solve(
                     print(log_line(row, counts.total(), len(tasks)), file=sys.stderr)
     left = len(tasks) - counts.total()
     if not quiet and not as_json:
-        _summarise(counts, left, time.monotonic() - started, place)
+        print_outcomes(dict(sorted(counts.items(), key=str)), left, "interrupted")
+        seconds = time.monotonic() - started
+        print(f"{counts.total()} rows written to {place} in {seconds:.1f} s")
         if answers is not None:
             _summarise_problems(answers)
             print(f"{answers.n_answers} answers written to {rers}")
@@ -237,25 +240,6 @@ def log_line(row: Row, done: int, total: int) -> str:
     parts.append(" ".join(str(row[name]).strip() for name in ("system", "formula_id")))
     text = f"{done}/{total} {row['verdict']}{reason} {', '.join(parts)}"
     return " ".join(text.split())  # a formula may have line breaks
-
-
-def _summarise(
-    counts: Counter[tuple[str, str | None]], left: int, seconds: float, out: str
-) -> None:
-    """Print how many tasks came to which end."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table()
-    table.add_column("verdict")
-    table.add_column("reason")
-    table.add_column("tasks", justify="right")
-    for (verdict, reason), count in sorted(counts.items(), key=str):
-        table.add_row(verdict, reason or "", str(count))
-    if left:
-        table.add_row("(not solved)", "interrupted", str(left))
-    Console().print(table)
-    print(f"{counts.total()} rows written to {out} in {seconds:.1f} s")
 
 
 def _open_answers(

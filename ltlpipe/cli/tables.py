@@ -11,7 +11,7 @@ from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     from rich.table import Table
@@ -82,6 +82,22 @@ def write_table(
         print(text, end="")
     else:
         write_text(out, text)
+
+
+def print_outcomes(
+    counts: Mapping[tuple[str, str | None], int], left: int, why: str = ""
+) -> None:
+    """Print how many tasks came to which verdict and reason, and how many are left."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("verdict", "reason")
+    table.add_column("tasks", justify="right")
+    for (verdict, reason), count in counts.items():
+        table.add_row(verdict, reason or "", str(count))
+    if left:
+        table.add_row("(not solved)", why, str(left))
+    Console().print(table)
 
 
 def drawn(table: Table, *, width: int, to_file: bool) -> str:
