@@ -17,28 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A question that has two answers, one of which is wrong.
+    """A question that has two answers, one of which is wrong."""
 
-    Parameters
-    ----------
-    system : str
-        Name of the system.
-    formula : str or None
-        The question; None is whether the system has no accepting run.
-    formula_id : str or None
-        Where it comes from.
-    holds, violated : tuple of Configuration
-        Who says so.
-    seeds : tuple of int
-        Those that shuffled the transitions of these rows.
-    """
-
-    system: str
-    formula: str | None
-    formula_id: str | None
-    holds: tuple[Configuration, ...]
+    system: str  # its name
+    formula: str | None  # None asks whether the system has no accepting run
+    formula_id: str | None  # where the formula comes from
+    holds: tuple[Configuration, ...]  # who says so
     violated: tuple[Configuration, ...]
-    seeds: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = ()  # those that shuffled the transitions of these rows
 
     def __str__(self) -> str:
         """Say who says what of which question."""

@@ -30,23 +30,13 @@ ATTEMPTS = 3
 class Engine:
     """Where tasks are answered, and by how many at once.
 
-    Parameters
-    ----------
-    name : str
-        One of `ENGINES`.
-    jobs : int, optional
-        Tasks at once; by default one here, and on a cluster as many as its workers
-        have threads.
-    scheduler : str, optional
-        The address of a Dask scheduler.
-    attempts : int
-        How often a task is begun whose Dask workers die under it.
+    By default it is one at once here, and on a cluster one per thread of a worker.
     """
 
-    name: str = LOCAL
-    jobs: int | None = None
-    scheduler: str | None = None
-    attempts: int = ATTEMPTS
+    name: str = LOCAL  # one of `ENGINES`
+    jobs: int | None = None  # tasks at once
+    scheduler: str | None = None  # the address of one of Dask
+    attempts: int = ATTEMPTS  # how often a task is begun whose Dask workers die
 
     def validate(self) -> None:
         """Refuse what cannot be; say what to use instead, or what to install."""

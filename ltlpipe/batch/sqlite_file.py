@@ -11,6 +11,7 @@ import sqlite3
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from ltlpipe.runtime.errors import LtlpipeError
 
@@ -78,18 +79,8 @@ def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
     """Open an SQLite file; transactions are begun by hand."""
     text = path.encode(errors="surrogateescape")
     mode = "?mode=ro" if to_read else "?mode=rwc"
-    uri = "file:" + "".join(_quoted(byte) for byte in os.path.abspath(text)) + mode  # noqa: PTH100
+    uri = "file:" + quote(os.path.abspath(text)) + mode  # noqa: PTH100
     return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-
-
-def _quoted(byte: int) -> str:
-    """Return a byte of a path as URIs have it."""
-    letter = chr(byte)
-    return (
-        letter
-        if (letter.isascii() and letter.isalnum()) or letter in "/-_."
-        else f"%{byte:02X}"
-    )
 
 
 def is_empty(db: sqlite3.Connection) -> bool:

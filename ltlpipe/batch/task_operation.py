@@ -126,16 +126,8 @@ class _Teller:
 @cache
 def _teller() -> _Teller:
     """Return the teller of this process, which hears when Numba compiles."""
-    from numba.core import event
+    from ltlpipe.runtime.kernels.compilation import hear_compiler
 
     teller = _Teller()
-
-    class Listener(event.Listener):
-        def on_start(self, _event: Any) -> None:
-            teller.step(1)
-
-        def on_end(self, _event: Any) -> None:
-            teller.step(-1)
-
-    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+    hear_compiler(teller.step)
     return teller

@@ -19,22 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AutomatonFile:
-    """A question that is asked by an automaton of the runs that shall not be.
+    """A question that is asked by an automaton of the runs that shall not be."""
 
-    Parameters
-    ----------
-    path : str
-        A HOA file.
-    file, line : optional
-        Where the task comes from, if from a table.
-    name : str, optional
-        Which automaton of the file it is, if that may hold several.
-    """
-
-    path: str
-    file: str | None = None
+    path: str  # a HOA file
+    file: str | None = None  # where the task comes from, if from a table
     line: int | None = None
-    name: str | None = None
+    name: str | None = None  # which automaton it is, if the file may hold several
 
 
 @dataclass(frozen=True)

@@ -444,14 +444,6 @@ def close_idle(most_growth: float | None = None) -> None:
             workers.end(worker)
 
 
-def worker_cpu_seconds() -> float:
-    """Return the CPU time of the workers that live: `os.times` has that of the others.
-
-    What a job reports as work is part of it.
-    """
-    return sum(worker.cpu_seconds for worker in list(_of_this_process().alive))
-
-
 atexit.register(close_idle)
 
 

@@ -254,13 +254,7 @@ class Inquiry:
         return self._timed(found)
 
     def refused(self, error: UnsupportedError) -> Verdict:
-        """Return what to say of a question that is one of several.
-
-        Parameters
-        ----------
-        error : UnsupportedError
-            What `verdict` has raised.
-        """
+        """Return what to say of one of several questions, where `verdict` has raised."""
         found = self._timed(self._made(UNKNOWN, UNSUPPORTED))
         return replace(found, message=str(error))
 
@@ -328,13 +322,7 @@ class Inquiry:
 
 
 def question_of(system: System, asked: Property, options: Options) -> Question:
-    """Return the question as one about a network or about a model.
-
-    Raises
-    ------
-    FormulaError, UnsupportedError
-        As for `check`.
-    """
+    """Return the question as one about a network or about a model."""
     from ltlpipe.systems.lts import Network
 
     if isinstance(system, Network):
