@@ -18,7 +18,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ltlpipe.batch.solving import encodable, failed_row
+from ltlpipe.batch.answering import encodable, failed_row
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,

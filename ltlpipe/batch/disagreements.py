@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ltlpipe.batch.answering import UNSUPPORTED
 from ltlpipe.batch.comparing import Configuration
-from ltlpipe.batch.solving import UNSUPPORTED
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:

@@ -5,22 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.answering import (
-    BUG,
-    INPUT_ERROR,
-    UNSUPPORTED,
-    Systems,
-    answer,
-    encodable,
-    failed_row,
-)
+from ltlpipe.batch.answering import Systems, answer
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
 from ltlpipe.batch.running import retried, run_rows
 from ltlpipe.batch.settings import parse_grid
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.task_data import category_of
-from ltlpipe.batch.task_sources import as_tasks, multiplied, tasks_of
-from ltlpipe.batch.tasks import Task
+from ltlpipe.batch.task_sources import as_tasks, multiplied
 from ltlpipe.question.options import understood
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -31,19 +22,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.running import Watcher
     from ltlpipe.batch.table import Row
+    from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
-
-__all__ = [
-    "BUG",
-    "INPUT_ERROR",
-    "UNSUPPORTED",
-    "Task",
-    "encodable",
-    "failed_row",
-    "solve",
-    "solve_rows",
-    "tasks_of",
-]
 
 
 def solve(

@@ -143,11 +143,6 @@ def order_of(
     }
 
 
-def expected_from_dict(data: list[Any] | None) -> Expected | None:
-    """Return the digests that an order has."""
-    return None if data is None else Expected(tuple(data[0]), tuple(data[1]))
-
-
 # --- answers ----------------------------------------------------------------
 
 

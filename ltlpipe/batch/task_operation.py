@@ -13,8 +13,8 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch import answering
-from ltlpipe.batch.task_data import answer_to_dict, expected_from_dict, task_from_dict
+from ltlpipe.batch.answering import Expected, Systems, answer
+from ltlpipe.batch.task_data import answer_to_dict, task_from_dict
 from ltlpipe.question.options import AUTO
 from ltlpipe.runtime.workers import resident_bytes
 from ltlpipe.systems.lts import LTS, Network
@@ -30,7 +30,7 @@ _TELL_SECONDS = 0.2  # how often progress is sent
 _WARM_FORMULAS = ("G a", "GFa -> GFb")  # a weak automaton, and one that is not
 _WARM_SYSTEM = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
 
-_systems = answering.Systems()
+_systems = Systems()
 
 
 def answer_task(
@@ -57,14 +57,17 @@ def answer_task(
     if run != _systems.run:
         _systems.run = run
         _systems.forget_digests()
+    wanted = None
+    if expected is not None:
+        wanted = Expected(tuple(expected[0]), tuple(expected[1]))
     teller = _teller()
     teller.tell = tell
     try:
-        found = answering.answer(
+        found = answer(
             task_from_dict(task, _systems),
             _systems,
             options,
-            expected=expected_from_dict(expected),
+            expected=wanted,
             began=lambda: _begin(options, tell),
             progress=teller.progress,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
+from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
 from ltlpipe.cli.verdicts import exit_code, json_line
@@ -218,8 +218,8 @@ def _extras(row: Row) -> dict[str, Any]:
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return what a comparison comes to."""
+    from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED
     from ltlpipe.batch.disagreements import has_unsuited
-    from ltlpipe.batch.solving import BUG, INPUT_ERROR, UNSUPPORTED
     from ltlpipe.verdict.verdict import UNKNOWN
 
     if found:
@@ -278,12 +278,7 @@ def _draw(rows: list[Row], path: str) -> bool:
 
 def _print_rows(rows: list[Row]) -> None:
     """Print what people compare, one line per run."""
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _PIPE_WIDTH
-    console.print(_table_of(rows))
+    print(tables.drawn(_table_of(rows), width=_PIPE_WIDTH, to_file=False), end="")
 
 
 def _table_of(rows: list[Row]) -> Table:

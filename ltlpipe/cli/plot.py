@@ -74,7 +74,7 @@ def scatter(
     answer stands beyond a dotted line; the heading has the geometric mean of the ratio
     where both did.
     """
-    _draw("scatter", results, out, where, by, x=x, y=y, value=value, title=title)
+    _draw("scatter", results, out, where, by, a=x, b=y, value=value, title=title)
 
 
 @plot.command()

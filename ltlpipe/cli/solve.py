@@ -129,9 +129,10 @@ def solve(
     run, with --jobs or --store after the tasks that are being solved, and at once
     when pressed again; the rows so far stay.
     """
+    from ltlpipe.batch.answering import BUG, INPUT_ERROR
     from ltlpipe.batch.rers import names_of
     from ltlpipe.batch.settings import parse_grid
-    from ltlpipe.batch.solving import BUG, INPUT_ERROR, solve_rows
+    from ltlpipe.batch.solving import solve_rows
     from ltlpipe.batch.table import json_of, open_table
     from ltlpipe.batch.task_sources import find_tasks, multiplied
     from ltlpipe.verdict.verdict import UNKNOWN
