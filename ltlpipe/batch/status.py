@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.store import lives
@@ -69,11 +69,7 @@ def _read(db: sqlite3.Connection) -> Status:
     if not runs:
         return Status((), 0, {})
     last = runs[-1][0]
-    known = [
-        _run(db, number, began_at, ended_at, alive=lives(*signs), alive_at=signs[-1])
-        for number, began_at, ended_at, *signs in runs
-        if ended_at is None or number == last
-    ]
+    known = [_run(db, *row) for row in runs if row[2] is None or row[0] == last]
     counted = db.execute(
         "SELECT verdict, reason, count(*) FROM tasks JOIN results USING (key) "
         "WHERE tasks.run = ? GROUP BY verdict, reason ORDER BY verdict, reason",
@@ -94,16 +90,16 @@ def _run(
     number: int,
     began_at: str,
     ended_at: str | None,
-    *,
-    alive: bool,
-    alive_at: float,
+    *signs: Any,
 ) -> RunStatus:
+    """Return how a run is getting on; `signs` of life are what `lives` takes."""
+    alive = lives(*signs)
     state = ENDED if ended_at is not None else GOES_ON if alive else DIED
     end = datetime.now(timezone.utc)
     if ended_at is not None:
         end = datetime.fromisoformat(ended_at)
     elif not alive:  # it gave a sign of life so often
-        end = datetime.fromtimestamp(alive_at, timezone.utc)
+        end = datetime.fromtimestamp(signs[-1], timezone.utc)
     seconds = (end - datetime.fromisoformat(began_at)).total_seconds()
     (solved,) = db.execute(
         "SELECT count(*) FROM results WHERE run = ?", [number]

@@ -83,6 +83,11 @@ generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
 `fin_share` is the share of the product's transitions that carry a Fin mark.
 """
 
+_OF_STATISTICS = (
+    *("acceptance", "automaton_states", "states", "transitions", "max_depth"),
+    *("seconds", "memory_mib", "compile_seconds", "search_seconds", "cpu_seconds"),
+)
+
 Row = dict[str, Any]
 
 _PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
@@ -102,29 +107,20 @@ def host_columns() -> Row:
 
 def row_of(verdict: Verdict) -> Row:
     """Return the columns of a row that a verdict knows."""
-    stats, lasso = verdict.stats, verdict.lasso
-    return {
-        "system": verdict.system,
-        "formula_id": verdict.formula_id,
-        "formula": verdict.formula,
-        "verdict": verdict.verdict,
-        "reason": verdict.reason,
-        "automaton": verdict.plan.automaton,
-        "acceptance": stats.acceptance,
-        "automaton_states": stats.automaton_states,
-        "emptiness": verdict.plan.emptiness,
+    lasso = verdict.lasso
+    row = {
+        column: getattr(source, column)
+        for source, columns in (
+            (verdict, ("system", "formula_id", "formula", "verdict", "reason")),
+            (verdict.plan, ("automaton", "emptiness", "strategy")),
+            (verdict.stats, _OF_STATISTICS),
+        )
+        for column in columns
+    }
+    return row | {
         "reductions": ",".join(verdict.plan.reductions) or "none",
-        "states": stats.states,
-        "transitions": stats.transitions,
-        "max_depth": stats.max_depth,
-        "seconds": stats.seconds,
-        "memory_mib": stats.memory_mib,
         "lasso_prefix": None if lasso is None else _listed(lasso.prefix_actions),
         "lasso_cycle": None if lasso is None else _listed(lasso.cycle_actions),
-        "strategy": verdict.plan.strategy,
-        "compile_seconds": stats.compile_seconds,
-        "search_seconds": stats.search_seconds,
-        "cpu_seconds": stats.cpu_seconds,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -115,8 +116,9 @@ LIMITS = {
 """The options that say nothing about the plan: see `ltlpipe.runtime.jobs.Limits`."""
 
 
-def _option(kind: type, default: Any, *about: Any, **more: Any) -> Any:
-    option = Option(kind, default, *about, **more)
+def _option(default: Any, *about: Any, **more: Any) -> Any:
+    """Declare an option; its kind is that of the field."""
+    option = Option(str, default, *about, **more)
     return field(default=default, metadata={"option": option})
 
 
@@ -125,29 +127,25 @@ class Options:
     """What the user asks for; `ltlpipe.check` documents every field."""
 
     emptiness: str = _option(
-        str,
         AUTO,
         "NAME",
         "Emptiness check: auto, or a name such as se05, couvreur99, dfs-weak.",
         choices=(AUTO, *EMPTINESS_NAMES),
     )
     acceptance: str = _option(
-        str,
         AUTO,
         "KIND",
         "Property automaton: auto, ba, tgba, tgra, tfla, tela.",
         choices=(AUTO, *ACCEPTANCE_NAMES),
     )
-    reduce: str = _option(str, AUTO, "LIST", "Reductions: auto, none, or a list.")
+    reduce: str = _option(AUTO, "LIST", "Reductions: auto, none, or a list.")
     semantics: str | None = _option(
-        str,
         None,
         "KIND",
         "Propositions name actions or states.",
         choices=("action", "state"),
     )
     deadlock: str | None = _option(
-        str,
         None,
         "KIND",
         "A finite maximal run says nothing (ignore, the default for networks) "
@@ -155,17 +153,15 @@ class Options:
         choices=("ignore", "stutter"),
     )
     max_states: int | None = _option(
-        int, None, "N", "Product states for each formula.", least=1
+        None, "N", "Product states for each formula.", least=1
     )
     bitstate: float | None = _option(
-        float,
         None,
         "MIB",
         "Note states in a bit array of this size instead of storing them (se05); "
         "then nothing is said to hold.",
     )
     ample_inner: str = _option(
-        str,
         "full",
         "WAY",
         "How the red search of se05 repeats ample sets: full (all steps to known "
@@ -173,66 +169,54 @@ class Options:
         choices=("full", "stored"),
     )
     cap_states: int = _option(
-        int,
         CAP_STATES,
         "N",
         "States of a composition of components while they are reduced.",
         least=1,
     )
     accepting: str = _option(
-        str,
         TOGETHER,
         "together|each",
         "Whether components that accept have to do so in the same state.",
         choices=(TOGETHER, EACH),
     )
     stack_test: bool = _option(
-        bool, False, None, "Let decoupled-ndfs look at its stack for cycles, too."
+        False, None, "Let decoupled-ndfs look at its stack for cycles, too."
     )
     deterministic: bool = _option(
-        bool, False, None, "A deterministic one (with tgra, tfla or tela)."
+        False, None, "A deterministic one (with tgra, tfla or tela)."
     )
     translator: str | None = _option(
-        str, None, "CMD", "Translates instead of Spot: prints HOA for %f in CMD."
+        None, "CMD", "Translates instead of Spot: prints HOA for %f in CMD."
     )
     fairness: str | None = _option(
-        str,
         None,
         "weak|strong",
         "Only runs count that are fair to each component.",
         choices=("weak", "strong"),
     )
     fair_sets: tuple[str, ...] = _option(
-        tuple,
         (),
         "A,B",
         "A set of actions that --fairness is about, instead of the components'.",
         flags=("--progress", "--fair"),
     )
     symmetric: tuple[str, ...] = _option(
-        tuple,
         (),
         "P1,P2,P3",
         "Components that can be interchanged; by default they are found.",
     )
-    visible: str | None = _option(
-        str, None, "A,B", "The visible actions of --automaton."
-    )
+    visible: str | None = _option(None, "A,B", "The visible actions of --automaton.")
     workers: int = _option(
-        int,
-        1,
-        "P",
-        "Threads for each formula (rabin-parallel).",
-        least=1,
-        most=MAX_WORKERS,
+        1, "P", "Threads for each formula (rabin-parallel).", least=1, most=MAX_WORKERS
     )
     seed: int | None = _option(
-        int, None, "N", "Shuffle the order of transitions.", least=0, most=2**63 - 1
+        None, "N", "Shuffle the order of transitions.", least=0, most=2**63 - 1
     )
     strict: bool = _option(
-        bool, False, None, "A proposition that is no action of the system is an error."
+        False, None, "A proposition that is no action of the system is an error."
     )
-    lasso: bool = _option(bool, True, None, "Extract and replay lassos.")
+    lasso: bool = _option(True, None, "Extract and replay lassos.")
 
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():
@@ -311,8 +295,12 @@ class Options:
         return self.reduce == AUTO or name in self.reduce.split(",")
 
 
+_KINDS = {kind.__name__: kind for kind in (str, int, float, bool, tuple)}
 OPTIONS: dict[str, Option] = LIMITS | {
-    each.name: each.metadata["option"] for each in fields(Options)
+    each.name: each.metadata["option"]._replace(
+        kind=_KINDS[re.split(r"\W", str(each.type))[0]]
+    )
+    for each in fields(Options)
 }
 """Every option of a question by its name in Python."""
 

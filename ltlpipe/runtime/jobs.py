@@ -45,10 +45,7 @@ LOOK_SECONDS = 0.05
 class StoppedError(Exception):
     """Work was ended before it had a result.
 
-    Parameters
-    ----------
-    reason : str
-        "timeout", "memory", "max-states", "cpu-time" or "interrupted".
+    The reason is "timeout", "memory", "max-states", "cpu-time" or "interrupted".
     """
 
     def __init__(self, reason: str) -> None:
@@ -94,27 +91,13 @@ Job: TypeAlias = Generator[Progress, Grant, Result]
 class Limits:
     """What a question may take; None means no limit.
 
-    Parameters
-    ----------
-    timeout : float, optional
-        Wall-clock seconds, without those in which kernels are compiled.
-    memory_mib : float, optional
-        Memory of all that is held, in MiB.
-    max_states : int, optional
-        Product states that a search may enter.
-    cpu_time : float, optional
-        CPU seconds of this process and of its workers.
-
-    Raises
-    ------
-    UnsupportedError
-        A limit is negative or not a number.
+    Limits that are negative or not a number are refused.
     """
 
-    timeout: float | None = None
-    memory_mib: float | None = None
-    max_states: int | None = None
-    cpu_time: float | None = None
+    timeout: float | None = None  # seconds, without those of compiling kernels
+    memory_mib: float | None = None  # of all that is held
+    max_states: int | None = None  # product states that a search may enter
+    cpu_time: float | None = None  # seconds of this process and of its workers
 
     def __post_init__(self) -> None:
         for name in ("timeout", "memory_mib", "cpu_time"):

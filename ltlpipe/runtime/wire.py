@@ -60,9 +60,7 @@ class _Encoder:
 
     def plain(self, value: Any) -> Any:
         """Return what stands for a value in the text."""
-        if value is None or isinstance(value, (bool, str)):
-            return value
-        if isinstance(value, (int, float)):
+        if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, (list, tuple)):
             return [self.plain(item) for item in value]
