@@ -114,5 +114,4 @@ class Pool:
         old = [job for job in self._active if job.seconds >= LOOK_SECONDS]
         used = descendants([job.pid for job in old]) if old else {}
         for job in old:
-            if (reason := job.excess(used[job.pid])) is not None:
-                self._take(found, job, job.end(reason))
+            self._take(found, job, job.end_overrun(used[job.pid]))

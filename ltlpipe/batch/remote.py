@@ -82,10 +82,8 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
             moment = time.monotonic()
             if answer is None and moment - looked >= LOOK_SECONDS:
                 looked = moment
-                reason = job.excess(descendants([job.pid])[job.pid])
-                if reason is not None:
-                    answer = job.end(reason)
-                elif _is_unwanted(host, key):
+                answer = job.end_overrun(descendants([job.pid])[job.pid])
+                if answer is None and _is_unwanted(host, key):
                     return None
             if answer is not None:
                 return packed(_renamed(answer, titles))

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -231,29 +231,20 @@ def write_problems(
     folder: StrPath,
     n_components: int,
     *,
-    style: str,
     seed: int,
-    synchronisations: int | None = None,
-    n_formulas: int = 20,
     n_problems: int = 1,
-    max_states: int = MAX_STATES,
+    **how: Any,
 ) -> Iterator[Path]:
     """Fill a new or empty folder with problems, and yield the files as they come.
 
-    Problem k is the one that `draw_problem` gives for the seed ``seed + k - 1``.
+    Problem k is the one that `draw_problem` gives for the seed ``seed + k - 1`` and
+    its other arguments.
     """
     root = Path(folder)
     width = max(3, len(str(n_problems)))
     truth = None
     for k in range(n_problems):
-        problem = draw_problem(
-            n_components,
-            style=style,
-            seed=seed + k,
-            synchronisations=synchronisations,
-            n_formulas=n_formulas,
-            max_states=max_states,
-        )
+        problem = draw_problem(n_components, seed=seed + k, **how)
         if truth is None:  # nothing is made before the arguments are known to be good
             _make_empty(root)
             truth = CsvWriter(root / "truth.csv", TRUTH)

@@ -137,11 +137,19 @@ class TaskJob:
                 self._compiling = None
         self._parts.clear()
 
-    def excess(self, processes: list[Process]) -> str | None:
-        """Return the limit that has been overrun by more than is tolerated.
+    def end_overrun(self, processes: list[Process]) -> dict[str, Any] | None:
+        """End the worker if it is beyond a limit; return the answer then.
 
         `processes` are the worker and all that it has started.
         """
+        reason = self._excess(processes)
+        if reason is None:
+            return None
+        self.close()
+        return self._lost(reason, {})
+
+    def _excess(self, processes: list[Process]) -> str | None:
+        """Return the limit that has been overrun by more than is tolerated."""
         self._used_bytes = sum(p.resident_bytes for p in processes)
         if self._compiling is not None:
             return None
@@ -165,11 +173,6 @@ class TaskJob:
         grown = sum(max(p.resident_bytes - self._resident, 0) for p in processes)
         most = max(_OVERRUN * memory, memory + _SLACK_MIB)
         return MEMORY if grown / MIB > most else None
-
-    def end(self, reason: str) -> dict[str, Any]:
-        """End the worker, whose task is beyond a limit; return the answer."""
-        self.close()
-        return self._lost(reason, {})
 
     def close(self) -> None:
         """End the worker and all that it has started, unless it has answered."""
