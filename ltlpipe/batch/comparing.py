@@ -92,18 +92,13 @@ def configurations(
     Parameters
     ----------
     emptiness : str or sequence of str, optional
-        Names of emptiness checks, or one text with commas between; "all" is
-        every check of this version that looks at one state at a time, "auto" is
-        what `check` chooses for the automaton.  If not given it is "auto" where an
-        acceptance is out of `GENERIC`, else "all".
+        Names, or one text with commas between; "all" is every check of this version
+        that looks at one state at a time, "auto" is what `check` chooses for the
+        automaton.  If not given it is "auto" where an acceptance is out of `GENERIC`,
+        else "all".
     acceptance : str or sequence of str
-        Kinds of property automata, or one text with commas between; "all" is every
-        kind, and "auto" the one that `check` chooses for each emptiness check.
-
-    Raises
-    ------
-    UnsupportedError
-        Something is not in this version; the message lists what is.
+        Kinds of property automata, likewise; "all" is every kind, and "auto" the one
+        that `check` chooses for each emptiness check.
     """
     kinds = list(ACCEPTANCE_NAMES) if acceptance == ALL else _listed(acceptance)
     for kind in kinds:

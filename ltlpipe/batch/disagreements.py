@@ -44,12 +44,8 @@ def _and(configured: Iterable[Configuration]) -> str:
 def disagreements(rows: Iterable[Row]) -> list[Disagreement]:
     """Return the questions on which the rows of a comparison do not agree.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        Rows of `ltlpipe.batch.comparing.comparison_rows`, or
-        `ltlpipe.batch.table.from_frame` of what `compare` returned.  Unknown
-        verdicts contradict nobody.
+    They are rows of `ltlpipe.batch.comparing.comparison_rows`, or those of a table by
+    `ltlpipe.batch.table.from_frame`.  Unknown verdicts contradict nobody.
     """
     found = []
     for (system, formula, formula_id), answers in _by_question(rows).items():

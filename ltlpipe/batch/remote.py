@@ -38,23 +38,12 @@ class Input(NamedTuple):
 
 
 def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
-    """Answer a task; this is what the scheduler has called.
+    """Answer a task with some inputs; this is what the scheduler has called.
 
-    Parameters
-    ----------
-    data : bytes
-        The parcel, packed: `version` of ltlpipe, the `number` of the task, the `order`
-        for the worker process in which names of inputs stand for files and networks,
-        and `titles`, what the user calls them.
-    topic : str
-        Where to tell how far the search is.
-    *inputs : Input
-        What the task needs.
-
-    Returns
-    -------
-    bytes or None
-        The answer, packed; None if nobody wants it any more.
+    `data` is the parcel, packed: `version` of ltlpipe, the `number` of the task, the
+    `order` for the worker process in which names of inputs stand for files and
+    networks, and `titles`, what the user calls them.  `topic` is where to tell how far
+    the search is.  What is returned is the answer, packed; None if nobody wants it.
     """
     from distributed import get_worker
 

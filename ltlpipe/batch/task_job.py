@@ -55,12 +55,8 @@ class Activity(NamedTuple):
 class TaskJob:
     """One task on its way through a worker.
 
-    Parameters
-    ----------
-    order : dict
-        The arguments of `ltlpipe.batch.task_operation.answer_task`.
-    share : float, optional
-        The worker's share of the machine's memory in MiB.
+    `order` are the arguments of `ltlpipe.batch.task_operation.answer_task`, `share` is
+    the worker's share of the machine's memory in MiB.
     """
 
     def __init__(self, number: int, order: dict[str, Any], share: float | None) -> None:

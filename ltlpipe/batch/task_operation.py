@@ -42,17 +42,10 @@ def answer_task(
 ) -> dict[str, Any]:
     """Answer a task, for a worker.
 
-    Parameters
-    ----------
-    task, expected
-        As `ltlpipe.batch.task_data` writes them.
-    options : dict
-        All options: those of the run and of the task.
-    run : str
-        Which run this is; a file may have changed from run to run.
-    tell : callable
-        Takes ``{"began": bytes held}``, ``{"compiling": bool}`` or
-        ``{"states": int, "depth": int}``.
+    `task` and `expected` are as `ltlpipe.batch.task_data` writes them, `options` those
+    of the run and of the task; between runs files may change.  What `tell` takes is
+    ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
+    int}``.
     """
     if run != _systems.run:
         _systems.run = run

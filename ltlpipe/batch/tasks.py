@@ -31,21 +31,13 @@ class AutomatonFile:
 class Task:
     """One question about one system.
 
-    Parameters
-    ----------
-    system : Network or tuple of str
-        The system, or the files to load it from.
-    formula : Formula, str, AutomatonFile, FormulaError or InputError
-        The question; the error if it, or the whole file, could not be read.
-    position : int
-        Its place among the formulas of its file, from 0.
-    options : mapping
-        Options of this task alone; they go before those of the run.
+    The question is an error if it, or the whole file, could not be read.  Options of
+    a task go before those of the run.
     """
 
-    system: Network | tuple[str, ...]
+    system: Network | tuple[str, ...]  # or the files to load it from
     formula: Formula | str | AutomatonFile | FormulaError | InputError
-    position: int = 0
+    position: int = 0  # among the formulas of its file
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property

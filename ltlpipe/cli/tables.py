@@ -54,16 +54,10 @@ def names_in(text: str) -> list[str]:
 def write_table(
     frame: pd.DataFrame, form: str, out: str | None, lay_out: Callable[[str], str]
 ) -> None:
-    """Write a table to a file, or to standard output.
+    """Write a table, without the index, to a file or to standard output.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What CSV and parquet files get, without the index.
-    form : str
-        What `format_of` returned.
-    lay_out : callable
-        Returns the text for each of the other formats.
+    `form` is what `format_of` returned; `lay_out` makes the text of formats other than
+    CSV and parquet.
     """
     if form == "parquet" and out is not None:
         from ltlpipe.batch.table import write_parquet

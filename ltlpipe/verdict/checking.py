@@ -195,18 +195,8 @@ def _formula(given: str | Formula | None) -> Formula | None:
 class Inquiry:
     """One question on its way to a verdict.
 
-    Parameters
-    ----------
-    system : Network or Model
-        What is asked; it is not changed.
-    asked : Property
-        What is asked of it.
-    options : Options
-        How it shall be answered.
-    constraint : spot.twa_graph, optional
-        Only runs that it accepts count.
-    strategies : sequence of Strategy
-        The ways to an answer that may be tried.
+    `constraint` is an automaton of the only runs that count; `strategies` are the ways
+    to an answer that may be tried.
 
     Raises
     ------
@@ -254,7 +244,7 @@ class Inquiry:
         return self._timed(found)
 
     def refused(self, error: UnsupportedError) -> Verdict:
-        """Return what to say of one of several questions, where `verdict` has raised."""
+        """Return what to say of one of several questions for which `verdict` raises."""
         found = self._timed(self._made(UNKNOWN, UNSUPPORTED))
         return replace(found, message=str(error))
 
@@ -392,22 +382,10 @@ def product_size(
     violations: Any = None,
     **options: Any,
 ) -> ProductSize | None:
-    """Return the reachable states and transitions of a product.
+    """Return the reachable states and transitions of a product; None after a limit.
 
-    Parameters
-    ----------
-    system, formula, violations, **options
-        As for `check`; without a property the product is the system itself.
-
-    Returns
-    -------
-    ProductSize or None
-        Also how many of the transitions carry Fin marks.  None if a limit was hit.
-
-    Raises
-    ------
-    UnsupportedError
-        The options ask for what cannot be done.
+    The arguments are those of `check`; without a property the product is the system
+    itself.  Also told is how many of the transitions carry Fin marks.
     """
     chosen, limits = understood(options)
     question = question_of(system, Property(formula, violations), chosen)
@@ -424,15 +402,8 @@ def chosen_search(
 ) -> str | None:
     """Return the emptiness check that suits a question state by state.
 
-    Parameters
-    ----------
-    system, formula, **options
-        As for `check`; the limits are those of the translation.
-
-    Returns
-    -------
-    str or None
-        None if a limit was hit before the automaton was known.
+    The arguments are those of `check`.  None if a limit was hit before the automaton
+    was known.
     """
     chosen, limits = understood(options)
     question = question_of(system, Property(formula), chosen)
