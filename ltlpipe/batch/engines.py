@@ -38,8 +38,7 @@ class Engine:
     scheduler: str | None = None  # the address of one of Dask
     attempts: int = ATTEMPTS  # how often a task is begun whose Dask workers die
 
-    def validate(self) -> None:
-        """Refuse what cannot be; say what to use instead, or what to install."""
+    def __post_init__(self) -> None:
         if self.name not in ENGINES:
             listed = ", ".join(ENGINES)
             raise UnsupportedError(f"--engine {self.name}: expected one of {listed}")

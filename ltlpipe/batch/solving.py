@@ -133,7 +133,6 @@ def solve_rows(
     if again and store is None:
         raise UnsupportedError("--retry goes with --store")
     place = Engine(engine, jobs, scheduler, attempts)
-    place.validate()
     if jobs is None and store is None and engine == LOCAL:
         return _rows(tasks, watcher, options)
     return run_rows(

@@ -60,7 +60,7 @@ _WHERE_KNOWN = ("product_states", "fin_share")
 
 @shared.takes(
     *("semantics", "deadlock", "timeout", "memory", "max_states"),
-    *("workers", "seed", "strict"),
+    *("workers", "seed", "strict", "deterministic"),
     reduce="none",
 )
 def compare(
@@ -84,12 +84,6 @@ def compare(
             "or all.",
         ),
     ] = "ba",
-    deterministic: Annotated[
-        bool,
-        typer.Option(
-            "--deterministic", help="Those of tgra, tfla and tela deterministic."
-        ),
-    ] = False,
     sizes: Annotated[
         bool,
         typer.Option(
@@ -147,7 +141,6 @@ def compare(
         if len({c.acceptance for c in configured}) < 2:
             raise typer.BadParameter("--plot needs several kinds of --acceptance")
         plottable(plot)
-    chosen["deterministic"] = deterministic
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
     loaded = load(system)
     wanted = sizes or table1 or plot is not None

@@ -43,13 +43,8 @@ def _plain(found: Status) -> dict[str, object]:
         {"verdict": verdict, "reason": reason, "tasks": count}
         for (verdict, reason), count in found.outcomes.items()
     ]
-    return {
-        "runs": [asdict(run) for run in found.runs],
-        "tasks": found.tasks,
-        "done": found.done,
-        "outcomes": outcomes,
-        "seconds_left": found.seconds_left,
-    }
+    more = {"done": found.done, "seconds_left": found.seconds_left}
+    return asdict(found) | {"outcomes": outcomes} | more
 
 
 def _print_run(run: RunStatus) -> None:
