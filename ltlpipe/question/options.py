@@ -314,7 +314,7 @@ def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
         They ask for what cannot be done.
     """
     plain: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
+        name: tuple(value) if isinstance(getattr(Options, name, None), tuple) else value
         for name, value in given.items()
     }
     options = Options(**{n: v for n, v in plain.items() if n not in LIMITS})
