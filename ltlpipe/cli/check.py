@@ -55,16 +55,18 @@ def check(
     Exit code: 0 every formula holds, 1 some formula is violated, 2 bad input
     or usage, 3 some verdict is unknown and none is violated.
     """
+    from ltlpipe.runtime import workers as processes
+
+    if not empty:  # it imports Spot while this process reads
+        processes.prepare("spot", "ltlpipe.automata.translation")
     from ltlpipe.automata.hoa import read_job
     from ltlpipe.question.property import Property
-    from ltlpipe.runtime import workers as processes
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.checking import Inquiry
 
-    options, limits = understood(chosen | {"lasso": not no_lasso})
-    if not empty:  # it imports Spot while this process reads
-        processes.prepare("spot", "ltlpipe.automata.translation")
+    chosen["lasso"] = not no_lasso
+    options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
@@ -84,10 +86,11 @@ def check(
             for asked in questions:
                 verdict = not_read(system, stopped.reason, asked.formula)
                 report(verdict, as_json=as_json)
-            raise typer.Exit(exit_code([verdict.verdict])) from None
+            raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         for asked in questions:
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
+            options, limits = understood(chosen)  # with the memory that is free now
             with noted_warnings() as said:
                 inquiry = Inquiry(loaded, asked, options, allowed)
                 try:
@@ -122,7 +125,9 @@ def _questions(
         raise typer.BadParameter(
             "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
         )
-    return [Property(formula) for formula in formulas_of(texts, file)] or [Property()]
+    if empty or automaton is not None:
+        return [Property()]
+    return [Property(formula) for formula in formulas_of(texts, file)]
 
 
 def formulas_of(texts: list[str], file: str | None) -> list[Formula]:
