@@ -98,10 +98,8 @@ def _answer(connection: socket.socket, request: dict[str, Any]) -> None:
                 tell("part", part)
             answer = None
         tell("result", answer)
-    except OSError as error:
-        if isinstance(error, ConnectionError):
-            raise
-        tell("error", error_to_dict(error))
+    except ConnectionError:
+        raise
     except Exception as error:
         tell("error", error_to_dict(error))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pickle
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from ltlpipe import (
     LtlpipeWarning,
     UnsupportedError,
 )
+from ltlpipe.question.options import OPTIONS
 
 CONTRACT = [
     *("load", "check", "solve", "analyze"),
@@ -108,6 +110,14 @@ def test_examples_in_docstrings(name):
     failures, tried = doctest.testmod(importlib.import_module(name))
 
     assert (failures, tried > 0) == (0, True)
+
+
+def test_options_are_parameters_of_check():
+    """Under the same names, with the defaults that are declared."""
+    parameters = inspect.signature(ltlpipe.check).parameters
+
+    declared = {name: option.default for name, option in OPTIONS.items()}
+    assert declared == {name: parameters[name].default for name in OPTIONS}
 
 
 def test_tree_of_errors():

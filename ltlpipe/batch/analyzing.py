@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.many import Outcome
     from ltlpipe.batch.table import Row
-    from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
@@ -120,12 +119,7 @@ def analysis_rows(
 ) -> Iterator[tuple[Row, list[str]]]:
     """Analyse formulas and yield their rows in order, as soon as they are known.
 
-    With each row come notes on what is missing.
-
-    Raises
-    ------
-    UnsupportedError
-        A formula has an operator of PSL, or there is no job to do it.
+    With each row come notes on what is missing.  Operators of PSL are refused.
     """
     if jobs < 1:
         raise UnsupportedError(f"--jobs {jobs}: expected at least 1")
@@ -283,13 +277,7 @@ def json_of(row: Row) -> Row:
 
 
 def explanation(formula: Formula) -> Job[list[str]]:
-    """Return lines that say why a formula is interruptible or not.
-
-    Raises
-    ------
-    UnsupportedError
-        An operator of PSL, or a formula too large for Spot.
-    """
+    """Return lines that say why a formula is interruptible or not."""
     lines: list[str] = yield from workers.call(
         "explain", phase="explaining", text=formula.text, formula=told(formula.spot)
     )
@@ -304,12 +292,8 @@ def explained(text: str, formula: str) -> list[str]:
 def explain(formula: Formula) -> Iterator[str]:
     """Yield lines that say why a formula is interruptible or not.
 
-    It can take long, as `is_interruptible`.
-
-    Raises
-    ------
-    UnsupportedError
-        An operator of PSL, or a formula too large for Spot.
+    It can take long, as `is_interruptible`; operators of PSL are refused, and formulas
+    too large for Spot.
     """
     yield f"formula: {formula.text}"
     yield f"actions: {', '.join(formula.propositions) or 'none'}"
@@ -349,14 +333,3 @@ def _explain_automaton(formula: Formula) -> Iterator[str]:
     else:
         yield f"Büchi automaton: {counted}, not in interrupt normal form"
         yield f"  {violation}"
-
-
-def read_all(paths: Iterable[StrPath]) -> list[Formula]:
-    """Read the formulas of several files.
-
-    Raises
-    ------
-    FormulaError, InputError
-        A file cannot be read, or a line does not parse; names file and line.
-    """
-    return [formula for path in paths for formula in read_formulas(path)]

@@ -75,13 +75,7 @@ class Systems:
         self._kept: OrderedDict[tuple[str, ...], System | LtlpipeError] = OrderedDict()
 
     def system(self, task: Task, expected: Expected | None = None) -> System:
-        """Return the system of a task.
-
-        Raises
-        ------
-        LtlpipeError
-            It cannot be loaded, or is not what it was when the run began.
-        """
+        """Return the system of a task, if it is what it was when the run began."""
         if isinstance(task.system, Network):
             return task.system
         digest = self._digests.system(task.system)
@@ -131,10 +125,7 @@ class Systems:
     def question(self, task: Task, expected: Expected | None = None) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
 
-        Raises
-        ------
-        LtlpipeError
-            It cannot be read, or is not what it was when the run began.
+        It must be what it was when the run began.
         """
         asked = task.formula
         if isinstance(asked, LtlpipeError):
@@ -162,29 +153,22 @@ def answer(
     began: Callable[[], None] = lambda: None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Answer:
-    """Answer a task.
+    """Answer a task under the options of a run; its own go before them.
+
+    Besides the columns of the result table, the row has `n_components` if the system is
+    a network that could be read, and `wall_seconds` of all that was done.  Warnings are
+    kept, not given.
 
     Parameters
     ----------
-    task : Task
-        What is asked.
     systems : Systems
         Where its system is kept.
-    options : mapping
-        Those of the run; those of the task go before them.
     expected : Expected, optional
         What the inputs have to be.
     began : callable
         Called when everything has been read: limits of time count from here.
     progress : callable, optional
         As for `check`.
-
-    Returns
-    -------
-    Answer
-        Besides the columns of the result table, the row has `n_components` if the
-        system is a network that could be read, and `wall_seconds` of all that was done.
-        Warnings are kept, not given.
     """
     merged = {**options, **task.options}
     started_at = now()
@@ -237,16 +221,9 @@ def failed_row(
     formula: Formula | str | AutomatonFile | FormulaError | InputError | None,
     error: Exception,
 ) -> Row:
-    """Return the columns of a task that has no verdict, for a reason that it names.
+    """Return the columns of a task that has no verdict because of an error.
 
-    Parameters
-    ----------
-    system : str
-        The name of the system.
-    formula : Formula, str, AutomatonFile, error or None
-        The question, as in `Task`; None where none is asked.
-    error : Exception
-        Why there is no verdict.
+    `formula` is the question, as in `Task`; None where none is asked.
     """
     name, text = (None, None) if formula is None else identity_of(formula)
     return {

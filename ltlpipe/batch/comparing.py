@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ltlpipe.batch.solving import LIMITS, encodable, failed_row
+from ltlpipe.batch.answering import encodable, failed_row
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -28,9 +27,8 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options
+from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options, understood
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
-from ltlpipe.runtime.jobs import Limits
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import System
@@ -65,19 +63,10 @@ class Configuration(NamedTuple):
         return f"{self.emptiness} ({self.acceptance.upper()})"
 
 
-@dataclass(frozen=True)
-class Run:
-    """One question under one configuration.
+class Run(NamedTuple):
+    """One question under one configuration."""
 
-    Parameters
-    ----------
-    formula : Formula or None
-        The question; None asks whether the system has no accepting run.
-    configuration : Configuration
-        How to answer it.
-    """
-
-    formula: Formula | None
+    formula: Formula | None  # None asks whether the system has no accepting run
     configuration: Configuration
 
 
@@ -103,18 +92,13 @@ def configurations(
     Parameters
     ----------
     emptiness : str or sequence of str, optional
-        Names of emptiness checks, or one text with commas between; "all" is
-        every check of this version that looks at one state at a time, "auto" is
-        what `check` chooses for the automaton.  If not given it is "auto" where an
-        acceptance is out of `GENERIC`, else "all".
+        Names, or one text with commas between; "all" is every check of this version
+        that looks at one state at a time, "auto" is what `check` chooses for the
+        automaton.  If not given it is "auto" where an acceptance is out of `GENERIC`,
+        else "all".
     acceptance : str or sequence of str
-        Kinds of property automata, or one text with commas between; "all" is every
-        kind, and "auto" the one that `check` chooses for each emptiness check.
-
-    Raises
-    ------
-    UnsupportedError
-        Something is not in this version; the message lists what is.
+        Kinds of property automata, likewise; "all" is every kind, and "auto" the one
+        that `check` chooses for each emptiness check.
     """
     kinds = list(ACCEPTANCE_NAMES) if acceptance == ALL else _listed(acceptance)
     for kind in kinds:
@@ -223,18 +207,12 @@ def comparison_rows(
 ) -> Iterator[Row]:
     """Run one after the other and yield each row as soon as it is known.
 
-    With `sizes`, the whole product is explored before its first run.
-
-    The options are looked at before the first row is asked for.  After a run
-    that was interrupted no further one is begun.
-
-    Raises
-    ------
-    UnsupportedError
-        The options ask for what cannot be done.
+    With `sizes`, the whole product is explored before its first run.  The options are
+    looked at before the first row is asked for.  After a run that was interrupted no
+    further one is begun.
     """
     options = {"reduce": "none"} | options
-    Options(**{k: v for k, v in options.items() if k not in LIMITS})
+    understood(options)
     measure = _Measure(system, options) if sizes else None
     return _rows(system, runs, watcher, options, measure)
 
@@ -280,15 +258,7 @@ def _rows(
 
 
 class _Measure:
-    """Explores each product once.
-
-    Parameters
-    ----------
-    system : Network or Model
-        What is asked.
-    options : dict
-        Of `check`.
-    """
+    """Explores each product once, under the options of `check`."""
 
     def __init__(self, system: System, options: dict[str, Any]) -> None:
         self._system = system
@@ -365,12 +335,10 @@ def _emptiness(system: System, run: Run, options: dict[str, Any]) -> str:
     emptiness, acceptance = run.configuration
     if emptiness != AUTO:
         return emptiness
-    names = {k: v for k, v in options.items() if k not in LIMITS}
-    limits = Limits(options.get("timeout"), options.get("memory"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LtlpipeWarning)
         chosen = chosen_search(
-            system, run.formula, limits, **names | {"acceptance": acceptance or AUTO}
+            system, run.formula, **options | {"acceptance": acceptance or AUTO}
         )
     return chosen or AUTO
 

@@ -33,9 +33,9 @@ from ltlpipe.batch.task_data import (
     Finished,
     TaskWriter,
     answer_to_dict,
-    expected_to_dict,
     failed,
     finished,
+    order_of,
 )
 from ltlpipe.batch.task_job import CRASH, Activity, lost, now
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
@@ -59,13 +59,7 @@ _AWAY = (OSError, SlowError, TimeoutError, CancelledError)
 
 
 def require_dask() -> None:
-    """Refuse to go on without Dask.
-
-    Raises
-    ------
-    UnsupportedError
-        It says what to install.
-    """
+    """Refuse to go on without Dask, and say what to install."""
     try:
         import distributed  # noqa: F401
     except ImportError as error:
@@ -75,27 +69,27 @@ def require_dask() -> None:
         ) from None
 
 
-class _Sent:
-    """A task that a worker has."""
+class _Begun:
+    """A task that has been begun; `_Begun.future` is None if its worker has died."""
 
-    def __init__(self, address: str, future: Any, attempt: int) -> None:
-        self.address, self.future, self.attempt = address, future, attempt
+    def __init__(self, number: int, expected: Expected | None) -> None:
+        self.number, self.expected = number, expected
+        self.started_at, self.started = now(), time.monotonic()
+        self.attempt = 0
+        self.address = ""  # of the worker that has it
+        self.future: Any = None
         self.activity: Activity | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Since it was begun for the first time."""
+        return time.monotonic() - self.started
 
 
 class Cluster:
     """The workers of a Dask cluster; use it in a with statement.
 
-    Parameters
-    ----------
-    tasks, options
-        As for `Pool`.
-    scheduler : str
-        Its address.
-    jobs : int, optional
-        Tasks at once; by default one per thread of a worker.
-    attempts : int
-        How often a task is begun whose workers die under it.
+    For the arguments see `ltlpipe.batch.solving.solve`.
 
     Raises
     ------
@@ -132,11 +126,8 @@ class Cluster:
         self._looked = 0.0
         self._alone_since = time.monotonic()
         self._warned = False
-        self._sent: dict[int, _Sent] = {}
-        self._again: deque[int] = deque()
-        self._begun: dict[int, tuple[str, float]] = {}
-        self._tried: Counter[int] = Counter()
-        self._expected: dict[int, Expected | None] = {}
+        self._sent: dict[int, _Begun] = {}
+        self._again: deque[_Begun] = deque()
         self._news: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
         self._ended: list[Finished] = []
 
@@ -168,18 +159,14 @@ class Cluster:
 
     def begin(self, number: int, expected: Expected | None = None) -> None:
         """Have a task answered."""
-        self._begun[number] = (now(), time.monotonic())
-        self._expected[number] = expected
-        self._send(number)
+        self._send(_Begun(number, expected))
 
     def activities(self) -> list[Activity]:
         """Return what the workers are doing that have something to do."""
-        moment = time.monotonic()
         found = []
-        for number, sent in list(self._sent.items()):
-            seconds = moment - self._begun[number][1]
-            told = sent.activity or Activity(number, seconds, None, None, None)
-            found.append(told._replace(seconds=seconds))
+        for sent in list(self._sent.values()):
+            told = sent.activity or Activity(sent.number, 0.0, None, None, None)
+            found.append(told._replace(seconds=sent.seconds))
         return found
 
     def wait(self, seconds: float) -> list[Finished]:
@@ -232,15 +219,18 @@ class Cluster:
             "stopped"
         )
 
-    def _send(self, number: int) -> None:
+    def _send(self, begun: _Begun) -> None:
         """Send a task to the worker that has most to spare."""
+        number = begun.number
         task = self._tasks[number]
         try:
             parcel, inputs = self._parcels.made(
-                number, task, self._options, self._expected[number]
+                number, task, self._options, begun.expected
             )
         except (OSError, ValueError):  # whoever asks for these files is told why
-            self._ended.append(self._answered_here(number))
+            found = answer(task, Systems(), self._options, expected=begun.expected)
+            ended = self._finished(number, answer_to_dict(found))
+            self._ended.append(ended._replace(error=found.error))
             return
         except LtlpipeError as error:
             self._ended.append(failed(number, task, self._options, error))
@@ -248,29 +238,29 @@ class Cluster:
         busy = Counter(sent.address for sent in self._sent.values())
         free = {a: n - busy[a] for a, n in self._threads.items() if n > busy[a]}
         if not free:
-            self._again.append(number)
+            self._again.append(begun)
             return
-        address = max(free, key=lambda place: free[place])
-        self._tried[number] += 1
-        attempt = self._tried[number]
+        begun.address = max(free, key=lambda place: free[place])
+        begun.attempt += 1
+        begun.future = begun.activity = None
+        news = (number, begun.attempt)
+        self._sent[number] = begun
         try:
-            futures = [self._held_at(address, given) for given in inputs]
-            future = self._client.submit(
+            futures = [self._held_at(begun.address, given) for given in inputs]
+            begun.future = self._client.submit(
                 remote.answer_there,
                 parcel,
                 self._run,
                 *futures,
-                key=f"{self._run}-{number}-{attempt}",
-                workers=[address],
+                key=f"{self._run}-{number}-{begun.attempt}",
+                workers=[begun.address],
                 allow_other_workers=False,
                 pure=False,
             )
         except (*_AWAY, KeyError, ValueError):  # the worker has died a moment ago
-            self._sent[number] = _Sent(address, None, attempt)
-            self._news.put((number, attempt))
+            self._news.put(news)
             return
-        self._sent[number] = _Sent(address, future, attempt)
-        future.add_done_callback(lambda _: self._news.put((number, attempt)))
+        begun.future.add_done_callback(lambda _: self._news.put(news))
 
     def _held_at(self, address: str, given: remote.Input) -> Any:
         """Return what stands for an input at a worker, sending it if it is new."""
@@ -302,13 +292,13 @@ class Cluster:
         if reply is None:
             return self._lost(number)
         del self._sent[number]
-        return [self._unpacked(number, reply)]
+        return [self._finished(number, unpacked(reply))]
 
-    def _unpacked(self, number: int, reply: bytes) -> Finished:
+    def _finished(self, number: int, data: dict[str, Any]) -> Finished:
         """Return the end of a task under the names that we know it by."""
-        return finished(number, self._tasks[number], self._options, unpacked(reply))
+        return finished(number, self._tasks[number], self._options, data)
 
-    def _failed(self, number: int, sent: _Sent) -> list[Finished]:
+    def _failed(self, number: int, sent: _Begun) -> list[Finished]:
         """Take an error that is none of the task's."""
         from distributed.scheduler import KilledWorker
 
@@ -331,24 +321,16 @@ class Cluster:
         if self._client.status not in ("running", "connecting"):
             raise self._cut_off(CancelledError())
         self._looked = 0.0  # somebody may have taken its place
-        if self._tried[number] < self._attempts:
-            self._again.append(number)
+        if sent.attempt < self._attempts:
+            self._again.append(sent)
             return []
-        started_at, started = self._begun[number]
         message = (
             f"the Dask worker that solved this died ({sent.address}; "
             f"attempt {sent.attempt} of {self._attempts})"
         )
-        seconds = time.monotonic() - started
-        data = lost(CRASH, started_at, seconds, {"message": message})
-        return [finished(number, self._tasks[number], self._options, data)]
-
-    def _answered_here(self, number: int) -> Finished:
-        """Answer a task whose files cannot be read: that takes no worker."""
-        task = self._tasks[number]
-        found = answer(task, Systems(), self._options, expected=self._expected[number])
-        data = answer_to_dict(found)
-        return finished(number, task, self._options, data)._replace(error=found.error)
+        known = {"message": message}
+        data = lost(CRASH, sent.started_at, sent.seconds, known)
+        return [self._finished(number, data)]
 
 
 class _Parcels:
@@ -391,16 +373,11 @@ class _Parcels:
         if "path" in question:
             path = question["path"]
             question["path"] = kept(self._read(path), path)
-        order = {
-            "task": data,
-            "options": {**options, **task.options},
-            "expected": expected_to_dict(expected),
-            "run": "",  # files are called after their contents
-        }
         parcel = {
             "version": __version__,
             "number": number,
-            "order": order,
+            # Without a run: files are called after their contents.
+            "order": order_of(task, data, options, expected, run=""),
             "titles": titles,
         }
         return packed(parcel), list(inputs.values())
@@ -413,10 +390,7 @@ class _Parcels:
             digest = hashlib.sha256(content).hexdigest()
             known = remote.Input(digest + file_kind(path), content)
         self._files[path] = known
-        while len(self._files) > 1 and self._n_bytes > _READ_BYTES:
-            self._files.popitem(last=False)
+        n_bytes = sum(len(given.content) for given in self._files.values())
+        while len(self._files) > 1 and n_bytes > _READ_BYTES:
+            n_bytes -= len(self._files.popitem(last=False)[1].content)
         return known
-
-    @property
-    def _n_bytes(self) -> int:
-        return sum(len(given.content) for given in self._files.values())

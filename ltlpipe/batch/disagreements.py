@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ltlpipe.batch.answering import UNSUPPORTED
 from ltlpipe.batch.comparing import Configuration
-from ltlpipe.batch.solving import UNSUPPORTED
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
@@ -17,28 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A question that has two answers, one of which is wrong.
+    """A question that has two answers, one of which is wrong."""
 
-    Parameters
-    ----------
-    system : str
-        Name of the system.
-    formula : str or None
-        The question; None is whether the system has no accepting run.
-    formula_id : str or None
-        Where it comes from.
-    holds, violated : tuple of Configuration
-        Who says so.
-    seeds : tuple of int
-        Those that shuffled the transitions of these rows.
-    """
-
-    system: str
-    formula: str | None
-    formula_id: str | None
-    holds: tuple[Configuration, ...]
+    system: str  # its name
+    formula: str | None  # None asks whether the system has no accepting run
+    formula_id: str | None  # where the formula comes from
+    holds: tuple[Configuration, ...]  # who says so
     violated: tuple[Configuration, ...]
-    seeds: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = ()  # those that shuffled the transitions of these rows
 
     def __str__(self) -> str:
         """Say who says what of which question."""
@@ -58,12 +44,8 @@ def _and(configured: Iterable[Configuration]) -> str:
 def disagreements(rows: Iterable[Row]) -> list[Disagreement]:
     """Return the questions on which the rows of a comparison do not agree.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        Rows of `ltlpipe.batch.comparing.comparison_rows`, or
-        `ltlpipe.batch.table.from_frame` of what `compare` returned.  Unknown
-        verdicts contradict nobody.
+    They are rows of `ltlpipe.batch.comparing.comparison_rows`, or those of a table by
+    `ltlpipe.batch.table.from_frame`.  Unknown verdicts contradict nobody.
     """
     found = []
     for (system, formula, formula_id), answers in _by_question(rows).items():

@@ -9,9 +9,7 @@ is known, and a file that has changed asks a new question.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +17,10 @@ import numpy as np
 
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.logic.formulas import Formula, formula_text
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError
 from ltlpipe.runtime.files import split_suffix
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.verdict.checking import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,16 +123,9 @@ def key_of(
     options: str,
     versions: tuple[str, str],
 ) -> str:
-    """Return the key of what `Digests` says of a task.
+    """Return the key of what `Digests` and `options_text` say of a task.
 
-    Parameters
-    ----------
-    system, question : tuple of str
-        As `Digests.system` and `Digests.question` return them.
-    options : str
-        As `options_text` returns them.
-    versions : (str, str)
-        Of ltlpipe and Spot.
+    The versions are those of ltlpipe and Spot.
     """
     parts = {
         "system": system,
@@ -153,12 +144,6 @@ def _versions() -> tuple[str, str]:
     return __version__, spot_version()
 
 
-@cache
-def _defaults() -> dict[str, Any]:
-    parameters = inspect.signature(check).parameters.values()
-    return {p.name: p.default for p in parameters} | {"cpu_time": None}
-
-
 def options_text(options: Mapping[str, Any]) -> str:
     """Return the options that differ from their defaults, as JSON in order.
 
@@ -169,13 +154,9 @@ def options_text(options: Mapping[str, Any]) -> str:
     >>> options_text({"timeout": 60, "emptiness": "auto", "seed": None})
     '{"timeout": 60.0}'
     """
-    defaults = _defaults()
     chosen = {}
     for name, value in sorted(options.items()):
         plain: Any = tuple(value) if isinstance(value, (list, tuple)) else value
-        if plain == defaults.get(name):
-            continue
-        if name in ("timeout", "cpu_time", "memory", "bitstate"):
-            plain = float(plain)
-        chosen[name] = plain
+        if plain != OPTIONS[name].default:
+            chosen[name] = float(plain) if OPTIONS[name].kind is float else plain
     return json.dumps(chosen)

@@ -31,23 +31,11 @@ def call_many(
     timeout: float | None,
     jobs: int = 1,
 ) -> Iterator[Outcome]:
-    """Have worker processes do an operation many times.
+    """Have worker processes do an operation many times; yield outcomes in any order.
 
-    Parameters
-    ----------
-    operation : str
-        A key of `ltlpipe.worker.OPERATIONS` that yields the parts of its answer.
-    calls : sequence of dict
-        Its arguments, call by call.
-    timeout : float, optional
-        Seconds for each call, starting a worker excepted; None is no limit.
-    jobs : int
-        Processes at once.
-
-    Yields
-    ------
-    Outcome
-        As calls are done, in any order.
+    `operation` is a key of `ltlpipe.worker.OPERATIONS` that yields the parts of its
+    answer, `calls` are its arguments, `jobs` the processes at once.  The timeout is in
+    seconds for each call, starting a worker excepted; None is no limit.
     """
     if timeout is not None and timeout <= 0:
         for number in range(len(calls)):

@@ -37,18 +37,7 @@ class Origin(NamedTuple):
 
 
 class Origins:
-    """The runs of a store, and the inputs of its tasks.
-
-    Parameters
-    ----------
-    path : path
-        What ``solve --store`` has made.
-
-    Raises
-    ------
-    LtlpipeError
-        The file is no store, or one of a newer ltlpipe.
-    """
+    """The runs of a store, and the inputs of its tasks."""
 
     def __init__(self, path: StrPath) -> None:
         self.runs: list[RunOfStore] = []
@@ -70,20 +59,11 @@ class Origins:
                 self._of_task.setdefault(key, []).append(origin)
 
     def files(self, key: str, versions: tuple[str, str]) -> tuple[str, ...] | None:
-        """Return files that still hold the system of a task.
+        """Return files that still hold the system of a task, by its key.
 
-        Parameters
-        ----------
-        key : str
-            The task's.
-        versions : (str, str)
-            Of the ltlpipe and the Spot that answered it.
-
-        Returns
-        -------
-        tuple of str or None
-            None if they have changed or are gone, or were never there; and for
-            questions asked by an automaton, whose file is not noted.
+        The versions are those of the ltlpipe and the Spot that answered it.  None if
+        the files have changed or are gone, or were never there; and for questions asked
+        by an automaton, whose file is not noted.
         """
         for origin in self._of_task.get(key, ()):
             question = ("formula", (origin.formula or "").strip())
@@ -93,13 +73,7 @@ class Origins:
         return None
 
     def network(self, files: tuple[str, ...]) -> Network | None:
-        """Load what `files` has returned; None if it has changed, or is a model.
-
-        Raises
-        ------
-        LtlpipeError
-            It cannot be read any more.
-        """
+        """Load what `files` has returned; None if it has changed, or is a model."""
         system = load(files)
         unchanged = Digests().system(files) == self._digests.system(files)
         return system if unchanged and isinstance(system, Network) else None

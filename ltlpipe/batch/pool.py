@@ -12,7 +12,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.procfs import descendants
-from ltlpipe.batch.task_data import TaskWriter, expected_to_dict, failed, finished
+from ltlpipe.batch.task_data import TaskWriter, failed, finished, order_of
 from ltlpipe.batch.task_job import LOOK_SECONDS, TaskJob
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.workers import MOST_GROWTH, close_idle
@@ -29,14 +29,7 @@ if TYPE_CHECKING:
 class Pool:
     """Answers several tasks at once; use it in a with statement.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-        What the numbers of tasks stand for.
-    options : mapping
-        Those of the run.
-    jobs : int
-        Tasks at once.
+    `options` are those of the run; `jobs` tasks are answered at once.
     """
 
     def __init__(
@@ -77,12 +70,8 @@ class Pool:
         """Have a task answered."""
         task = self._tasks[number]
         try:
-            order = {
-                "task": self._writer.task_to_dict(task),
-                "options": {**self._options, **task.options},
-                "expected": expected_to_dict(expected),
-                "run": self._run,
-            }
+            data = self._writer.task_to_dict(task)
+            order = order_of(task, data, self._options, expected, run=self._run)
             self._active.append(TaskJob(number, order, self._share))
         except Exception as error:  # one task's trouble is not the others'
             self._ended.append(failed(number, task, self._options, error))
@@ -125,5 +114,4 @@ class Pool:
         old = [job for job in self._active if job.seconds >= LOOK_SECONDS]
         used = descendants([job.pid for job in old]) if old else {}
         for job in old:
-            if (reason := job.excess(used[job.pid])) is not None:
-                self._take(found, job, job.end(reason))
+            self._take(found, job, job.end_overrun(used[job.pid]))

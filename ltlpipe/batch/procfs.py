@@ -66,18 +66,10 @@ def descendants(leaders: Collection[int]) -> dict[int, list[Process]]:
     except OSError:
         return found
     known = {p.pid: p for number in numbers if (p := process(number)) is not None}
-    owners: dict[int, int | None] = {leader: leader for leader in found}
     for each in known.values():
-        chain: list[int] = []
         at: Process | None = each
-        while at is not None and at.pid not in owners and at.group not in found:
-            chain.append(at.pid)
+        while at is not None and at.pid not in found and at.group not in found:
             at = known.get(at.parent)
-        owner = None
         if at is not None:
-            owner = owners.get(at.pid, at.group)
-            owners[at.pid] = owner
-        owners.update(dict.fromkeys(chain, owner))
-        if owner is not None:
-            found[owner].append(each)
+            found[at.pid if at.pid in found else at.group].append(each)
     return found

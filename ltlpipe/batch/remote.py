@@ -38,28 +38,12 @@ class Input(NamedTuple):
 
 
 def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
-    """Answer a task; this is what the scheduler has called.
+    """Answer a task with some inputs; this is what the scheduler has called.
 
-    Parameters
-    ----------
-    data : bytes
-        The parcel, packed: `version` of ltlpipe, the `number` of the task, the `order`
-        for the worker process in which names of inputs stand for files and networks,
-        and `titles`, what the user calls them.
-    topic : str
-        Where to tell how far the search is.
-    *inputs : Input
-        What the task needs.
-
-    Returns
-    -------
-    bytes or None
-        The answer, packed; None if nobody wants it any more.
-
-    Raises
-    ------
-    UnsupportedError
-        This worker has another version of ltlpipe than the driver.
+    `data` is the parcel, packed: `version` of ltlpipe, the `number` of the task, the
+    `order` for the worker process in which names of inputs stand for files and
+    networks, and `titles`, what the user calls them.  `topic` is where to tell how far
+    the search is.  What is returned is the answer, packed; None if nobody wants it.
     """
     from distributed import get_worker
 
@@ -87,10 +71,8 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
             moment = time.monotonic()
             if answer is None and moment - looked >= LOOK_SECONDS:
                 looked = moment
-                reason = job.excess(descendants([job.pid])[job.pid])
-                if reason is not None:
-                    answer = job.end(reason)
-                elif _is_unwanted(host, key):
+                answer = job.end_overrun(descendants([job.pid])[job.pid])
+                if answer is None and _is_unwanted(host, key):
                     return None
             if answer is not None:
                 return packed(_renamed(answer, titles))

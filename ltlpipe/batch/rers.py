@@ -44,32 +44,19 @@ class Name(NamedTuple):
 
 @dataclass
 class Effort:
-    """What a problem has cost.
+    """What a problem has cost."""
 
-    Parameters
-    ----------
-    components : int or None
-        Components of its system; None if it could not be read.
-    seconds : float
-        Wall-clock time for all formulas so far.
-    decided, total : int
-        Formulas that hold or are violated, and all of them.
-    """
-
-    components: int | None = None
-    seconds: float = 0.0
-    decided: int = 0
+    components: int | None = None  # of its system; None if it could not be read
+    seconds: float = 0.0  # wall-clock time for all formulas so far
+    decided: int = 0  # formulas that hold or are violated
     total: int = 0
 
 
 def names_of(tasks: Sequence[Task]) -> list[Name]:
     """Return what RERS calls each task of problem folders.
 
-    Raises
-    ------
-    InputError
-        Neither a formula file nor its folder has a number in its name, or two
-        tasks have the same name.
+    Tasks without a number in the name of their file or folder are refused, and those
+    that have the same name.
     """
     names = [Name(_problem_of(task), _property_of(task)) for task in tasks]
     first: dict[Name, Task] = {}
@@ -114,19 +101,7 @@ def _property_of(task: Task) -> int | None:
 class RersWriter:
     """Writes answers as they come, and sums up what each problem has cost.
 
-    Use it in a with statement.
-
-    Parameters
-    ----------
-    path : path
-        The file; what it held before is gone.
-    names : sequence of Name
-        Of all tasks, in their order.
-
-    Raises
-    ------
-    LtlpipeError
-        The file cannot be written.
+    Use it in a with statement.  The names are those of all tasks, in their order.
     """
 
     def __init__(self, path: StrPath, names: Sequence[Name]) -> None:

@@ -25,10 +25,9 @@ arguments, for given versions of Spot and NumPy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +38,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.files import write_text
 from ltlpipe.systems.writing import save
 from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
@@ -72,23 +72,12 @@ CHECKS = 10
 """Candidates per formula of a set that are checked, at most."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A formula of a problem.
+class Asked(NamedTuple):
+    """A formula of a problem."""
 
-    Parameters
-    ----------
-    number : int
-        Its place among the candidates.
-    text : str
-        The formula.
-    verdict : str
-        "holds", "violated", or "unknown" if nobody knows.
-    """
-
-    number: int
+    number: int  # its place among the candidates
     text: str
-    verdict: str
+    verdict: str  # "unknown" if nobody knows
 
 
 class RersProblem(NamedTuple):
@@ -112,16 +101,9 @@ def draw_problem(
 ) -> RersProblem:
     """Draw a network and choose formulas.
 
-    Parameters
-    ----------
-    n_components, style, seed, synchronisations
-        As for `ltlpipe.families.rers_networks.rers_network`; the seed decides the
-        formulas, too.
-    n_formulas : int
-        At least 1.
-    max_states : int
-        What may be explored for one candidate, and to count the states of the
-        network; at least 1.
+    The arguments are those of `ltlpipe.families.rers_networks.rers_network`; the seed
+    decides the formulas, too.  `max_states` may be explored for one candidate, and to
+    count the states of the network.
 
     Raises
     ------
@@ -249,36 +231,20 @@ def write_problems(
     folder: StrPath,
     n_components: int,
     *,
-    style: str,
     seed: int,
-    synchronisations: int | None = None,
-    n_formulas: int = 20,
     n_problems: int = 1,
-    max_states: int = MAX_STATES,
+    **how: Any,
 ) -> Iterator[Path]:
     """Fill a new or empty folder with problems, and yield the files as they come.
 
-    Problem k is the one that `draw_problem` gives for the seed ``seed + k - 1``.
-
-    Raises
-    ------
-    UnsupportedError
-        As for `draw_problem`.
-    LtlpipeError
-        The folder is not empty, or cannot be written.
+    Problem k is the one that `draw_problem` gives for the seed ``seed + k - 1`` and
+    its other arguments.
     """
     root = Path(folder)
     width = max(3, len(str(n_problems)))
     truth = None
     for k in range(n_problems):
-        problem = draw_problem(
-            n_components,
-            style=style,
-            seed=seed + k,
-            synchronisations=synchronisations,
-            n_formulas=n_formulas,
-            max_states=max_states,
-        )
+        problem = draw_problem(n_components, seed=seed + k, **how)
         if truth is None:  # nothing is made before the arguments are known to be good
             _make_empty(root)
             truth = CsvWriter(root / "truth.csv", TRUTH)
@@ -306,9 +272,9 @@ def _write_problem(problem: RersProblem, folder: Path) -> list[Path]:
     target = folder / "formulas.ltl"
     try:
         folder.mkdir(parents=True)
-        target.write_text(formulas_text(problem), encoding="utf-8")
     except OSError as error:
         raise _unwritable(target, error) from None
+    write_text(target, formulas_text(problem))
     return [target, *save(problem.network, folder / "system.dot")]
 
 

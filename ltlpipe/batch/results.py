@@ -6,7 +6,6 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.settings import LIMITS
 from ltlpipe.batch.sqlite_file import missing_columns, reading
 from ltlpipe.batch.store import RESULT_DTYPES
 from ltlpipe.runtime.errors import UnsupportedError
@@ -123,7 +122,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     others = [
         f"{name}={_plain(value)}"
         for name, value in options.items()
-        if name not in LIMITS
+        if name not in _LIMIT_COLUMNS
     ]
     return {"configuration": " ".join(others) or _PLAIN, **limits}
 
@@ -135,21 +134,10 @@ def _plain(value: Any) -> str:
 
 
 def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Return the rows for which an expression is true.
+    """Return the rows of `results` for which an expression is true.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What `results` returned.
-    where : str
-        A condition in the syntax of `pandas.DataFrame.query`; where it is missing
-        because a value is, it is not true.  Times are written without their zone,
-        which is UTC.
-
-    Raises
-    ------
-    UnsupportedError
-        It is no condition on the columns that there are.
+    `where` is in the syntax of `pandas.DataFrame.query`; where it is missing because a
+    value is, it is not true.  Times are written without their zone, which is UTC.
     """
     import pandas as pd
 
@@ -166,13 +154,7 @@ def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def refuse_unknown(frame: pd.DataFrame, option: str, names: Sequence[str]) -> None:
-    """Refuse names that are no columns.
-
-    Raises
-    ------
-    UnsupportedError
-        The message lists those that there are.
-    """
+    """Refuse names that are no columns; the message lists those that there are."""
     for name in names:
         if name not in frame.columns:
             listed = ", ".join(map(str, frame.columns))
@@ -196,25 +178,14 @@ def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     DataFrame
         Columns `by`, `tasks`, a column per verdict, and the sums `seconds` and
         `states` of what is known.
-
-    Raises
-    ------
-    UnsupportedError
-        There is no such column.
     """
     refuse_unknown(frame, "group", by)
-    marked = frame[list(dict.fromkeys([*by, "seconds", "states"]))].copy()
-    verdicts = frame["verdict"]
-    counts = {"tasks": ("_task", "sum")}
-    marked["_task"] = 1
-    for verdict in VERDICTS:
-        marked[f"_{verdict}"] = (verdicts == verdict).astype("int64")
-        counts[verdict] = (f"_{verdict}", "sum")
-    for column in ("seconds", "states"):
-        if column not in by:
-            counts[column] = (column, "sum")
-    groups = marked.groupby(list(by), observed=True, dropna=False)
-    return groups.agg(**counts).reset_index()
+    counts = {v: (frame["verdict"] == v).astype("int64") for v in VERDICTS}
+    sums = ["tasks", *VERDICTS, *(c for c in ("seconds", "states") if c not in by)]
+    groups = frame.assign(tasks=1, **counts).groupby(
+        list(by), observed=True, dropna=False
+    )
+    return groups[sums].sum().reset_index()
 
 
 def pivoted(
@@ -238,11 +209,6 @@ def pivoted(
         The column from which the cells come; by default tasks are counted.
     aggregate : str, optional
         One of `AGGREGATES`; by default "first", or "count" without `value`.
-
-    Raises
-    ------
-    UnsupportedError
-        There is no such column or aggregate, or it cannot be had of these values.
     """
     refuse_unknown(frame, "group", by)
     refuse_unknown(frame, "pivot", [columns])

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections import deque
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ltlpipe.batch.answering import (
     BUG,
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from ltlpipe.batch.engines import Workers
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.task_data import Finished
+    from ltlpipe.batch.task_job import Activity
     from ltlpipe.batch.tasks import Task
-    from ltlpipe.batch.watcher import Watcher
+    from ltlpipe.question.answer import Plan
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.runtime.jobs import Interrupt
+    from ltlpipe.runtime.jobs import Interrupt, Progress
 
 RETRIED = (
     UNKNOWN,
@@ -55,14 +56,30 @@ RETRIED = (
 _WAIT_SECONDS = 0.2  # between looks at what another run is doing
 
 
-def retried(names: str | Iterable[str]) -> list[str]:
-    """Return what ``--retry`` names.
+class Watcher(Protocol):
+    """Observer of a batch run."""
 
-    Raises
-    ------
-    UnsupportedError
-        A name is none of `RETRIED`.
-    """
+    def begin(self, task: Task, number: int, total: int) -> None:
+        """Take the task that is begun next, and how many have been, with it."""
+
+    def progress(self, progress: Progress) -> None:
+        """Take how far the question in this process has come."""
+
+    def working(self, activities: Sequence[Activity]) -> None:
+        """Take what other processes are doing, several times a second."""
+
+    def solved(self, task: Task, plan: Plan) -> None:
+        """Take how a task has got its verdict."""
+
+    def failed(self, task: Task, error: Exception) -> None:
+        """Take why a task cannot be solved."""
+
+    def stopping(self, running: int) -> None:
+        """Take that after Ctrl-C so many tasks are still brought to their end."""
+
+
+def retried(names: str | Iterable[str]) -> list[str]:
+    """Return what ``--retry`` names; refuse what is not in `RETRIED`."""
     texts = names.split(",") if isinstance(names, str) else list(names)
     plain = [text.strip() for text in texts if text.strip()]
     for name in plain:
@@ -85,24 +102,16 @@ def run_rows(
 
     Those that the store has come first.  After Ctrl-C no further task is begun, and
     what runs comes to its end; after a second one it is ended.  Tasks that another
-    run on the same store is at are waited for.
-
-    Parameters
-    ----------
-    tasks, options, store, watcher
-        As for `ltlpipe.batch.solving.solve_rows`.
-    engine : Engine, optional
-        Where tasks are answered; by default by one process here.
-    retry : sequence of str
-        As `retried` returns it.
+    run on the same store is at are waited for.  For the arguments see
+    `ltlpipe.batch.solving.solve_rows`; without an engine one process here answers.
     """
     with ExitStack() as stack:
         kept = None if store is None else stack.enter_context(Store(store, retry))
         agenda = _Agenda(tasks, options, kept)
         yield from agenda.known()
         interrupt = stack.enter_context(interruptible())
-        workers = stack.enter_context((engine or Engine()).workers(tasks, options))
-        yield from _Run(tasks, agenda, workers, watcher, interrupt).rows()
+        with (engine or Engine()).workers(tasks, options) as workers:
+            yield from _Run(tasks, agenda, workers, watcher, interrupt).rows()
 
 
 class _Run:
@@ -187,12 +196,8 @@ class _Agenda:
         self._keys: list[str] = []
         if store is not None:
             merged = [{**options, **task.options} for task in tasks]
-            pairs = list(zip(tasks, merged, strict=True))
-            self._keys = [self._digests.key(task, chosen) for task, chosen in pairs]
-            store.list_tasks(
-                _listed(task, key, options_text(chosen))
-                for (task, chosen), key in zip(pairs, self._keys, strict=True)
-            )
+            self._keys = list(map(self._digests.key, tasks, merged))
+            store.list_tasks(map(_listed, tasks, self._keys, map(options_text, merged)))
             self._set_aside(store.finished())
 
     def _set_aside(self, finished: dict[str, Row]) -> None:
@@ -205,10 +210,8 @@ class _Agenda:
 
     def _note(self, number: int, row: Row) -> None:
         """Note a row of the store, which may have another name for the same task."""
-        task = self._tasks[number]
-        formula_id, formula = identity_of(task.formula)
-        own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
-        self._known.append(row | encodable(own) | {"task": number})
+        own = encodable(self._tasks[number].columns)
+        self._known.append(row | own | {"task": number})
         self.n_begun += 1
 
     def known(self) -> Iterator[Row]:
@@ -265,12 +268,11 @@ class _Agenda:
 
 
 def _listed(task: Task, key: str, options: str) -> Listed:
-    formula_id, formula = identity_of(task.formula)
+    own = task.columns
     files = (
         [task.system.name]
         if isinstance(task.system, Network)
         else [os.path.abspath(file) for file in task.system]  # noqa: PTH100
     )
-    place = json.dumps([files, formula_id, options])
-    own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
+    place = json.dumps([files, own["formula_id"], options])
     return Listed(place=place, key=key, options=options, **encodable(own))

@@ -11,18 +11,14 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.options import Options
+from ltlpipe.question.options import LIMITS, OPTIONS, Options
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 GRID_PART = re.compile(r"[A-Za-z][\w-]*=")
 """How one option of a grid begins."""
-
-LIMITS = ("timeout", "memory", "max_states", "cpu_time")
-"""The options of a task that say nothing about the plan."""
 
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -38,66 +34,33 @@ def _sets(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
-_NUMBER, _WHOLE = "a number", "a whole number"
-_KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "emptiness": (str, "a name"),
-    "acceptance": (str, "a name"),
-    "reduce": (str, "names"),
-    "semantics": (str, "a name"),
-    "deadlock": (str, "a name"),
-    "timeout": (float, _NUMBER),
-    "cpu_time": (float, _NUMBER),
-    "memory": (float, _NUMBER),
-    "max_states": (int, _WHOLE),
-    "workers": (int, _WHOLE),
-    "bitstate": (float, _NUMBER),
-    "visible": (str, "names"),
-    "ample_inner": (str, "a name"),
-    "cap_states": (int, _WHOLE),
-    "accepting": (str, "a name"),
-    "stack_test": (_truth, "true or false"),
-    "deterministic": (_truth, "true or false"),
-    "translator": (str, "a command"),
-    "fairness": (str, "a name"),
-    "fair_sets": (_sets, "sets of actions"),
-    "symmetric": (_sets, "classes of components"),
-    "seed": (int, _WHOLE),
-    "strict": (_truth, "true or false"),
-    "lasso": (_truth, "true or false"),
+_KINDS: dict[type, tuple[Callable[[str], Any], str]] = {
+    str: (str, "a text"),
+    float: (float, "a number"),
+    int: (int, "a whole number"),
+    bool: (_truth, "true or false"),
+    tuple: (_sets, "sets of names"),
 }
-_FLAGS = {"progress": "fair_sets"}  # a flag that is called otherwise in Python
-_TOGETHER_ONLY = (
-    "stack_test",
-    "fair_sets",
-    "symmetric",
-)  # mean nothing without another option
+_FLAGS = {
+    flag.lstrip("-"): name for name, option in OPTIONS.items() for flag in option.flags
+}
+_TOGETHER_ONLY = ("stack_test", "fair_sets", "symmetric")
+"""Options that mean nothing without another one."""
 
 
 def setting_name(name: str) -> str:
-    """Return the keyword of `ltlpipe.check` that a column or a flag stands for.
-
-    Raises
-    ------
-    UnsupportedError
-        There is no such option; the message lists those that there are.
-    """
+    """Return the option that a column or a flag stands for; refuse unknown ones."""
     plain = name.strip().lower().lstrip("-").replace("-", "_")
     plain = _FLAGS.get(plain, plain)
-    if plain not in _KINDS:
-        listed = ", ".join(_KINDS)
+    if plain not in OPTIONS:
+        listed = ", ".join(OPTIONS)
         raise UnsupportedError(f"{name!r} is no option; expected one of {listed}")
     return plain
 
 
 def setting_value(name: str, text: str) -> Any:
-    """Return the value of an option that a text stands for.
-
-    Raises
-    ------
-    UnsupportedError
-        The text is no such value.
-    """
-    parse, expected = _KINDS[name]
+    """Return the value of an option that a text stands for; refuse other texts."""
+    parse, expected = _KINDS[OPTIONS[name].kind]
     try:
         value = parse(text.strip())
     except ValueError:
@@ -108,17 +71,9 @@ def setting_value(name: str, text: str) -> Any:
 
 
 def refuse_value(name: str, value: Any) -> None:
-    """Refuse the value of one option that no other option can mend.
-
-    Raises
-    ------
-    UnsupportedError
-        The message lists what can be given.
-    """
-    if name in ("timeout", "cpu_time"):
-        Limits(**{name: value})
-    elif name == "memory":
-        Limits(memory_mib=value)
+    """Refuse the value of one option that no other option can mend."""
+    if name in LIMITS:
+        OPTIONS[name].refuse(name, value)
     elif name not in _TOGETHER_ONLY:
         Options(**{name: value})
 
@@ -126,15 +81,8 @@ def refuse_value(name: str, value: Any) -> None:
 def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of each option of a grid, each once.
 
-    Parameters
-    ----------
-    parts : sequence of str
-        ``option=value,value``; several may stand in one text.
-
-    Raises
-    ------
-    UnsupportedError
-        An option does not exist, is there twice, or a value is none of its.
+    Each part is ``option=value,value``; several may stand in one text.  What is no
+    option, is there twice, or no value of its option is refused.
     """
     grid: dict[str, list[Any]] = {}
     for part in (word for text in parts for word in text.split()):

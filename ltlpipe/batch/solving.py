@@ -5,24 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.answering import (
-    BUG,
-    INPUT_ERROR,
-    UNSUPPORTED,
-    Systems,
-    answer,
-    encodable,
-    failed_row,
-)
+from ltlpipe.batch.answering import Systems, answer
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
 from ltlpipe.batch.running import retried, run_rows
-from ltlpipe.batch.settings import LIMITS as TASK_LIMITS
-from ltlpipe.batch.settings import parse_grid, refuse_value
+from ltlpipe.batch.settings import parse_grid
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.task_data import category_of
-from ltlpipe.batch.task_sources import as_tasks, multiplied, tasks_of
-from ltlpipe.batch.tasks import Task
-from ltlpipe.question.options import Options
+from ltlpipe.batch.task_sources import as_tasks, multiplied
+from ltlpipe.question.options import understood
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -30,25 +20,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ltlpipe.batch.running import Watcher
     from ltlpipe.batch.table import Row
-    from ltlpipe.batch.watcher import Watcher
+    from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
-
-__all__ = [
-    "BUG",
-    "INPUT_ERROR",
-    "LIMITS",
-    "UNSUPPORTED",
-    "Task",
-    "encodable",
-    "failed_row",
-    "solve",
-    "solve_rows",
-    "tasks_of",
-]
-
-LIMITS = ("timeout", "memory", "cpu_time")
-"""The options of `check` that say nothing about the plan."""
 
 
 def solve(
@@ -143,31 +118,21 @@ def solve_rows(
     from 0, `n_components`, those of the system if it could be read, and `wall_seconds`.
 
     The options are looked at before the first row is asked for.  After a task
-    that was interrupted no further one is begun.
+    that was interrupted no further one is begun.  With several processes rows come as
+    they are done.
 
     Parameters
     ----------
-    tasks : list of Task
-        They are solved in this order; with several processes rows come as they
-        are done.
     watcher : Watcher, optional
         Is told what happens.
-    jobs, store, retry, engine, scheduler, attempts, **options
+    tasks, jobs, store, retry, engine, scheduler, attempts, **options
         As for `solve`.
-
-    Raises
-    ------
-    UnsupportedError
-        The options ask for what cannot be done.
     """
-    Options(**{k: v for k, v in options.items() if k not in TASK_LIMITS})
-    if options.get("cpu_time") is not None:
-        refuse_value("cpu_time", options["cpu_time"])
+    understood(options)  # refuses what cannot be done
     again = retried(retry)
     if again and store is None:
         raise UnsupportedError("--retry goes with --store")
     place = Engine(engine, jobs, scheduler, attempts)
-    place.validate()
     if jobs is None and store is None and engine == LOCAL:
         return _rows(tasks, watcher, options)
     return run_rows(

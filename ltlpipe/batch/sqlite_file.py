@@ -11,6 +11,7 @@ import sqlite3
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from ltlpipe.runtime.errors import LtlpipeError
 
@@ -38,15 +39,7 @@ _NEW_SECONDS = 2.0  # how long a run may take to make its tables
 def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
     """Open a store to read it, all of it at one moment.
 
-    Parameters
-    ----------
-    path : path
-        What ``solve --store`` has made, or is about to.
-
-    Raises
-    ------
-    LtlpipeError
-        The file does not exist, is no store, or one of a newer ltlpipe.
+    A file that does not exist, is no store, or one of a newer ltlpipe is refused.
     """
     name = os.fspath(path)
     if not os.path.isfile(name):  # noqa: PTH113
@@ -86,18 +79,8 @@ def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
     """Open an SQLite file; transactions are begun by hand."""
     text = path.encode(errors="surrogateescape")
     mode = "?mode=ro" if to_read else "?mode=rwc"
-    uri = "file:" + "".join(_quoted(byte) for byte in os.path.abspath(text)) + mode  # noqa: PTH100
+    uri = "file:" + quote(os.path.abspath(text)) + mode  # noqa: PTH100
     return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-
-
-def _quoted(byte: int) -> str:
-    """Return a byte of a path as URIs have it."""
-    letter = chr(byte)
-    return (
-        letter
-        if (letter.isascii() and letter.isalnum()) or letter in "/-_."
-        else f"%{byte:02X}"
-    )
 
 
 def is_empty(db: sqlite3.Connection) -> bool:
@@ -107,13 +90,7 @@ def is_empty(db: sqlite3.Connection) -> bool:
 
 
 def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
-    """Refuse a file that is no store, or one of a newer schema.
-
-    Raises
-    ------
-    LtlpipeError
-        It says which.
-    """
+    """Refuse a file that is no store, or one of a newer schema."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
         raise LtlpipeError(f"{path}: this SQLite file is no result store")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.store import lives
@@ -20,50 +20,24 @@ GOES_ON, ENDED, DIED = "goes on", "ended", "died"
 
 @dataclass(frozen=True)
 class RunStatus:
-    """One run on a store.
+    """One run on a store."""
 
-    Parameters
-    ----------
-    run : int
-        Its number.
-    state : str
-        `GOES_ON`, `ENDED` or `DIED`.
-    began_at, ended_at : str
-        UTC; None if it has not ended by itself.
-    seconds : float
-        So long it has been going on, or went on as far as is known.
-    solved : int
-        Results of its own that are in the store.
-    at_work : tuple of (str, str)
-        Systems and formulas that it is at.
-    """
-
-    run: int
-    state: str
-    began_at: str
-    ended_at: str | None
-    seconds: float
-    solved: int
-    at_work: tuple[tuple[str, str], ...]
+    run: int  # its number
+    state: str  # `GOES_ON`, `ENDED` or `DIED`
+    began_at: str  # UTC
+    ended_at: str | None  # None if it has not ended by itself
+    seconds: float  # so long it has been going on, as far as is known
+    solved: int  # results of its own that are in the store
+    at_work: tuple[tuple[str, str], ...]  # systems and formulas
 
 
 @dataclass(frozen=True)
 class Status:
-    """A store.
+    """A store."""
 
-    Parameters
-    ----------
-    runs : tuple of RunStatus
-        Those that go on, and the last one, in order.
-    tasks : int
-        Those that the last run lists.
-    outcomes : dict
-        How many of them came to which verdict and reason.
-    """
-
-    runs: tuple[RunStatus, ...]
-    tasks: int
-    outcomes: dict[tuple[str, str | None], int]
+    runs: tuple[RunStatus, ...]  # those that go on, and the last one, in order
+    tasks: int  # those that the last run lists
+    outcomes: dict[tuple[str, str | None], int]  # tasks by verdict and reason
 
     @property
     def done(self) -> int:
@@ -82,18 +56,7 @@ class Status:
 
 
 def status(path: StrPath) -> Status:
-    """Return how the runs on a store are getting on.
-
-    Parameters
-    ----------
-    path : path
-        What ``solve --store`` has made.
-
-    Raises
-    ------
-    LtlpipeError
-        The file does not exist, is no store, or one of a newer ltlpipe.
-    """
+    """Return how the runs on a store are getting on."""
     with reading(path) as db:
         return _read(db)
 
@@ -106,11 +69,7 @@ def _read(db: sqlite3.Connection) -> Status:
     if not runs:
         return Status((), 0, {})
     last = runs[-1][0]
-    known = [
-        _run(db, number, began_at, ended_at, alive=lives(*signs), alive_at=signs[-1])
-        for number, began_at, ended_at, *signs in runs
-        if ended_at is None or number == last
-    ]
+    known = [_run(db, *row) for row in runs if row[2] is None or row[0] == last]
     counted = db.execute(
         "SELECT verdict, reason, count(*) FROM tasks JOIN results USING (key) "
         "WHERE tasks.run = ? GROUP BY verdict, reason ORDER BY verdict, reason",
@@ -131,16 +90,16 @@ def _run(
     number: int,
     began_at: str,
     ended_at: str | None,
-    *,
-    alive: bool,
-    alive_at: float,
+    *signs: Any,
 ) -> RunStatus:
+    """Return how a run is getting on; `signs` of life are what `lives` takes."""
+    alive = lives(*signs)
     state = ENDED if ended_at is not None else GOES_ON if alive else DIED
     end = datetime.now(timezone.utc)
     if ended_at is not None:
         end = datetime.fromisoformat(ended_at)
     elif not alive:  # it gave a sign of life so often
-        end = datetime.fromtimestamp(alive_at, timezone.utc)
+        end = datetime.fromtimestamp(signs[-1], timezone.utc)
     seconds = (end - datetime.fromisoformat(began_at)).total_seconds()
     (solved,) = db.execute(
         "SELECT count(*) FROM results WHERE run = ?", [number]

@@ -122,11 +122,6 @@ class Store:
         The file; it is made if there is none.
     retry : sequence of str
         "unknown", or reasons: results that a run has anew.
-
-    Raises
-    ------
-    LtlpipeError
-        The file is no store, one of a newer ltlpipe, damaged, or cannot be used.
     """
 
     def __init__(self, path: StrPath, retry: Sequence[str] = ()) -> None:
@@ -134,10 +129,10 @@ class Store:
         self._retry = frozenset(retry)
         self._renewed = 0.0
         self.run = 0
-        with self._translated():
+        with translated(self.path):
             self._db = connect(self.path)
         try:
-            with self._translated():
+            with translated(self.path):
                 self._prepare()
         except BaseException:
             self._db.close()
@@ -148,7 +143,7 @@ class Store:
 
     def __exit__(self, kind: object, *_: object) -> None:
         try:
-            with self._translated(), self._transaction():
+            with self._transaction():
                 self._db.execute("DELETE FROM claims WHERE run = ?", [self.run])
                 self._db.execute(
                     "UPDATE runs SET ended_at = ? WHERE run = ?", [now(), self.run]
@@ -160,21 +155,17 @@ class Store:
             self._db.close()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
-        with translated(self.path):
-            yield
-
-    @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Write all of it or nothing; other runs wait."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
+        with translated(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
 
     def _prepare(self) -> None:
         """Make the tables if the file is new, and note this run."""
@@ -229,7 +220,7 @@ class Store:
             {**task._asdict(), "run": self.run, "number": number}
             for number, task in enumerate(tasks)
         ]
-        with self._translated(), self._transaction():
+        with self._transaction():
             self._db.executemany(
                 "DELETE FROM tasks WHERE place = :place AND run < :run", rows
             )
@@ -242,7 +233,7 @@ class Store:
     def finished(self) -> dict[str, Row]:
         """Return the results of listed tasks that are not had anew, by key."""
         columns = ", ".join(RESULT_DTYPES)
-        with self._translated():
+        with translated(self.path):
             found = self._db.execute(
                 f"SELECT key, revision, {columns} FROM results "
                 "WHERE key IN (SELECT key FROM tasks WHERE run = ?)",
@@ -260,16 +251,12 @@ class Store:
         return UNKNOWN in self._retry or reason in self._retry
 
     def claim(self, key: str) -> Row | bool:
-        """Take a task, unless it is done or somebody works on it.
+        """Take a task; True if it is ours now, False if somebody works on it.
 
-        Returns
-        -------
-        bool or dict
-            True if it is ours now, False if somebody works on it, and else its
-            result.
+        If it is done, its result is returned.
         """
         columns = ", ".join(RESULT_DTYPES)
-        with self._translated(), self._transaction():
+        with self._transaction():
             found = self._db.execute(
                 f"SELECT revision, {columns} FROM results WHERE key = ?", [key]
             ).fetchone()
@@ -298,7 +285,7 @@ class Store:
         columns = ", ".join(RESULT_DTYPES)
         places = ", ".join(f":{column}" for column in RESULT_DTYPES)
         updates = ", ".join(f"{c} = excluded.{c}" for c in ("run", *RESULT_DTYPES))
-        with self._translated(), self._transaction():
+        with self._transaction():
             self._db.execute(
                 f"INSERT INTO results (key, revision, run, attempts, {columns}) "
                 "VALUES (:key, "
@@ -317,7 +304,7 @@ class Store:
 
     def release(self, key: str) -> None:
         """Give back a task that was claimed and has no result."""
-        with self._translated(), self._transaction():
+        with self._transaction():
             self._release(key)
 
     def renew(self) -> None:
@@ -326,7 +313,7 @@ class Store:
         if self._renewed and moment - self._renewed < _RENEW_SECONDS:
             return
         self._renewed = moment
-        with self._translated(), self._transaction():
+        with self._transaction():
             self._db.execute(
                 "UPDATE runs SET alive_at = ? WHERE run = ?", [time.time(), self.run]
             )

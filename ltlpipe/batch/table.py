@@ -83,6 +83,11 @@ generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
 `fin_share` is the share of the product's transitions that carry a Fin mark.
 """
 
+_OF_STATISTICS = (
+    *("acceptance", "automaton_states", "states", "transitions", "max_depth"),
+    *("seconds", "memory_mib", "compile_seconds", "search_seconds", "cpu_seconds"),
+)
+
 Row = dict[str, Any]
 
 _PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
@@ -102,29 +107,20 @@ def host_columns() -> Row:
 
 def row_of(verdict: Verdict) -> Row:
     """Return the columns of a row that a verdict knows."""
-    stats, lasso = verdict.stats, verdict.lasso
-    return {
-        "system": verdict.system,
-        "formula_id": verdict.formula_id,
-        "formula": verdict.formula,
-        "verdict": verdict.verdict,
-        "reason": verdict.reason,
-        "automaton": verdict.plan.automaton,
-        "acceptance": stats.acceptance,
-        "automaton_states": stats.automaton_states,
-        "emptiness": verdict.plan.emptiness,
+    lasso = verdict.lasso
+    row = {
+        column: getattr(source, column)
+        for source, columns in (
+            (verdict, ("system", "formula_id", "formula", "verdict", "reason")),
+            (verdict.plan, ("automaton", "emptiness", "strategy")),
+            (verdict.stats, _OF_STATISTICS),
+        )
+        for column in columns
+    }
+    return row | {
         "reductions": ",".join(verdict.plan.reductions) or "none",
-        "states": stats.states,
-        "transitions": stats.transitions,
-        "max_depth": stats.max_depth,
-        "seconds": stats.seconds,
-        "memory_mib": stats.memory_mib,
         "lasso_prefix": None if lasso is None else _listed(lasso.prefix_actions),
         "lasso_cycle": None if lasso is None else _listed(lasso.cycle_actions),
-        "strategy": verdict.plan.strategy,
-        "compile_seconds": stats.compile_seconds,
-        "search_seconds": stats.search_seconds,
-        "cpu_seconds": stats.cpu_seconds,
     }
 
 
@@ -201,21 +197,27 @@ def to_frame(
 def from_frame(frame: pd.DataFrame) -> list[Row]:
     """Return the rows of a DataFrame, with None where a value is missing."""
     plain = frame.astype(object).where(frame.notna(), None)
-    return [
-        {str(column): value for column, value in row.items()}
-        for row in plain.to_dict("records")
-    ]
+    rows: list[Any] = plain.rename(columns=str).to_dict("records")
+    return rows
+
+
+def write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table beside a file, then put it in its place."""
+    beside = path.with_name(f".{path.name}.partial")
+    try:
+        with beside.open("wb") as stream:
+            frame.to_parquet(stream, index=False)
+        beside.replace(path)
+    except OSError:
+        with suppress(OSError):  # also for the reason that the other error has
+            beside.unlink(missing_ok=True)
+        raise
 
 
 class TableWriter(ABC):
     """Writes a growing result table to a file; use it in a with statement.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    dtypes : mapping
-        Its columns and their types; what else a row holds is not written.
+    What a row holds besides the columns `dtypes` is not written.
     """
 
     def __init__(self, path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> None:
@@ -311,15 +313,9 @@ class ParquetWriter(TableWriter):
         self._replace()
 
     def _replace(self) -> None:
-        """Write all rows beside the file, then put them in its place."""
-        beside = self.path.with_name(f".{self.path.name}.partial")
         try:
-            with beside.open("wb") as stream:
-                to_frame(self._rows, self.dtypes).to_parquet(stream, index=False)
-            beside.replace(self.path)
+            write_parquet(to_frame(self._rows, self.dtypes), self.path)
         except OSError as error:
-            with suppress(OSError):  # also for the reason that `error` has
-                beside.unlink(missing_ok=True)
             raise self._failure(error) from error
         self.n_rows = len(self._rows)
         self._written_at = time.monotonic()
@@ -337,21 +333,9 @@ class ParquetWriter(TableWriter):
 
 
 def open_table(path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> TableWriter:
-    """Open a result file for writing; the suffix names the format.
+    """Open a result file with columns of these types; the suffix names the format.
 
-    Parameters
-    ----------
-    path : path
-        The file; what it held before is gone.
-    dtypes : mapping
-        Its columns and their types.
-
-    Raises
-    ------
-    UnsupportedError
-        The suffix is neither ``.csv`` nor ``.parquet``.
-    LtlpipeError
-        The file cannot be written.
+    What the file held before is gone.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".csv":

@@ -13,7 +13,7 @@ from ltlpipe.batch.answering import Answer, Expected, encodable, failed_row
 from ltlpipe.batch.identity import network_digest
 from ltlpipe.batch.table import host_columns
 from ltlpipe.batch.task_job import now
-from ltlpipe.batch.tasks import AutomatonFile, Task, identity_of
+from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.logic.formulas import Formula, heard, told
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.runtime.errors import LtlpipeWarning
@@ -49,13 +49,7 @@ class TaskWriter:
         self._networks: dict[int, dict[str, Any]] = {}  # they live as long as the run
 
     def task_to_dict(self, task: Task) -> dict[str, Any]:
-        """Return a task without its options.
-
-        Raises
-        ------
-        UnsupportedError
-            The formula cannot be written down.
-        """
+        """Return a task without its options; refuse what cannot be written down."""
         if isinstance(task.system, Network):
             system = self._network(task.system)
         else:
@@ -129,14 +123,24 @@ def network_from_bytes(data: bytes) -> Network:
     return Network(components, about["name"])
 
 
-def expected_to_dict(expected: Expected | None) -> list[Any] | None:
-    """Return digests as `expected_from_dict` takes them."""
-    return None if expected is None else list(expected)
+def order_of(
+    task: Task,
+    data: dict[str, Any],
+    options: Mapping[str, Any],
+    expected: Expected | None,
+    *,
+    run: str,
+) -> dict[str, Any]:
+    """Return the arguments of `ltlpipe.batch.task_operation.answer_task`.
 
-
-def expected_from_dict(data: list[Any] | None) -> Expected | None:
-    """Return the digests that `expected_to_dict` was given."""
-    return None if data is None else Expected(tuple(data[0]), tuple(data[1]))
+    `data` are what `TaskWriter` has made of the task, `options` those of the run.
+    """
+    return {
+        "task": data,
+        "options": {**options, **task.options},
+        "expected": None if expected is None else list(expected),
+        "run": run,
+    }
 
 
 # --- answers ----------------------------------------------------------------
@@ -158,18 +162,9 @@ def finished(
 ) -> Finished:
     """Return the end of a task out of what came from its worker.
 
-    Parameters
-    ----------
-    number, task : int, Task
-        Which.
-    options : mapping
-        Those of the run.
-    data : dict
-        What `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
+    `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
     """
-    formula_id, formula = identity_of(task.formula)
-    own = {"system": task.system_name, "formula_id": formula_id, "formula": formula}
-    row = data["row"] | encodable(own) | {"task": number}
+    row = data["row"] | encodable(task.columns) | {"task": number}
     plan, error = data["plan"], data["error"]
     if "ltlpipe_version" not in row:  # nobody has lived to tell
         merged = {**options, **task.options}

@@ -55,14 +55,8 @@ class Activity(NamedTuple):
 class TaskJob:
     """One task on its way through a worker.
 
-    Parameters
-    ----------
-    number : int
-        Of the task.
-    order : dict
-        The arguments of `ltlpipe.batch.task_operation.answer_task`.
-    share : float, optional
-        The worker's share of the machine's memory in MiB.
+    `order` are the arguments of `ltlpipe.batch.task_operation.answer_task`, `share` is
+    the worker's share of the machine's memory in MiB.
     """
 
     def __init__(self, number: int, order: dict[str, Any], share: float | None) -> None:
@@ -139,14 +133,19 @@ class TaskJob:
                 self._compiling = None
         self._parts.clear()
 
-    def excess(self, processes: list[Process]) -> str | None:
-        """Return the limit that the worker has overrun by more than is tolerated.
+    def end_overrun(self, processes: list[Process]) -> dict[str, Any] | None:
+        """End the worker if it is beyond a limit; return the answer then.
 
-        Parameters
-        ----------
-        processes : list of Process
-            It and all that it has started.
+        `processes` are the worker and all that it has started.
         """
+        reason = self._excess(processes)
+        if reason is None:
+            return None
+        self.close()
+        return self._lost(reason, {})
+
+    def _excess(self, processes: list[Process]) -> str | None:
+        """Return the limit that has been overrun by more than is tolerated."""
         self._used_bytes = sum(p.resident_bytes for p in processes)
         if self._compiling is not None:
             return None
@@ -170,11 +169,6 @@ class TaskJob:
         grown = sum(max(p.resident_bytes - self._resident, 0) for p in processes)
         most = max(_OVERRUN * memory, memory + _SLACK_MIB)
         return MEMORY if grown / MIB > most else None
-
-    def end(self, reason: str) -> dict[str, Any]:
-        """End the worker, whose task is beyond a limit; return the answer."""
-        self.close()
-        return self._lost(reason, {})
 
     def close(self) -> None:
         """End the worker and all that it has started, unless it has answered."""
@@ -200,19 +194,7 @@ def lost(
 ) -> dict[str, Any]:
     """Return the end of a task that nobody has lived to tell of.
 
-    Parameters
-    ----------
-    reason : str
-        Why there is no verdict.
-    started_at, seconds : str, float
-        When it was begun, and for how long it was worked on.
-    known : dict
-        Further columns.
-
-    Returns
-    -------
-    dict
-        As `ltlpipe.batch.task_data.finished` takes it.
+    `seconds` are those that were worked on it, `known` further columns.
     """
     row = {
         "verdict": "unknown",

@@ -13,8 +13,8 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch import answering
-from ltlpipe.batch.task_data import answer_to_dict, expected_from_dict, task_from_dict
+from ltlpipe.batch.answering import Expected, Systems, answer
+from ltlpipe.batch.task_data import answer_to_dict, task_from_dict
 from ltlpipe.question.options import AUTO
 from ltlpipe.runtime.workers import resident_bytes
 from ltlpipe.systems.lts import LTS, Network
@@ -30,7 +30,7 @@ _TELL_SECONDS = 0.2  # how often progress is sent
 _WARM_FORMULAS = ("G a", "GFa -> GFb")  # a weak automaton, and one that is not
 _WARM_SYSTEM = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
 
-_systems = answering.Systems()
+_systems = Systems()
 
 
 def answer_task(
@@ -42,34 +42,25 @@ def answer_task(
 ) -> dict[str, Any]:
     """Answer a task, for a worker.
 
-    Parameters
-    ----------
-    task, expected
-        As `ltlpipe.batch.task_data` writes them.
-    options : dict
-        All options: those of the run and of the task.
-    run : str
-        Which run this is; a file may have changed from run to run.
-    tell : callable
-        Takes ``{"began": bytes held}``, ``{"compiling": bool}`` or
-        ``{"states": int, "depth": int}``.
-
-    Returns
-    -------
-    dict
-        As `answer_to_dict` writes it.
+    `task` and `expected` are as `ltlpipe.batch.task_data` writes them, `options` those
+    of the run and of the task; between runs files may change.  What `tell` takes is
+    ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
+    int}``.
     """
     if run != _systems.run:
         _systems.run = run
         _systems.forget_digests()
+    wanted = None
+    if expected is not None:
+        wanted = Expected(tuple(expected[0]), tuple(expected[1]))
     teller = _teller()
     teller.tell = tell
     try:
-        found = answering.answer(
+        found = answer(
             task_from_dict(task, _systems),
             _systems,
             options,
-            expected=expected_from_dict(expected),
+            expected=wanted,
             began=lambda: _begin(options, tell),
             progress=teller.progress,
         )
@@ -131,16 +122,8 @@ class _Teller:
 @cache
 def _teller() -> _Teller:
     """Return the teller of this process, which hears when Numba compiles."""
-    from numba.core import event
+    from ltlpipe.runtime.kernels.compilation import hear_compiler
 
     teller = _Teller()
-
-    class Listener(event.Listener):
-        def on_start(self, _event: Any) -> None:
-            teller.step(1)
-
-        def on_end(self, _event: Any) -> None:
-            teller.step(-1)
-
-    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+    hear_compiler(teller.step)
     return teller

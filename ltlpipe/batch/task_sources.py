@@ -1,18 +1,23 @@
-"""Where tasks come from: problem folders, task tables, pairs from Python; and grids."""
+"""Where tasks come from: problem folders, task tables, pairs from Python; and grids.
+
+A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the
+components of one network) and at least one ``*.ltl``.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.problems import Problem, find_problems
 from ltlpipe.batch.settings import combinations
 from ltlpipe.batch.task_tables import read_tasks
 from ltlpipe.batch.tasks import Task
 from ltlpipe.logic.formulas import Formula, read_formulas
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.systems.formats import READ_SUFFIXES
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
@@ -21,6 +26,80 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
 
 TABLE_SUFFIXES = (".csv", ".parquet")
+
+_SYSTEM = re.compile(
+    rf"system([_-]?\d+)?({'|'.join(map(re.escape, READ_SUFFIXES))})(\.gz)?$",
+    re.IGNORECASE,
+)
+_FORMULAS = re.compile(r".*\.ltl(\.gz)?$", re.IGNORECASE)
+
+
+class Problem(NamedTuple):
+    """A system and the files of the formulas that are asked of it."""
+
+    system: tuple[str, ...]  # the files of its components, in order
+    formulas: tuple[str, ...]  # sorted
+
+
+def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
+    """Find the problems in folders, at any depth, in sorted order (2 before 10).
+
+    Refused are paths that are no folders or hold no problem, and folders that hold a
+    system without formulas or two systems.
+    """
+    problems = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            raise InputError("expected a folder of problems", file=str(path))
+        found = []
+        for folder, subfolders, files in os.walk(path, onerror=_unreadable):
+            subfolders.sort(key=_natural)
+            problem = _problem_in(Path(folder), files)
+            if problem is not None:
+                found.append(problem)
+        if not found:
+            raise InputError(
+                "no problem found; expected folders with a system.* "
+                f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl",
+                file=str(path),
+            )
+        problems.extend(found)
+    return problems
+
+
+def _unreadable(error: OSError) -> None:
+    message = f"cannot be read: {error.strerror}"
+    raise InputError(message, file=str(error.filename)) from None
+
+
+def _problem_in(folder: Path, files: list[str]) -> Problem | None:
+    systems = sorted((f for f in files if _SYSTEM.match(f)), key=_natural)
+    if not systems:
+        return None
+    numbers = {_number(f) for f in systems}
+    if len(numbers) < len(systems) or (None in numbers and len(systems) > 1):
+        listed = ", ".join(systems)
+        raise InputError(f"two systems in one folder: {listed}", file=str(folder))
+    formulas = sorted((f for f in files if _FORMULAS.match(f)), key=_natural)
+    if not formulas:
+        raise InputError("a system without *.ltl beside it", file=str(folder))
+    return Problem(
+        tuple(str(folder / f) for f in systems),
+        tuple(str(folder / f) for f in formulas),
+    )
+
+
+def _number(file: str) -> int | None:
+    """Return the number of the component that a system file holds, if any."""
+    digits = re.search(r"\d+", file.split(".")[0])
+    return None if digits is None else int(digits[0])
+
+
+def _natural(name: str) -> tuple[list[tuple[bool, int, str]], str]:
+    """Return a sort key in which 10 comes after 9."""
+    parts = re.findall(r"\d+|\D+", name)
+    numbers = [(p, p.isdecimal()) for p in parts]
+    return [(not n, int(p) if n else 0, p) for p, n in numbers], name
 
 
 def tasks_of(problems: Iterable[Problem]) -> list[Task]:
@@ -45,16 +124,10 @@ def tasks_of(problems: Iterable[Problem]) -> list[Task]:
 
 
 def find_tasks(paths: Iterable[StrPath]) -> list[Task]:
-    """Return the tasks of problem folders and task tables, in order.
-
-    Raises
-    ------
-    InputError
-        A folder holds no problem, or a table no list of tasks.
-    """
+    """Return the tasks of problem folders and task tables, in order."""
     tasks: list[Task] = []
     for path in paths:
-        if PurePath(path).suffix.lower() in TABLE_SUFFIXES and not os.path.isdir(path):  # noqa: PTH112
+        if Path(path).suffix.lower() in TABLE_SUFFIXES and not os.path.isdir(path):  # noqa: PTH112
             tasks.extend(read_tasks(path))
         else:
             tasks.extend(tasks_of(find_problems([path])))
@@ -62,13 +135,7 @@ def find_tasks(paths: Iterable[StrPath]) -> list[Task]:
 
 
 def as_tasks(tasks: Any) -> list[Task]:
-    """Return the tasks that a caller of `ltlpipe.solve` names.
-
-    Raises
-    ------
-    InputError
-        As for `find_tasks`.
-    """
+    """Return the tasks that a caller of `ltlpipe.solve` names."""
     if isinstance(tasks, (str, os.PathLike)):
         return find_tasks([tasks])
     items = list(tasks)
@@ -91,10 +158,7 @@ def _as_system(system: Any) -> Network | tuple[str, ...]:
 def multiplied(tasks: Iterable[Task], grid: Mapping[str, Sequence[Any]]) -> list[Task]:
     """Return each task under every choice of the values of a grid, task by task.
 
-    Raises
-    ------
-    UnsupportedError
-        A task has an option of the grid already.
+    A task that has an option of the grid already is refused.
     """
     if not grid:
         return list(tasks)

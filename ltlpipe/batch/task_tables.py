@@ -33,21 +33,16 @@ Cells = list[str]
 
 
 def read_tasks(path: StrPath) -> list[Task]:
-    """Read a task table.
+    """Read a task table: ``.csv`` in UTF-8 with a header, or ``.parquet``.
 
-    Parameters
-    ----------
-    path : path
-        ``.csv`` in UTF-8 with a header, or ``.parquet``.  The line that messages
-        and `formula_id` name is that of the file, or the row of a parquet file,
-        from 1.
+    The line that messages and `formula_id` name is that of the file, or the row of a
+    parquet file, from 1.  A formula that does not parse is a task, whose row says so.
 
     Raises
     ------
     InputError
         Names file and line: a column is missing or unknown, a file does not exist,
-        or a cell does not hold what its column says.  A formula that does not parse
-        is a task, whose row says so.
+        or a cell does not hold what its column says.
     """
     name = os.fspath(path)
     parquet = Path(path).suffix.lower() == ".parquet"

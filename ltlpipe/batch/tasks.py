@@ -19,43 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AutomatonFile:
-    """A question that is asked by an automaton of the runs that shall not be.
+    """A question that is asked by an automaton of the runs that shall not be."""
 
-    Parameters
-    ----------
-    path : str
-        A HOA file.
-    file, line : optional
-        Where the task comes from, if from a table.
-    name : str, optional
-        Which automaton of the file it is, if that may hold several.
-    """
-
-    path: str
-    file: str | None = None
+    path: str  # a HOA file
+    file: str | None = None  # where the task comes from, if from a table
     line: int | None = None
-    name: str | None = None
+    name: str | None = None  # which automaton it is, if the file may hold several
 
 
 @dataclass(frozen=True)
 class Task:
     """One question about one system.
 
-    Parameters
-    ----------
-    system : Network or tuple of str
-        The system, or the files to load it from.
-    formula : Formula, str, AutomatonFile, FormulaError or InputError
-        The question; the error if it, or the whole file, could not be read.
-    position : int
-        Its place among the formulas of its file, from 0.
-    options : mapping
-        Options of this task alone; they go before those of the run.
+    The question is an error if it, or the whole file, could not be read.  Options of
+    a task go before those of the run.
     """
 
-    system: Network | tuple[str, ...]
+    system: Network | tuple[str, ...]  # or the files to load it from
     formula: Formula | str | AutomatonFile | FormulaError | InputError
-    position: int = 0
+    position: int = 0  # among the formulas of its file
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,6 +46,16 @@ class Task:
         if isinstance(self.system, Network):
             return self.system.name
         return " ".join(self.system)
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """What the result table calls the system and the question."""
+        formula_id, formula = identity_of(self.formula)
+        return {
+            "system": self.system_name,
+            "formula_id": formula_id,
+            "formula": formula,
+        }
 
 
 def identity_of(

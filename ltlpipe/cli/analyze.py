@@ -12,6 +12,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.reading import run_within
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -29,10 +30,7 @@ def analyze(
         list[str] | None,
         typer.Argument(metavar="FORMULAS.ltl", help="One formula per line."),
     ] = None,
-    formula: Annotated[
-        list[str] | None,
-        typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
-    ] = None,
+    formula: shared.Formulas = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -44,9 +42,7 @@ def analyze(
     out: Annotated[
         str | None, typer.Option("-o", "--out", metavar="FILE", help="Where to.")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One object per formula and line.")
-    ] = False,
+    as_json: shared.AsJson = False,
     explain: Annotated[
         int | None,
         typer.Option(
@@ -75,14 +71,15 @@ def analyze(
     interruptible; standard error says so.  Ctrl-C ends the run; the rows so far
     are written, and the exit code is 130.
     """
-    from ltlpipe.batch.analyzing import analysis_rows, json_of, read_all
+    from ltlpipe.batch.analyzing import analysis_rows, json_of
     from ltlpipe.cli.verdicts import json_line
-    from ltlpipe.logic.formulas import parse
+    from ltlpipe.logic.formulas import parse, read_formulas
 
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
         raise typer.BadParameter("--json and --to both want standard output")
-    formulas = read_all(files or []) + [parse(text) for text in formula or []]
+    formulas = [each for file in files or [] for each in read_formulas(file)]
+    formulas += [parse(text) for text in formula or []]
     if not formulas:
         raise typer.BadParameter("nothing to analyse: name files, or use -f FORMULA")
     if explain is not None:
@@ -141,7 +138,7 @@ def _as_json(rows: list[Row]) -> str:
 def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
     """Print why one formula is interruptible, or why not."""
     from ltlpipe.batch.analyzing import explanation
-    from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
+    from ltlpipe.runtime.jobs import Limits, StoppedError
 
     if number > len(formulas):
         raise typer.BadParameter(
@@ -149,12 +146,9 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
             param_hint="'--explain'",
         )
     formula = formulas[number - 1]
-
     try:
-        lines = run(explanation(formula), Limits(timeout=timeout))
+        lines = run_within(explanation(formula), Limits(timeout=timeout))
     except StoppedError as stopped:
-        if stopped.reason == INTERRUPTED:
-            raise KeyboardInterrupt from None
         raise UnsupportedError(
             f"{formula.identifier}: whether it is interruptible is not known: "
             f"{stopped.reason}; it is treated as if not (--timeout)"

@@ -12,9 +12,8 @@ from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.compile import compile_model
 from ltlpipe.cli.convert import convert
-from ltlpipe.cli.deadlocks import deadlocks
 from ltlpipe.cli.generate import generate
-from ltlpipe.cli.livelock import livelock
+from ltlpipe.cli.livelock import deadlocks, livelock
 from ltlpipe.cli.plot import plot
 from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.report import report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
@@ -12,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
+from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
 from ltlpipe.cli.verdicts import exit_code, json_line
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.systems.formats import SYSTEM_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,26 +58,16 @@ _WHERE_KNOWN = ("product_states", "fin_share")
 """Those that are shown if some row has them."""
 
 
+@shared.takes(
+    *("semantics", "deadlock", "timeout", "memory", "max_states"),
+    *("workers", "seed", "strict", "deterministic"),
+    reduce="none",
+)
 def compare(
-    system: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SYSTEM",
-            help=SYSTEM_FILES,
-        ),
-    ],
-    formula: Annotated[
-        list[str] | None,
-        typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
-    ] = None,
-    formula_file: Annotated[
-        str | None,
-        typer.Option("-F", "--formulas", metavar="FILE", help="One formula per line."),
-    ] = None,
-    empty: Annotated[
-        bool,
-        typer.Option("--empty", help="Ask whether the network has no accepting run."),
-    ] = False,
+    system: shared.System,
+    formula: shared.Formulas = None,
+    formula_file: shared.FormulaFile = None,
+    empty: shared.Empty = False,
     emptiness: Annotated[
         str | None,
         typer.Option(
@@ -94,12 +84,6 @@ def compare(
             "or all.",
         ),
     ] = "ba",
-    deterministic: Annotated[
-        bool,
-        typer.Option(
-            "--deterministic", help="Those of tgra, tfla and tela deterministic."
-        ),
-    ] = False,
     sizes: Annotated[
         bool,
         typer.Option(
@@ -117,19 +101,9 @@ def compare(
         str | None,
         typer.Option(metavar="FILE", help="Table of all runs, .csv or .parquet."),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One object per run and line.")
-    ] = False,
-    reduce: shared.Reduce = "none",
-    semantics: shared.Semantics = None,
-    deadlock: shared.Deadlock = None,
-    timeout: shared.Timeout = None,
-    memory: shared.Memory = None,
-    max_states: shared.MaxStates = None,
-    workers: shared.Workers = 1,
-    seed: shared.Seed = None,
-    strict: shared.Strict = False,
+    as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
+    **chosen: Any,
 ) -> None:
     """Check formulas with several emptiness checks, and whether they agree.
 
@@ -159,18 +133,6 @@ def compare(
         if len({c.acceptance for c in configured}) < 2:
             raise typer.BadParameter("--plot needs several kinds of --acceptance")
         plottable(plot)
-    chosen = shared.given(
-        reduce=reduce,
-        semantics=semantics,
-        deadlock=deadlock,
-        timeout=timeout,
-        memory=memory,
-        max_states=max_states,
-        workers=workers,
-        seed=seed,
-        strict=strict,
-        deterministic=deterministic,
-    )
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
     loaded = load(system)
     wanted = sizes or plot is not None
@@ -238,8 +200,8 @@ def _extras(row: Row) -> dict[str, Any]:
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return what a comparison comes to."""
+    from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED
     from ltlpipe.batch.disagreements import has_unsuited
-    from ltlpipe.batch.solving import BUG, INPUT_ERROR, UNSUPPORTED
     from ltlpipe.verdict.verdict import UNKNOWN
 
     if found:
@@ -265,8 +227,7 @@ def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> 
     if kinds:
         parts += ["--acceptance", ",".join(kinds)]
     for name, value in chosen.items():
-        default = {"reduce": "none", "workers": 1}.get(name, "auto")
-        if value is None or value is False or value == default:
+        if value == ("none" if name == "reduce" else OPTIONS[name].default):
             continue
         parts.append("--" + name.replace("_", "-"))
         parts += [] if value is True else [str(value)]
@@ -292,12 +253,7 @@ def _draw(rows: list[Row], path: str) -> bool:
 
 def _print_rows(rows: list[Row]) -> None:
     """Print what people compare, one line per run."""
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _PIPE_WIDTH
-    console.print(_table_of(rows))
+    print(tables.drawn(_table_of(rows), width=_PIPE_WIDTH, to_file=False), end="")
 
 
 def _table_of(rows: list[Row]) -> Table:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe.cli.generate_nets import dining, kanban, token_ring
 from ltlpipe.cli.generate_rers import rers
 from ltlpipe.systems.formats import OUTPUT_FILE
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.pnml.net import PetriNet
 
 _EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -33,6 +33,15 @@ _Out = Annotated[
         "--out",
         metavar="FILE",
         help=f"{OUTPUT_FILE} HOA on standard output by default.",
+    ),
+]
+_NetOut = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="FILE.pnml",
+        help="Where to (.gz behind it compresses); standard output by default.",
     ),
 ]
 
@@ -231,8 +240,38 @@ def formulas(
     print(f"wrote {out}", file=sys.stderr)
 
 
-for command in (dining, token_ring, kanban, rers):
-    generate.command()(command)
+@generate.command()
+def dining(n: _Size, out: _NetOut = None) -> None:
+    """N dining philosophers as a Petri net, which can deadlock."""
+    from ltlpipe.families.nets import dining as family
+
+    _write_net(family(n), out)
+
+
+@generate.command()
+def token_ring(n: _Size, out: _NetOut = None) -> None:
+    """N processes that pass a token round, as a Petri net."""
+    from ltlpipe.families.nets import token_ring as family
+
+    _write_net(family(n), out)
+
+
+@generate.command()
+def kanban(
+    cells: Annotated[int, typer.Argument(metavar="CELLS", help="Cells of the line.")],
+    cards: Annotated[int, typer.Option(metavar="K", help="Cards of each cell.")] = 3,
+    batch: Annotated[
+        int, typer.Option(metavar="B", help="Parts that arrive at a time.")
+    ] = 1,
+    out: _NetOut = None,
+) -> None:
+    """CELLS of a production line with cards, as a Petri net."""
+    from ltlpipe.families.nets import kanban as family
+
+    _write_net(family(cells, cards, batch), out)
+
+
+generate.command()(rers)
 
 
 def _names(actions: str) -> list[str]:
@@ -293,6 +332,16 @@ def _write(network: Network, out: str | None) -> None:
         return
     for written in save(network, out):
         print(f"wrote {written}", file=sys.stderr)
+
+
+def _write_net(net: PetriNet, out: str | None) -> None:
+    from ltlpipe.systems.pnml.writing import pnml_text, save_pnml
+
+    if out is None:
+        print(pnml_text(net), end="")
+        return
+    save_pnml(net, out)
+    print(f"wrote {out}", file=sys.stderr)
 
 
 def _write_set(

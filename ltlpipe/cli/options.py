@@ -1,148 +1,106 @@
-"""The options that several commands share."""
+"""Flags and arguments that several commands share.
+
+Those of a question are declared in `ltlpipe.question.options`; `takes` makes flags of
+them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import inspect
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-Emptiness = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Emptiness check: auto, or a name such as se05, couvreur99, dfs-weak.",
-    ),
-]
-Acceptance = Annotated[
-    str,
-    typer.Option(
-        metavar="KIND", help="Property automaton: auto, ba, tgba, tgra, tfla, tela."
-    ),
-]
-Deterministic = Annotated[
-    bool,
-    typer.Option(
-        "--deterministic", help="A deterministic one (with tgra, tfla or tela)."
-    ),
-]
-Translator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CMD", help="Translates instead of Spot: prints HOA for %f in CMD."
-    ),
-]
-Fairness = Annotated[
-    str | None,
-    typer.Option(
-        metavar="weak|strong", help="Only runs count that are fair to each component."
-    ),
-]
-FairSets = Annotated[
+from ltlpipe.question.options import OPTIONS
+from ltlpipe.systems.formats import SYSTEM_FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
+Formulas = Annotated[
     list[str] | None,
-    typer.Option(
-        "--progress",
-        "--fair",
-        metavar="A,B",
-        help="A set of actions that --fairness is about, instead of the components'.",
-    ),
+    typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
 ]
-Symmetric = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="P1,P2,P3",
-        help="Components that can be interchanged; by default they are found.",
-    ),
-]
-Reduce = Annotated[
-    str, typer.Option(metavar="LIST", help="Reductions: auto, none, or a list.")
-]
-Semantics = Annotated[
+FormulaFile = Annotated[
     str | None,
-    typer.Option(metavar="KIND", help="Propositions name actions or states."),
+    typer.Option("-F", "--formulas", metavar="FILE", help="One formula per line."),
 ]
-Deadlock = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KIND",
-        help="A finite maximal run says nothing (ignore, the default for networks) "
-        "or repeats its last state for ever (stutter).",
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", min=0, help="Time for each formula."),
-]
-Memory = Annotated[
-    float | None,
-    typer.Option(
-        metavar="MIB",
-        min=0,
-        help="Memory of each search; nine tenths of what is free by default.",
-    ),
-]
-MaxStates = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Product states for each formula."),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=0, max=2**63 - 1, help="Shuffle the order of transitions."
-    ),
-]
-Strict = Annotated[
+Empty = Annotated[
     bool,
-    typer.Option(
-        "--strict", help="A proposition that is no action of the system is an error."
-    ),
+    typer.Option("--empty", help="Ask whether the network has no accepting run."),
 ]
-AmpleInner = Annotated[
-    str,
-    typer.Option(
-        metavar="WAY",
-        help="How the red search of se05 repeats ample sets: full (all steps to known "
-        "states) or stored (two bytes per state).",
-    ),
-]
-CapStates = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        min=1,
-        help="States of a composition of components while they are reduced.",
-    ),
-]
-Accepting = Annotated[
-    str,
-    typer.Option(
-        metavar="together|each",
-        help="Whether components that accept have to do so in the same state.",
-    ),
-]
-StackTest = Annotated[
-    bool,
-    typer.Option(
-        "--stack-test", help="Let decoupled-ndfs look at its stack for cycles, too."
-    ),
-]
-Bitstate = Annotated[
-    float | None,
-    typer.Option(
-        metavar="MIB",
-        help="Note states in a bit array of this size instead of storing them (se05); "
-        "then nothing is said to hold.",
-    ),
-]
-Workers = Annotated[
-    int,
-    typer.Option(
-        metavar="P",
-        min=1,
-        max=31,
-        help="Threads for each formula (rabin-parallel).",
-    ),
+AsJson = Annotated[bool, typer.Option("--json", help="One object per line.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Print the plan and its reasons.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
+
+
+def _flag(name: str, taken: set[str] | None = None) -> Any:
+    """Return the flag of an option, without the spellings that are `taken`."""
+    option = OPTIONS[name]
+    flags = option.flags or ("--" + name.replace("_", "-"),)
+    return typer.Option(
+        *(flag for flag in flags if flag not in (taken or ())),
+        metavar=option.metavar,
+        help=option.help,
+        min=option.least,
+        max=option.most,
+    )
+
+
+Timeout = Annotated[float | None, _flag("timeout")]
+Memory = Annotated[float | None, _flag("memory")]
+MaxStates = Annotated[int | None, _flag("max_states")]
+
+
+def takes(
+    *names: str, **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command flags for options of a question, which it gets by name.
+
+    Parameters
+    ----------
+    *names : str
+        Keys of `OPTIONS`.
+    **defaults
+        Further ones, with other defaults than those declared.
+    """
+    wanted = {name: OPTIONS[name].default for name in names} | defaults
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [p for p in own if p.kind is not p.VAR_KEYWORD]
+        taken = {f"--{p.name}" for p in parameters}
+        for name, default in wanted.items():
+            kind: Any = OPTIONS[name].kind
+            if kind is tuple:
+                kind, default = list[str] | None, None
+            elif default is None:
+                kind = kind | None
+            parameters.append(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=default,
+                    annotation=Annotated[kind, _flag(name, taken)],
+                )
+            )
+
+        @wraps(command)
+        def called(**given: Any) -> None:
+            for name in wanted:
+                if OPTIONS[name].kind is tuple:
+                    given[name] = tuple(given[name] or ())
+            command(**given)
+
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = {p.name: p.annotation for p in parameters}
+        return called
+
+    return decorated
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -10,14 +10,9 @@ if TYPE_CHECKING:
 
 
 class PlanPrinter:
-    """Prints each plan of a run once.
+    """Prints each plan of a run once, if that is wanted.
 
-    Parameters
-    ----------
-    wanted : bool
-        Whether anything is printed at all.
-    as_json : bool
-        Whether standard output belongs to JSON; then standard error is used.
+    Where standard output belongs to JSON, plans go to standard error.
     """
 
     def __init__(self, *, wanted: bool, as_json: bool) -> None:

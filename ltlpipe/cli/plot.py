@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ltlpipe.cli.tables import names_in
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 plot = typer.Typer(
     help="Plot results: a store, or a CSV or parquet file.", no_args_is_help=True
@@ -54,10 +50,7 @@ def cactus(
     title: Title = None,
 ) -> None:
     """Solved tasks over time, a curve per configuration."""
-    from ltlpipe.report import plots
-
-    frame = _table(results, out, where)
-    _save(plots.cactus(frame, by=_listed(by), value=value, title=title), out)
+    _draw("cactus", results, out, where, by, value=value, title=title)
 
 
 @plot.command()
@@ -81,11 +74,7 @@ def scatter(
     answer stands beyond a dotted line; the heading has the geometric mean of the ratio
     where both did.
     """
-    from ltlpipe.report import plots
-
-    frame = _table(results, out, where)
-    columns = _listed(by)
-    _save(plots.scatter(frame, x, y, by=columns, value=value, title=title), out)
+    _draw("scatter", results, out, where, by, a=x, b=y, value=value, title=title)
 
 
 @plot.command()
@@ -97,10 +86,7 @@ def verdicts(
     title: Title = None,
 ) -> None:
     """How many tasks hold, are violated, or unknown and why."""
-    from ltlpipe.report import plots
-
-    frame = _table(results, out, where)
-    _save(plots.verdicts(frame, by=_listed(by), title=title), out)
+    _draw("verdicts", results, out, where, by, title=title)
 
 
 @plot.command()
@@ -124,32 +110,20 @@ def growth(
     A point is the median over all tasks of a size; those without an answer count as
     costing more than any other.
     """
+    _draw("growth", results, out, where, by, value=value, size=size, title=title)
+
+
+def _draw(
+    kind: str, results: str, out: str, where: str | None, by: str | None, **how: Any
+) -> None:
+    """Draw a plot of `ltlpipe.report.plots`, if it can be written."""
+    from ltlpipe.batch.results import filtered
     from ltlpipe.report import plots
-
-    frame = _table(results, out, where)
-    columns = _listed(by)
-    _save(plots.growth(frame, by=columns, value=value, size=size, title=title), out)
-
-
-def _table(results: str, out: str, where: str | None) -> pd.DataFrame:
-    """Return the rows to plot, once it is known that a plot can be written."""
-    from ltlpipe.report.plots import plottable
     from ltlpipe.report.reading import read_results
 
-    plottable(out)
+    plots.plottable(out)
     frame = read_results(results)
-    if where is None:
-        return frame
-    from ltlpipe.batch.results import filtered
-
-    return filtered(frame, where)
-
-
-def _listed(by: str | None) -> list[str] | None:
-    return None if by is None else names_in(by)
-
-
-def _save(figure: Figure, out: str) -> None:
-    from ltlpipe.report.plots import save
-
-    save(figure, out)
+    if where is not None:
+        frame = filtered(frame, where)
+    columns = None if by is None else names_in(by)
+    plots.save(getattr(plots, kind)(frame, by=columns, **how), out)

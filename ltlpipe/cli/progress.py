@@ -21,10 +21,7 @@ _REFRESH_SECONDS = 0.2
 class SearchProgress:
     """Shows how a job is getting on: its phase, and of searches states, rate, depth.
 
-    Parameters
-    ----------
-    bar : rich.progress.Progress or None
-        Where; None shows nothing.
+    `bar` is a `rich.progress.Progress`, or None to show nothing.
     """
 
     def __init__(self, bar: Any) -> None:
@@ -48,12 +45,7 @@ class SearchProgress:
     def show_workers(self, total: int, done: int, lines: list[tuple[str, str]]) -> None:
         """Show a run over many tasks, and a line for each of its workers.
 
-        Parameters
-        ----------
-        total, done : int
-            Tasks.
-        lines : list of (str, str)
-            What a worker is at, and how it gets on.
+        A line is what a worker is at, and how it gets on.
         """
         now = time.monotonic()
         if self._bar is None or now - self._shown < _REFRESH_SECONDS:
@@ -98,13 +90,7 @@ class SearchProgress:
 
 
 class RunWatcher:
-    """Shows the searches of a run over many tasks, and says what fails.
-
-    Parameters
-    ----------
-    progress : SearchProgress
-        One bar for all.
-    """
+    """Shows the searches of a run over many tasks on one bar, and says what fails."""
 
     def __init__(self, progress: SearchProgress) -> None:
         self.progress: SearchProgress = progress

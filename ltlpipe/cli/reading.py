@@ -1,4 +1,4 @@
-"""Reading within the limits of a question: as long again as the question may take."""
+"""Jobs of commands: readers get as long again as the question may take."""
 
 from __future__ import annotations
 
@@ -10,32 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.cli.progress import SearchProgress
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job, Result
     from ltlpipe.verdict.verdict import Verdict
 
 
-def read_within(
+def run_within(
     job: Job[Result],
-    progress: SearchProgress,
+    limits: Limits | None = None,
     *,
-    timeout: float | None,
-    memory: float | None,
+    progress: SearchProgress | None = None,
 ) -> Result:
-    """Run the job of a reader.
-
-    Raises
-    ------
-    StoppedError
-        A limit was hit.
-    KeyboardInterrupt
-        Ctrl-C was pressed.
-    """
-    from ltlpipe.runtime.memory import default_memory_mib
-
-    if memory is None:
-        memory = default_memory_mib()
+    """Run a job; StoppedError if a limit was hit, KeyboardInterrupt after Ctrl-C."""
     try:
-        return run(job, Limits(timeout, memory), observer=progress)
+        return run(job, limits, observer=progress)
     except StoppedError as stopped:
         if stopped.reason == INTERRUPTED:
             raise KeyboardInterrupt from None
@@ -43,7 +31,7 @@ def read_within(
 
 
 def not_read(
-    files: Sequence[str], reason: str, formula: str | None, formula_id: str | None
+    files: Sequence[str], reason: str, formula: Formula | None = None
 ) -> Verdict:
     """Return the verdict of a question whose system could not be read in time."""
     from ltlpipe.question.answer import Plan, Statistics
@@ -53,8 +41,8 @@ def not_read(
         verdict=UNKNOWN,
         reason=reason,
         system=" ".join(files),
-        formula=formula,
-        formula_id=formula_id,
+        formula=None if formula is None else formula.text,
+        formula_id=None if formula is None else formula.identifier,
         plan=Plan(None, None, reasons=("the system was not read within the limits",)),
         stats=Statistics(),
     )

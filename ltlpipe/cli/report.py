@@ -47,15 +47,7 @@ def report(
 
 
 def refuse_page(out: str) -> None:
-    """Refuse a file that cannot become a page, before anything is solved for it.
-
-    Raises
-    ------
-    UnsupportedError
-        The suffix is none of `SUFFIXES`.
-    LtlpipeError
-        There is no such folder.
-    """
+    """Refuse a file that cannot become a page, before anything is solved for it."""
     path = Path(out)
     if path.suffix.lower() not in SUFFIXES:
         raise UnsupportedError(f"{out}: expected a file that ends in .html")

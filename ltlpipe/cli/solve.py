@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,9 +16,10 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.report import refuse_page, write_page
+from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.cli.watching import TaskWatcher
-from ltlpipe.reduction.components.groups import CAP_STATES
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
 
 
+@shared.takes(*(name for name in OPTIONS if name not in ("lasso", "visible")))
 def solve(
     paths: Annotated[
         list[str],
@@ -43,31 +45,6 @@ def solve(
         typer.Option(
             metavar="FILE", help="Result table, .csv or .parquet; or give --store."
         ),
-    ] = None,
-    emptiness: shared.Emptiness = "auto",
-    acceptance: shared.Acceptance = "auto",
-    reduce: shared.Reduce = "auto",
-    semantics: shared.Semantics = None,
-    deadlock: shared.Deadlock = None,
-    timeout: shared.Timeout = None,
-    memory: shared.Memory = None,
-    max_states: shared.MaxStates = None,
-    bitstate: shared.Bitstate = None,
-    ample_inner: shared.AmpleInner = "full",
-    cap_states: shared.CapStates = CAP_STATES,
-    accepting: shared.Accepting = "together",
-    stack_test: shared.StackTest = False,
-    deterministic: shared.Deterministic = False,
-    translator: shared.Translator = None,
-    fairness: shared.Fairness = None,
-    fair_sets: shared.FairSets = None,
-    symmetric: shared.Symmetric = None,
-    workers: shared.Workers = 1,
-    seed: shared.Seed = None,
-    strict: shared.Strict = False,
-    cpu_time: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0, help="CPU time for each formula."),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -133,12 +110,8 @@ def solve(
             help="A page about the results for browsers, .html; of all in --store.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one object per formula, too.")
-    ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print the plan and its reasons.")
-    ] = False,
+    as_json: shared.AsJson = False,
+    explain: shared.Explain = False,
     log: Annotated[
         bool,
         typer.Option(
@@ -146,6 +119,7 @@ def solve(
         ),
     ] = False,
     quiet: shared.Quiet = False,
+    **chosen: Any,
 ) -> None:
     """Solve many tasks and write one row for each.
 
@@ -155,37 +129,14 @@ def solve(
     run, with --jobs or --store after the tasks that are being solved, and at once
     when pressed again; the rows so far stay.
     """
+    from ltlpipe.batch.answering import BUG, INPUT_ERROR
     from ltlpipe.batch.rers import names_of
     from ltlpipe.batch.settings import parse_grid
-    from ltlpipe.batch.solving import BUG, INPUT_ERROR, solve_rows
+    from ltlpipe.batch.solving import solve_rows
     from ltlpipe.batch.table import json_of, open_table
     from ltlpipe.batch.task_sources import find_tasks, multiplied
     from ltlpipe.verdict.verdict import UNKNOWN
 
-    chosen = shared.given(
-        emptiness=emptiness,
-        acceptance=acceptance,
-        reduce=reduce,
-        semantics=semantics,
-        deadlock=deadlock,
-        timeout=timeout,
-        memory=memory,
-        max_states=max_states,
-        bitstate=bitstate,
-        ample_inner=ample_inner,
-        cap_states=cap_states,
-        accepting=accepting,
-        stack_test=stack_test,
-        deterministic=deterministic,
-        translator=translator,
-        fairness=fairness,
-        fair_sets=tuple(fair_sets or ()),
-        symmetric=tuple(symmetric or ()),
-        workers=workers,
-        seed=seed,
-        strict=strict,
-        cpu_time=cpu_time,
-    )
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     place = _place(out, store)
     if report is not None:
@@ -231,7 +182,9 @@ def solve(
                     print(log_line(row, counts.total(), len(tasks)), file=sys.stderr)
     left = len(tasks) - counts.total()
     if not quiet and not as_json:
-        _summarise(counts, left, time.monotonic() - started, place)
+        print_outcomes(dict(sorted(counts.items(), key=str)), left, "interrupted")
+        seconds = time.monotonic() - started
+        print(f"{counts.total()} rows written to {place} in {seconds:.1f} s")
         if answers is not None:
             _summarise_problems(answers)
             print(f"{answers.n_answers} answers written to {rers}")
@@ -288,25 +241,6 @@ def log_line(row: Row, done: int, total: int) -> str:
     parts.append(" ".join(str(row[name]).strip() for name in ("system", "formula_id")))
     text = f"{done}/{total} {row['verdict']}{reason} {', '.join(parts)}"
     return " ".join(text.split())  # a formula may have line breaks
-
-
-def _summarise(
-    counts: Counter[tuple[str, str | None]], left: int, seconds: float, out: str
-) -> None:
-    """Print how many tasks came to which end."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table()
-    table.add_column("verdict")
-    table.add_column("reason")
-    table.add_column("tasks", justify="right")
-    for (verdict, reason), count in sorted(counts.items(), key=str):
-        table.add_row(verdict, reason or "", str(count))
-    if left:
-        table.add_row("(not solved)", "interrupted", str(left))
-    Console().print(table)
-    print(f"{counts.total()} rows written to {out} in {seconds:.1f} s")
 
 
 def _open_answers(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ltlpipe.cli.tables import print_outcomes
+
 if TYPE_CHECKING:
     from ltlpipe.batch.status import RunStatus, Status
 
@@ -41,13 +43,8 @@ def _plain(found: Status) -> dict[str, object]:
         {"verdict": verdict, "reason": reason, "tasks": count}
         for (verdict, reason), count in found.outcomes.items()
     ]
-    return {
-        "runs": [asdict(run) for run in found.runs],
-        "tasks": found.tasks,
-        "done": found.done,
-        "outcomes": outcomes,
-        "seconds_left": found.seconds_left,
-    }
+    more = {"done": found.done, "seconds_left": found.seconds_left}
+    return asdict(found) | {"outcomes": outcomes} | more
 
 
 def _print_run(run: RunStatus) -> None:
@@ -61,18 +58,8 @@ def _print_run(run: RunStatus) -> None:
 
 
 def _print_tasks(found: Status) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table()
-    for title in ("verdict", "reason"):
-        table.add_column(title)
-    table.add_column("tasks", justify="right")
-    for (verdict, reason), count in found.outcomes.items():
-        table.add_row(verdict, reason or "", str(count))
-    if left := found.tasks - found.done:
-        table.add_row("(not solved)", "", str(left))
-    Console().print(table)
+    left = found.tasks - found.done
+    print_outcomes(found.outcomes, left)
     text = f"{found.done:,} of {found.tasks:,} tasks done"
     if left and found.seconds_left is not None:
         text += f", the rest in about {duration(found.seconds_left)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     from rich.table import Table
@@ -32,21 +31,9 @@ _SUFFIXES = {
 
 
 def format_of(to: str | None, out: str | None, formats: Sequence[str]) -> str:
-    """Return the format that ``--to`` and ``--out`` ask for.
+    """Return the format that ``--to``, or the suffix of ``--out``, names; or text.
 
-    Parameters
-    ----------
-    to : str or None
-        A format by its name.
-    out : str or None
-        A file, whose suffix names the format unless `to` does.
-    formats : sequence of str
-        Those that the command has; text if neither asks for one.
-
-    Raises
-    ------
-    UnsupportedError
-        The command does not have it, or it can only be written to a file.
+    Refused are formats that the command does not have, and parquet without a file.
     """
     if to is None and out is None:
         return TEXT
@@ -67,26 +54,19 @@ def names_in(text: str) -> list[str]:
 def write_table(
     frame: pd.DataFrame, form: str, out: str | None, lay_out: Callable[[str], str]
 ) -> None:
-    """Write a table to a file, or to standard output.
+    """Write a table, without the index, to a file or to standard output.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What CSV and parquet files get, without the index.
-    form : str
-        What `format_of` returned.
-    out : str or None
-        The file.
-    lay_out : callable
-        Returns the text for each of the other formats.
-
-    Raises
-    ------
-    LtlpipeError
-        The file cannot be written.
+    `form` is what `format_of` returned; `lay_out` makes the text of formats other than
+    CSV and parquet.
     """
     if form == "parquet" and out is not None:
-        _write_parquet(frame, Path(out))
+        from ltlpipe.batch.table import write_parquet
+
+        try:
+            write_parquet(frame, Path(out))
+        except OSError as error:
+            reason = error.strerror or error
+            raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
         return
     if form == "csv":
         text = str(frame.to_csv(index=False, lineterminator="\n"))
@@ -98,32 +78,27 @@ def write_table(
         write_text(out, text)
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Write beside the file, then in its place."""
-    beside = path.with_name(f".{path.name}.partial")
-    try:
-        with beside.open("wb") as stream:
-            frame.to_parquet(stream, index=False)
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # also for the reason that `error` has
-            beside.unlink(missing_ok=True)
-        reason = error.strerror or error
-        raise LtlpipeError(f"{path}: cannot be written: {reason}") from None
+def print_outcomes(
+    counts: Mapping[tuple[str, str | None], int], left: int, why: str = ""
+) -> None:
+    """Print how many tasks came to which verdict and reason, and how many are left."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("verdict", "reason")
+    table.add_column("tasks", justify="right")
+    for (verdict, reason), count in counts.items():
+        table.add_row(verdict, reason or "", str(count))
+    if left:
+        table.add_row("(not solved)", why, str(left))
+    Console().print(table)
 
 
 def drawn(table: Table, *, width: int, to_file: bool) -> str:
     """Return a table as text.
 
-    Parameters
-    ----------
-    table : rich.table.Table
-        What `ltlpipe.report` has laid out.
-    width : int
-        Characters per line in a file, or where there is no terminal to ask and the
-        environment (``COLUMNS``) says nothing.
-    to_file : bool
-        Whether the text is for a file, whatever the terminal is like.
+    `width` is that of a file, or where there is no terminal to ask and the environment
+    (``COLUMNS``) says nothing.
     """
     from rich.console import Console
 

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads it)
+from ltlpipe.cli import options as shared
+from ltlpipe.cli.reading import run_within
 from ltlpipe.runtime.errors import UnsupportedError
 
 
+@shared.takes("deterministic")
 def translate(
     formula: Annotated[str, typer.Argument(metavar="FORMULA", help="LTL formula.")],
     acceptance: Annotated[
         str, typer.Option(metavar="KIND", help="ba, tgba, tgra, tfla or tela.")
     ] = "ba",
-    deterministic: shared.Deterministic = False,
     negate: Annotated[
         bool,
         typer.Option("--negate", help="Of the violations, for check --automaton."),
     ] = False,
+    **chosen: Any,
 ) -> None:
     """Print an automaton of a formula in HOA."""
     from ltlpipe.automata.translating import automaton_text
     from ltlpipe.automata.translation import ACCEPTANCES
     from ltlpipe.logic.formulas import parse
-    from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError, run
+    from ltlpipe.runtime.jobs import StoppedError
 
     if acceptance not in ACCEPTANCES:
         raise UnsupportedError(
             f"--acceptance {acceptance}: expected one of {', '.join(ACCEPTANCES)}"
         )
-    job = automaton_text(
-        parse(formula), acceptance, negate=negate, deterministic=deterministic
-    )
+    job = automaton_text(parse(formula), acceptance, negate=negate, **chosen)
     try:
-        text = run(job)
+        text = run_within(job)
     except StoppedError as stopped:
-        if stopped.reason == INTERRUPTED:
-            raise KeyboardInterrupt from None
         raise UnsupportedError(f"no automaton: Spot ran out of {stopped}") from None
     print(text)

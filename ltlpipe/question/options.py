@@ -1,12 +1,19 @@
-"""What the user asks for: the options of a question, checked."""
+"""What the user asks for: the options of a question, declared once and checked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import Limits
+from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 AUTO = "auto"
 
@@ -56,95 +63,165 @@ MAX_WORKERS = 31
 BOUND_TO_KERNELS = ("bitstate", "seed")
 """Options that mean something for compiled searches only."""
 
-FAIRNESS_NAMES = ["weak", "strong"]
+
+class Option(NamedTuple):
+    """What there is to say of an option, once for all the ways to give it.
+
+    The flags of the commands, the columns of task tables, the values of ``--grid`` and
+    the keys of a store are made of it.
+    """
+
+    kind: type  # of a value; a tuple of texts where it can be given again
+    default: Any
+    metavar: str | None  # of the flag
+    help: str
+    flags: tuple[str, ...] = ()  # if it is not called as in Python
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+
+    def refuse(self, name: str, value: Any) -> None:
+        """Refuse a value that is out of range.
+
+        Raises
+        ------
+        UnsupportedError
+            The message says what was expected.
+        """
+        expected = ""
+        if self.choices and value not in (self.default, *self.choices):
+            expected = f"one of {', '.join(self.choices)}"
+        elif value is None:
+            return
+        elif self.least is not None and not value >= self.least:
+            expected = f"{self.least} or more"
+        elif self.most is not None and value > self.most:
+            expected = f"{self.most} or less"
+        if expected:
+            flag = name.replace("_", "-")
+            raise UnsupportedError(f"--{flag} {value}: expected {expected}")
+
+
+LIMITS = {
+    "timeout": Option(float, None, "SECONDS", "Time for each formula.", least=0),
+    "memory": Option(
+        float,
+        None,
+        "MIB",
+        "Memory of each search; nine tenths of what is free by default.",
+        least=0,
+    ),
+    "cpu_time": Option(float, None, "SECONDS", "CPU time for each formula.", least=0),
+}
+"""The options that say nothing about the plan: see `ltlpipe.runtime.jobs.Limits`."""
+
+
+def _option(default: Any, *about: Any, **more: Any) -> Any:
+    """Declare an option; its kind is that of the field."""
+    option = Option(str, default, *about, **more)
+    return field(default=default, metadata={"option": option})
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the user asks for; every field has the meaning of its flag.
+    """What the user asks for; `ltlpipe.check` documents every field."""
 
-    Parameters
-    ----------
-    emptiness : str
-        A name of `EMPTINESS_NAMES`, or "auto".
-    acceptance : str
-        A name of `ACCEPTANCE_NAMES`, or "auto".
-    reduce : str
-        "auto", "none", or names of `REDUCTION_NAMES` with commas between.
-    semantics : str or None
-        "action" or "state"; None is the system's own.
-    deadlock : str or None
-        "ignore" or "stutter"; None is the system's own.
-    seed : int or None
-        Shuffles the order of transitions.
-    strict : bool
-        Whether a proposition that is no action of the system is an error.
-    lasso : bool
-        Whether a violation is followed by extracting and replaying a lasso.
-    bitstate : float or None
-        MiB of the bit array in which visited states are noted instead of being
-        stored; None stores them.
-    visible : str or None
-        The visible actions of an automaton, with commas between, out of those
-        that it names; None is all of them.
-    ample_inner : str
-        "full" or "stored": how the red search of se05 finds ample sets again.
-    cap_states : int
-        States that a composition of components may have while they are reduced.
-    accepting : str
-        "together" or "each": whether components of a system that accept have to do so
-        in the same state, infinitely often, or each for itself.
-    stack_test : bool
-        Whether decoupled-ndfs also compares with the states on its stack.
-    deterministic : bool
-        Whether the property automaton is to be deterministic.
-    translator : str or None
-        A command that translates formulas to HOA; None is Spot.
-    fairness : str or None
-        "weak" or "strong": only runs count that are fair to each component, or to each
-        of `fair_sets`; None counts all.
-    fair_sets : tuple of str
-        Sets of actions, each with commas between.
-    symmetric : tuple of str
-        Classes of components that can be interchanged, each with commas between; none
-        are found then.
-    max_states : int or None
-        Product states that a search may enter; None means no limit.
-    workers : int
-        Threads that a search may use.
-    """
-
-    emptiness: str = AUTO
-    acceptance: str = AUTO
-    reduce: str = AUTO
-    semantics: str | None = None
-    deadlock: str | None = None
-    seed: int | None = None
-    strict: bool = False
-    lasso: bool = True
-    bitstate: float | None = None
-    visible: str | None = None
-    ample_inner: str = "full"
-    cap_states: int = CAP_STATES
-    accepting: str = TOGETHER
-    stack_test: bool = False
-    deterministic: bool = False
-    translator: str | None = None
-    fairness: str | None = None
-    fair_sets: tuple[str, ...] = ()
-    symmetric: tuple[str, ...] = ()
-    max_states: int | None = None
-    workers: int = 1
+    emptiness: str = _option(
+        AUTO,
+        "NAME",
+        "Emptiness check: auto, or a name such as se05, couvreur99, dfs-weak.",
+        choices=(AUTO, *EMPTINESS_NAMES),
+    )
+    acceptance: str = _option(
+        AUTO,
+        "KIND",
+        "Property automaton: auto, ba, tgba, tgra, tfla, tela.",
+        choices=(AUTO, *ACCEPTANCE_NAMES),
+    )
+    reduce: str = _option(AUTO, "LIST", "Reductions: auto, none, or a list.")
+    semantics: str | None = _option(
+        None,
+        "KIND",
+        "Propositions name actions or states.",
+        choices=("action", "state"),
+    )
+    deadlock: str | None = _option(
+        None,
+        "KIND",
+        "A finite maximal run says nothing (ignore, the default for networks) "
+        "or repeats its last state for ever (stutter).",
+        choices=("ignore", "stutter"),
+    )
+    max_states: int | None = _option(
+        None, "N", "Product states for each formula.", least=1
+    )
+    bitstate: float | None = _option(
+        None,
+        "MIB",
+        "Note states in a bit array of this size instead of storing them (se05); "
+        "then nothing is said to hold.",
+    )
+    ample_inner: str = _option(
+        "full",
+        "WAY",
+        "How the red search of se05 repeats ample sets: full (all steps to known "
+        "states) or stored (two bytes per state).",
+        choices=("full", "stored"),
+    )
+    cap_states: int = _option(
+        CAP_STATES,
+        "N",
+        "States of a composition of components while they are reduced.",
+        least=1,
+    )
+    accepting: str = _option(
+        TOGETHER,
+        "together|each",
+        "Whether components that accept have to do so in the same state.",
+        choices=(TOGETHER, EACH),
+    )
+    stack_test: bool = _option(
+        False, None, "Let decoupled-ndfs look at its stack for cycles, too."
+    )
+    deterministic: bool = _option(
+        False, None, "A deterministic one (with tgra, tfla or tela)."
+    )
+    translator: str | None = _option(
+        None, "CMD", "Translates instead of Spot: prints HOA for %f in CMD."
+    )
+    fairness: str | None = _option(
+        None,
+        "weak|strong",
+        "Only runs count that are fair to each component.",
+        choices=("weak", "strong"),
+    )
+    fair_sets: tuple[str, ...] = _option(
+        (),
+        "A,B",
+        "A set of actions that --fairness is about, instead of the components'.",
+        flags=("--progress", "--fair"),
+    )
+    symmetric: tuple[str, ...] = _option(
+        (),
+        "P1,P2,P3",
+        "Components that can be interchanged; by default they are found.",
+    )
+    visible: str | None = _option(None, "A,B", "The visible actions of --automaton.")
+    workers: int = _option(
+        1, "P", "Threads for each formula (rabin-parallel).", least=1, most=MAX_WORKERS
+    )
+    seed: int | None = _option(
+        None, "N", "Shuffle the order of transitions.", least=0, most=2**63 - 1
+    )
+    strict: bool = _option(
+        False, None, "A proposition that is no action of the system is an error."
+    )
+    lasso: bool = _option(True, None, "Extract and replay lassos.")
 
     def __post_init__(self) -> None:
-        _one_of("emptiness", self.emptiness, (AUTO, *EMPTINESS_NAMES))
-        _one_of("acceptance", self.acceptance, (AUTO, *ACCEPTANCE_NAMES))
-        _one_of("semantics", self.semantics, (None, "action", "state"))
-        _one_of("deadlock", self.deadlock, (None, "ignore", "stutter"))
-        _one_of("ample-inner", self.ample_inner, ("full", "stored"))
-        _one_of("accepting", self.accepting, (TOGETHER, EACH))
-        if self.seed is not None and self.seed < 0:
-            raise UnsupportedError(f"--seed {self.seed}: expected 0 or more")
+        for name, option in OPTIONS.items():
+            if name not in LIMITS:
+                option.refuse(name, getattr(self, name))
         if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
             raise UnsupportedError(
                 f"--bitstate {self.bitstate}: expected more than 0 MiB and less than "
@@ -154,7 +231,6 @@ class Options:
             raise UnsupportedError(
                 f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
             )
-        _one_of("fairness", self.fairness, (None, *FAIRNESS_NAMES))
         if self.fair_sets and self.fairness is None:
             raise UnsupportedError(
                 "sets to be fair to go with --fairness weak or strong"
@@ -170,20 +246,12 @@ class Options:
                 f"--symmetric goes with symmetry, which --reduce {self.reduce} leaves "
                 "out"
             )
-        if self.cap_states < 1:
-            given = self.cap_states
-            raise UnsupportedError(f"--cap-states {given}: expected 1 or more")
-        if self.max_states is not None and self.max_states < 1:
-            raise UnsupportedError(
-                f"--max-states {self.max_states}: expected 1 or more"
-            )
-        if not 1 <= self.workers <= MAX_WORKERS:
-            raise UnsupportedError(
-                f"--workers {self.workers}: expected 1 to {MAX_WORKERS}"
-            )
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
-                _one_of("reduce", name, REDUCTION_NAMES)
+                if name not in REDUCTION_NAMES:
+                    raise UnsupportedError(
+                        f"--reduce {name}: expected one of {', '.join(REDUCTION_NAMES)}"
+                    )
 
     @property
     def visible_actions(self) -> list[str] | None:
@@ -227,8 +295,30 @@ class Options:
         return self.reduce == AUTO or name in self.reduce.split(",")
 
 
-def _one_of(option: str, value: str | None, allowed: object) -> None:
-    names = list(allowed)  # type: ignore[call-overload]
-    if value not in names:
-        listed = ", ".join(str(n) for n in names if n is not None)
-        raise UnsupportedError(f"--{option} {value}: expected one of {listed}")
+_KINDS = {kind.__name__: kind for kind in (str, int, float, bool, tuple)}
+OPTIONS: dict[str, Option] = LIMITS | {
+    each.name: each.metadata["option"]._replace(
+        kind=_KINDS[re.split(r"\W", str(each.type))[0]]
+    )
+    for each in fields(Options)
+}
+"""Every option of a question by its name in Python."""
+
+
+def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
+    """Return what the options of `ltlpipe.check` ask for, by their names.
+
+    Raises
+    ------
+    UnsupportedError
+        They ask for what cannot be done.
+    """
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(getattr(Options, name, None), tuple) else value
+        for name, value in given.items()
+    }
+    options = Options(**{n: v for n, v in plain.items() if n not in LIMITS})
+    timeout, memory, cpu_time = map(given.get, LIMITS)
+    if memory is None:
+        memory = default_memory_mib()
+    return options, Limits(timeout, memory, options.max_states, cpu_time)

@@ -6,26 +6,17 @@ classes, which therefore do not import it: `ltlpipe` hands it in.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Renderer(Protocol):
-    """Makes what objects show."""
-
-    def html_of(self, subject: object) -> str:
-        """Return HTML; what comes from input is escaped."""
-
-    def svg_of(self, subject: object) -> str | None:
-        """Return a picture; None where there is none to make."""
+_load: list[Callable[[], Any]] = []
+"""What loads the renderer, whose `html_of` and `svg_of` take an object."""
 
 
-_load: list[Callable[[], Renderer]] = []
-
-
-def render_with(load: Callable[[], Renderer]) -> None:
+def render_with(load: Callable[[], Any]) -> None:
     """Set what loads the renderer; it is called when a notebook asks for something."""
     _load[:] = [load]
 
@@ -36,7 +27,9 @@ class Displayed:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return _load[0]().html_of(self)
+        html: str = _load[0]().html_of(self)
+        return html
 
     def _repr_svg_(self) -> str | None:
-        return _load[0]().svg_of(self)
+        svg: str | None = _load[0]().svg_of(self)
+        return svg

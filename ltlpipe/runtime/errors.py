@@ -10,6 +10,7 @@ Nothing else escapes for bad input.
 
 from __future__ import annotations
 
+import copyreg
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +24,8 @@ class LtlpipeError(Exception):
     """Whatever goes wrong by the caller's input or request."""
 
     def __reduce__(self) -> Any:  # pickled without calling __init__ again
-        return _restored, (type(self), self.args, self.__dict__)
-
-
-def _restored(
-    kind: type[LtlpipeError], args: tuple[Any, ...], attributes: dict[str, Any]
-) -> LtlpipeError:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(attributes)
-    return error
+        made: Any = copyreg
+        return made.__newobj__, (type(self), *self.args), self.__dict__
 
 
 class InputError(LtlpipeError):

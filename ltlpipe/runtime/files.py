@@ -96,13 +96,7 @@ def read(source: Source, *, opening: Opening | None = None) -> Job[str]:
 
 
 def read_bytes(source: Source) -> Job[bytes]:
-    """Read a file as it is, decompressed if its name ends in ``.gz``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read or decompressed; names it.
-    """
+    """Read a file as it is, decompressed if its name ends in ``.gz``."""
     return b"".join((yield from read_chunks(source)))
 
 
@@ -134,13 +128,7 @@ def split_suffix(path: StrPath) -> tuple[str, str]:
 
 
 def read_chunks(source: Source, *, opening: Opening | None = None) -> Job[list[bytes]]:
-    """Read the bytes of a file in chunks, for `decode` or to be joined.
-
-    Raises
-    ------
-    InputError
-        As `read`, decoding apart.
-    """
+    """Read the bytes of a file in chunks, for `decode` or to be joined."""
     file = name_of(source)
     chunks: list[bytes] = []
     held = 0
@@ -163,13 +151,7 @@ def read_chunks(source: Source, *, opening: Opening | None = None) -> Job[list[b
 
 
 def decode(chunks: list[bytes], file: str) -> Job[str]:
-    """Decode chunks of UTF-8 text, and empty the list.
-
-    Raises
-    ------
-    InputError
-        The bytes are not text; names file and line.
-    """
+    """Decode chunks of UTF-8 text, and empty the list; refuse what is no text."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     left = sum(map(len, chunks))
     chunks.reverse()
@@ -202,13 +184,7 @@ def starts_with(data: bytes, opening: Opening) -> bool:
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Write a text file in UTF-8, compressed if its name ends in ``.gz``.
-
-    Raises
-    ------
-    LtlpipeError
-        It cannot be written; the message names it.
-    """
+    """Write a text file in UTF-8, compressed if its name ends in ``.gz``."""
     data = text.encode()
     if os.fspath(path).lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # the same bytes at any time

@@ -17,11 +17,8 @@ Kept = TypeVar("Kept")
 class Beside(dict[int, Kept]):
     """One thing for each object that is still there, by the object's identity.
 
-    Parameters
-    ----------
-    make : callable
-        Makes the thing of an object that has none.  A reference from the thing to its
-        object would keep both for ever.
+    `make` makes the thing of an object that has none.  A reference from the thing to
+    its object would keep both for ever.
     """
 
     def __init__(self, make: Callable[[], Kept]) -> None:

@@ -47,10 +47,7 @@ LOOK_SECONDS = 0.05
 class StoppedError(Exception):
     """Work was ended before it had a result.
 
-    Parameters
-    ----------
-    reason : str
-        "timeout", "memory", "max-states", "cpu-time" or "interrupted".
+    The reason is "timeout", "memory", "max-states", "cpu-time" or "interrupted".
     """
 
     def __init__(self, reason: str) -> None:
@@ -65,26 +62,15 @@ class TooMuchWorkError(Exception):
 class Progress(NamedTuple):
     """What a job says between two pieces of work.
 
-    Parameters
-    ----------
-    phase : str
-        For people: "translating", "searching".
-    work : float
-        Units of work since the job last yielded, about a microsecond each.
-    memory_bytes : float
-        What the job holds, with what it will take next.
-    states, depth : int, optional
-        How far a search is.
-    waits : tuple
-        Connections or descriptors: there is nothing to do before one is readable.
-    compiling : bool
-        Whether the job waits for kernels alone.  That time is not the question's.
+    `waits` are connections or descriptors: there is nothing to do before one is
+    readable.  While a job waits for kernels alone (`compiling`), the time is not the
+    question's.
     """
 
-    phase: str = ""
-    work: float = 0
-    memory_bytes: float = 0
-    states: int | None = None
+    phase: str = ""  # for people: "translating", "searching"
+    work: float = 0  # units since the job last yielded, about a microsecond each
+    memory_bytes: float = 0  # what the job holds, with what it will take next
+    states: int | None = None  # how far a search is
     depth: int | None = None
     waits: tuple[Any, ...] = ()
     compiling: bool = False
@@ -93,17 +79,11 @@ class Progress(NamedTuple):
 class Grant(NamedTuple):
     """What a job may do before it yields again.
 
-    Parameters
-    ----------
-    memory_bytes : float
-        What it may hold in all.
-    work : float
-        Units of work until the end of its turn.  A job that can stop anywhere stops
-        there.
+    A job that can stop anywhere stops at the end of its turn.
     """
 
-    memory_bytes: float = math.inf
-    work: float = math.inf
+    memory_bytes: float = math.inf  # that it may hold in all
+    work: float = math.inf  # units until the end of its turn
 
 
 Job: TypeAlias = Generator[Progress, Grant, Result]
@@ -113,27 +93,13 @@ Job: TypeAlias = Generator[Progress, Grant, Result]
 class Limits:
     """What a question may take; None means no limit.
 
-    Parameters
-    ----------
-    timeout : float, optional
-        Wall-clock seconds, without those in which kernels are compiled.
-    memory_mib : float, optional
-        Memory of all that is held, in MiB.
-    max_states : int, optional
-        Product states that a search may enter.
-    cpu_time : float, optional
-        CPU seconds of this process and of its workers.
-
-    Raises
-    ------
-    UnsupportedError
-        A limit is negative or not a number.
+    Limits that are negative or not a number are refused.
     """
 
-    timeout: float | None = None
-    memory_mib: float | None = None
-    max_states: int | None = None
-    cpu_time: float | None = None
+    timeout: float | None = None  # seconds, without those of compiling kernels
+    memory_mib: float | None = None  # of all that is held
+    max_states: int | None = None  # product states that a search may enter
+    cpu_time: float | None = None  # seconds of this process and of its workers
 
     def __post_init__(self) -> None:
         for name in ("timeout", "memory_mib", "cpu_time"):
@@ -163,37 +129,21 @@ def _unannounced_seconds() -> float:
 class Clock:
     """What a job has taken; `run` keeps it up to date, also when the job is stopped.
 
-    Parameters
-    ----------
-    seconds : float
-        Wall-clock time, without compiling.
-    compile_seconds : float
-        Wall-clock time in which the job only waited for kernels.
-    cpu_seconds : float
-        CPU time of this process and of its workers.
-    peak_bytes : float
-        The most that the job has said to hold.
-    phase : str
-        The last one.
+    All seconds but `cpu_seconds` are by the clock on the wall.
     """
 
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    peak_bytes: float = 0.0
-    phase: str = ""
+    seconds: float = 0.0  # without compiling
+    compile_seconds: float = 0.0  # in which the job only waited for kernels
+    cpu_seconds: float = 0.0  # of this process and of its workers
+    peak_bytes: float = 0.0  # the most that the job has said to hold
+    phase: str = ""  # the last one
     _worker_cpu: float = field(default=0.0, repr=False)
     _unannounced: float = field(default_factory=_unannounced_seconds, repr=False)
 
     def advance(self, began: float, *, compiling: bool) -> float:
         """Count the time since a moment; return the present one.
 
-        Parameters
-        ----------
-        began : float
-            A value of `time.monotonic`.
-        compiling : bool
-            Whether all of it went into waiting for kernels.
+        `compiling` is whether all of it went into waiting for kernels.
         """
         now = time.monotonic()
         passed = now - began
@@ -384,11 +334,6 @@ class Shared(Generic[Result]):
     """A job that several others wait for; its result, or its error, is kept.
 
     Whoever waits advances it.  Closing one waiter closes nothing.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the job.
     """
 
     def __init__(self, make: Callable[[], Job[Result]]) -> None:
@@ -455,21 +400,10 @@ def bounded(job: Job[Result], work: float) -> Job[Result]:
         job.close()
 
 
-def done(result: Result) -> Job[Result]:
-    """Return a job that has its result at once."""
-    yield from ()
-    return result
-
-
 def timed(job: Job[Result], spend: Callable[[float], None]) -> Job[Result]:
     """Tell how many seconds a job has been at work, not counting when it is set aside.
 
-    Parameters
-    ----------
-    job : Job
-        It is closed, whatever happens.
-    spend : callable
-        Is given the seconds since the job was last asked to go on.
+    `spend` is given the seconds since the job was last asked to go on.
     """
     grant: Grant | None = None
     try:

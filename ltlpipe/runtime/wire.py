@@ -60,9 +60,7 @@ class _Encoder:
 
     def plain(self, value: Any) -> Any:
         """Return what stands for a value in the text."""
-        if value is None or isinstance(value, (bool, str)):
-            return value
-        if isinstance(value, (int, float)):
+        if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, (list, tuple)):
             return [self.plain(item) for item in value]
@@ -158,18 +156,7 @@ def error_from_dict(told: dict[str, Any]) -> Exception:
 
 
 class Message:
-    """A message that is ready to be sent.
-
-    Parameters
-    ----------
-    value : object
-        See the module.
-
-    Raises
-    ------
-    TypeError
-        It has parts that cannot be sent.
-    """
+    """A message that is ready to be sent; TypeError if it cannot be."""
 
     def __init__(self, value: Any) -> None:
         encoder = _Encoder()
@@ -185,13 +172,7 @@ class Message:
         return b"".join([frame, *self._parts])
 
     def send(self, connection: socket.socket) -> None:
-        """Send the message through a socket.
-
-        Raises
-        ------
-        OSError
-            Nobody is at the other end.
-        """
+        """Send the message through a socket; OSError if nobody is at the other end."""
         in_file = self._n_bytes > SMALL
         frame = _FRAME.pack(in_file, self._n_bytes, self._n_text)
         if not in_file:
@@ -207,13 +188,7 @@ class Message:
 
 
 def packed(value: Any) -> bytes:
-    """Return a value as bytes that `unpacked` takes.
-
-    Raises
-    ------
-    TypeError
-        It has parts that cannot be sent.
-    """
+    """Return a value as bytes that `unpacked` takes; TypeError if it cannot be sent."""
     return bytes(Message(value))
 
 
@@ -240,10 +215,7 @@ def _file_in_memory() -> int:
 class Receiver:
     """Takes messages from a socket, as they come.
 
-    Parameters
-    ----------
-    connection : socket
-        If it does not block, neither does `receive`.
+    If the socket does not block, neither does `receive`.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -254,10 +226,7 @@ class Receiver:
     def receive(self) -> tuple[Any] | None:
         """Return a message, in a tuple; None if it has not all come yet.
 
-        Raises
-        ------
-        EOFError
-            The other end has gone.
+        An EOFError says that the other end has gone.
         """
         while (message := self._message()) is None:
             try:

@@ -74,12 +74,8 @@ main(int(descriptor), int(parent))
 class WorkerDiedError(Exception):
     """A worker ended before it had answered.
 
-    Parameters
-    ----------
-    status : int or None
-        Its exit status, -9 for SIGKILL; None if it is not known.
-    printed : str
-        The end of what it has printed.
+    `status` is its exit status, -9 for SIGKILL, None if it is not known; `printed` is
+    the end of what it has printed.
     """
 
     def __init__(self, status: int | None, printed: str) -> None:
@@ -98,10 +94,7 @@ class WorkerDiedError(Exception):
 
 
 class Worker:
-    """A process that answers one request at a time.
-
-    Use `call`.
-    """
+    """A process that answers one request at a time; use `call`."""
 
     def __init__(self) -> None:
         self._connection, self._theirs = socket.socketpair()
@@ -135,13 +128,7 @@ class Worker:
             self._started.set()
 
     def wait(self) -> None:
-        """Wait until the process has been started.
-
-        Raises
-        ------
-        OSError
-            It could not be.
-        """
+        """Wait until the process has been started; OSError if it could not be."""
         self._started.wait()
         if self._error is not None:
             raise self._error
@@ -317,8 +304,8 @@ def call(
 
     Parameters
     ----------
-    operation : str
-        A key of `ltlpipe.worker.OPERATIONS`.
+    operation, **arguments
+        A key of `ltlpipe.worker.OPERATIONS`, and what `ltlpipe.runtime.wire` can send.
     phase : str
         What the job says that it does.
     subject : str
@@ -326,8 +313,6 @@ def call(
     parts : list, optional
         What the operation yields is appended as it comes: it is there even if the job
         is stopped.
-    arguments
-        Of the operation: what `ltlpipe.runtime.wire` can send.
 
     Returns
     -------
@@ -360,22 +345,14 @@ def exchange(
 ) -> Job[Any]:
     """Do what `call` does for callers who look at the process themselves.
 
-    Parameters
-    ----------
-    operation, arguments, phase, parts
-        As for `call`.
-    leased : callable, optional
-        Is given the worker that has got the request; another one after an idle worker
-        was found dead.
-    most_growth : float
-        Bytes by which a worker may grow from its first answer on before it is replaced.
+    `leased` is given the worker that has got the request; another one after an idle
+    worker was found dead.  `most_growth` are the bytes by which a worker may grow from
+    its first answer on before it is replaced.
 
     Raises
     ------
     WorkerDiedError
-        The worker ended while it was at work.
-    Exception
-        As for `call`.
+        The worker ended while it was at work; or as for `call`.
     """
     request = Message({"operation": operation, "arguments": arguments})
     workers = _of_this_process()
@@ -445,10 +422,7 @@ def _at_end() -> int:
 def prepare(*modules: str) -> None:
     """Start a worker ahead of time, unless one is idle; nobody waits for it.
 
-    Parameters
-    ----------
-    modules
-        What it imports before it is asked for anything.
+    It imports these modules before it is asked for anything.
     """
     workers = _of_this_process()
     if not workers.idle:
@@ -468,14 +442,6 @@ def close_idle(most_growth: float | None = None) -> None:
         with suppress(ValueError):  # another thread has leased it meanwhile
             workers.idle.remove(worker)
             workers.end(worker)
-
-
-def worker_cpu_seconds() -> float:
-    """Return the CPU time of the workers that live: `os.times` has that of the others.
-
-    What a job reports as work is part of it.
-    """
-    return sum(worker.cpu_seconds for worker in list(_of_this_process().alive))
 
 
 atexit.register(close_idle)

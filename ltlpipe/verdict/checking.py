@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
-from ltlpipe.question.options import AUTO, TOGETHER, Options
+from ltlpipe.question.options import AUTO, OPTIONS, TOGETHER, Options, understood
 from ltlpipe.question.plan import settle
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
-from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import Portfolio
@@ -173,35 +172,11 @@ def check(
     .. [1] S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
        Algorithms", TACAS 2005.
     """
+    given = locals()  # the options are parameters by the same names
     if sum((formula is not None, violations is not None, empty)) != 1:
         raise UnsupportedError("expected one of a formula, an automaton, or --empty")
     asked = Property(_formula(formula), violations)
-    options = Options(
-        emptiness=emptiness,
-        acceptance=acceptance,
-        reduce=reduce,
-        semantics=semantics,
-        deadlock=deadlock,
-        seed=seed,
-        strict=strict,
-        lasso=lasso,
-        bitstate=bitstate,
-        visible=visible,
-        ample_inner=ample_inner,
-        cap_states=cap_states,
-        accepting=accepting,
-        stack_test=stack_test,
-        deterministic=deterministic,
-        translator=translator,
-        fairness=fairness,
-        fair_sets=tuple(fair_sets),
-        symmetric=tuple(symmetric),
-        max_states=max_states,
-        workers=workers,
-    )
-    if memory is None:
-        memory = default_memory_mib()
-    limits = Limits(timeout, memory, max_states, cpu_time)
+    options, limits = understood({name: given[name] for name in OPTIONS})
     return Inquiry(system, asked, options, constraint).verdict(limits, progress)
 
 
@@ -220,18 +195,8 @@ def _formula(given: str | Formula | None) -> Formula | None:
 class Inquiry:
     """One question on its way to a verdict.
 
-    Parameters
-    ----------
-    system : Network or Model
-        What is asked; it is not changed.
-    asked : Property
-        What is asked of it.
-    options : Options
-        How it shall be answered.
-    constraint : spot.twa_graph, optional
-        Only runs that it accepts count.
-    strategies : sequence of Strategy
-        The ways to an answer that may be tried.
+    `constraint` is an automaton of the only runs that count; `strategies` are the ways
+    to an answer that may be tried.
 
     Raises
     ------
@@ -279,13 +244,7 @@ class Inquiry:
         return self._timed(found)
 
     def refused(self, error: UnsupportedError) -> Verdict:
-        """Return what to say of a question that is one of several.
-
-        Parameters
-        ----------
-        error : UnsupportedError
-            What `verdict` has raised.
-        """
+        """Return what to say of one of several questions for which `verdict` raises."""
         found = self._timed(self._made(UNKNOWN, UNSUPPORTED))
         return replace(found, message=str(error))
 
@@ -353,13 +312,7 @@ class Inquiry:
 
 
 def question_of(system: System, asked: Property, options: Options) -> Question:
-    """Return the question as one about a network or about a model.
-
-    Raises
-    ------
-    FormulaError, UnsupportedError
-        As for `check`.
-    """
+    """Return the question as one about a network or about a model."""
     from ltlpipe.systems.lts import Network
 
     if isinstance(system, Network):
@@ -427,39 +380,17 @@ def product_size(
     formula: Formula | None,
     *,
     violations: Any = None,
-    acceptance: str,
-    timeout: float | None = None,
-    memory: float | None = None,
-    max_states: int | None = None,
     **options: Any,
 ) -> ProductSize | None:
-    """Return the reachable states and transitions of a product.
+    """Return the reachable states and transitions of a product; None after a limit.
 
-    Parameters
-    ----------
-    system, formula, violations, acceptance
-        As for `check`; without a property the product is the system itself.
-    timeout, memory, max_states : optional
-        Limits, as for `check`.
-    **options
-        The others of `check`.
-
-    Returns
-    -------
-    ProductSize or None
-        Also how many of the transitions carry Fin marks.  None if a limit was hit.
-
-    Raises
-    ------
-    UnsupportedError
-        The options ask for what cannot be done.
+    The arguments are those of `check`; without a property the product is the system
+    itself.  Also told is how many of the transitions carry Fin marks.
     """
-    chosen = Options(acceptance=acceptance, max_states=max_states, **options)
+    chosen, limits = understood(options)
     question = question_of(system, Property(formula, violations), chosen)
-    if memory is None:
-        memory = default_memory_mib()
     try:
-        return run(_explored(question), Limits(timeout, memory, max_states))
+        return run(_explored(question), limits)
     except StoppedError:
         return None
     finally:
@@ -467,25 +398,14 @@ def product_size(
 
 
 def chosen_search(
-    system: System, formula: Formula | None, limits: Limits, **options: Any
+    system: System, formula: Formula | None, **options: Any
 ) -> str | None:
     """Return the emptiness check that suits a question state by state.
 
-    Parameters
-    ----------
-    system, formula
-        As for `check`.
-    limits : Limits
-        Of the translation.
-    **options
-        Fields of `Options`.
-
-    Returns
-    -------
-    str or None
-        None if a limit was hit before the automaton was known.
+    The arguments are those of `check`.  None if a limit was hit before the automaton
+    was known.
     """
-    chosen = Options(**options)
+    chosen, limits = understood(options)
     question = question_of(system, Property(formula), chosen)
     trace = Trace(question.given)
     try:

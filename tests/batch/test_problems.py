@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import InputError
-from ltlpipe.batch.problems import Problem, find_problems
+from ltlpipe.batch.task_sources import Problem, find_problems
 
 
 def made(folder, *names):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import InputError, LtlpipeError
-from ltlpipe.batch.problems import find_problems
 from ltlpipe.batch.rers import Effort, Name, RersWriter, names_of
 from ltlpipe.batch.solving import solve_rows
-from ltlpipe.batch.task_sources import tasks_of
+from ltlpipe.batch.task_sources import find_problems, tasks_of
 
 RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
 

@@ -17,10 +17,9 @@ from ltlpipe import (
     UnsupportedError,
     solve,
 )
-from ltlpipe.batch.problems import find_problems
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
-from ltlpipe.batch.task_sources import tasks_of
+from ltlpipe.batch.task_sources import find_problems, tasks_of
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 

@@ -12,11 +12,10 @@ from ltlpipe.batch.task_data import (
     TaskWriter,
     answer_to_dict,
     category_of,
-    expected_from_dict,
-    expected_to_dict,
     finished,
     network_from_bytes,
     network_to_bytes,
+    order_of,
     task_from_dict,
 )
 from ltlpipe.batch.tasks import AutomatonFile, Task
@@ -107,7 +106,9 @@ def test_answers():
     assert found.row["system"] == "ring"
     assert json.dumps(found.row)
     expected = Expected(("a", "b"), ("formula", "F a"))
-    assert expected_from_dict(expected_to_dict(expected)) == expected
+    order = order_of(Task((), "G a"), {}, {}, expected, run="")
+
+    assert order["expected"] == list(expected)
 
 
 def test_categories():

@@ -20,7 +20,6 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
     TooMuchWorkError,
     bounded,
-    done,
     ended_by_ctrl_c,
     heed_ctrl_c,
     imported,
@@ -64,7 +63,6 @@ def test_a_job_runs_to_its_end():
     assert run(steps(), observer=seen.append) == "done"
     assert (steps.taken, steps.closed) == (3, 1)
     assert seen == [Progress("searching", states=7)] * 3
-    assert run(done(5)) == 5
 
 
 def test_what_a_job_raises():

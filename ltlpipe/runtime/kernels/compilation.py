@@ -40,15 +40,7 @@ KERNEL, POINTER = "compile kernel", "compile pointer"
 
 
 def ready(kernel: Any, *arguments: Any) -> Job[None]:
-    """Have a kernel compiled for arguments like these, or load its machine code.
-
-    Parameters
-    ----------
-    kernel : numba Dispatcher
-        Made by `ltlpipe.runtime.kernels.jit.njit`.
-    arguments
-        What it will be called with; only their types matter.
-    """
+    """Have a kernel compiled for arguments of these types, or load its machine code."""
     from ltlpipe.runtime.kernels.jit import INTERPRETED
 
     if INTERPRETED:
@@ -64,13 +56,7 @@ def ready(kernel: Any, *arguments: Any) -> Job[None]:
 
 
 def called(kernel: Any, *arguments: Any) -> Job[Any]:
-    """Call a kernel that is compiled for one signature only, once it is ready.
-
-    Returns
-    -------
-    object
-        What the kernel returns.
-    """
+    """Call a kernel that is compiled for one signature only, once it is ready."""
     if not getattr(kernel, "overloads", None):
         yield from ready(kernel, *arguments)
     return kernel(*arguments)
@@ -230,13 +216,7 @@ def _found(place: str, file: str | None = None) -> Any:
 
 
 def told_type(kind: Any) -> Any:
-    """Return a type of Numba as nested lists.
-
-    Raises
-    ------
-    TypeError
-        It is of a kind that kernels do not take.
-    """
+    """Return a type of Numba as nested lists; TypeError if no kernel takes its kind."""
     told = _told_type(kind)
     if heard_type(told) != kind:
         raise TypeError(f"{kind} cannot be told")
@@ -307,11 +287,11 @@ class _Watch:
     def __exit__(self, *_: object) -> None:
         self.announced -= 1
 
-    def note(self, begins: bool) -> None:
-        """Note that Numba begins or ends to compile; it does so within itself."""
-        if begins and not self._depth:
+    def note(self, change: int) -> None:
+        """Note that Numba begins (1) or ends (-1) to compile, also within itself."""
+        if change > 0 and not self._depth:
             self._began = time.monotonic()
-        self._depth += 1 if begins else -1
+        self._depth += change
         if not self._depth and not self.announced:
             self.seconds += time.monotonic() - self._began
 
@@ -319,21 +299,25 @@ class _Watch:
 @cache
 def _announced() -> _Watch:
     """Return the watch of this process; compiling within it has been announced."""
-    from numba.core import event
-
     watch = _Watch()
+    hear_compiler(watch.note)
+    return watch
+
+
+def hear_compiler(heard: Callable[[int], None]) -> None:
+    """Have a function told when Numba begins (1) and ends (-1) to compile here."""
+    from numba.core import event
 
     class Listener(event.Listener):
         def on_start(self, _event: Any) -> None:
-            watch.note(begins=True)
+            heard(1)
 
         def on_end(self, _event: Any) -> None:
-            watch.note(begins=False)
+            heard(-1)
 
     made: Any = Listener
     registry: Any = event
     registry.register("numba:compile", made())
-    return watch
 
 
 def unannounced_seconds() -> float:

@@ -53,7 +53,7 @@ class Unary(NamedTuple):
 
 
 class Binary(NamedTuple):
-    """An operator between operands: as C writes it (``and`` is ``&&``), or ``imply``."""
+    """An operator, as C writes it (``and`` is ``&&``), or ``imply``, with operands."""
 
     place: Place
     left: Expression
