@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +13,7 @@ from ltlpipe.cli import tables
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
@@ -87,7 +87,7 @@ def analyze(
         return
     started = time.monotonic()
     rows: list[Row] = []
-    with search_progress(quiet=quiet) as progress, suppress(KeyboardInterrupt):
+    with search_progress(quiet=quiet) as progress, ended_by_ctrl_c():
         found = analysis_rows(formulas, timeout=timeout, jobs=jobs)
         progress.begin("analysing", total=len(formulas))
         for row, notes in found:

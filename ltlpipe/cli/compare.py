@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +17,7 @@ from ltlpipe.cli.progress import RunWatcher, search_progress
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +148,7 @@ def compare(
             if out is None
             else stack.enter_context(open_table(out, COMPARISON_DTYPES))
         )
-        stack.enter_context(suppress(KeyboardInterrupt))
+        stack.enter_context(ended_by_ctrl_c())
         for row in watched:
             if table is not None:
                 table.write(row)

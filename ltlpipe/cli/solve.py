@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +21,7 @@ from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,7 +167,7 @@ def solve(
             nullcontext() if out is None else open_table(out) as table,
             _open_answers(rers, names) as answers,
             closing(rows),
-            suppress(KeyboardInterrupt),
+            ended_by_ctrl_c(),
         ):
             for row in rows:
                 if table is not None:
