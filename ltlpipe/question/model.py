@@ -15,7 +15,6 @@ from ltlpipe.question.options import AMPLE, AUTO, TOGETHER
 from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.question.stuttering import decide_reduction
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
-from ltlpipe.runtime.jobs import Progress
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.systems.views import ModelView
 
@@ -56,7 +55,7 @@ class ModelProduct:
 
     def packed(self) -> Job[PackedModel]:
         """Return the packed model."""
-        yield Progress("packing")
+        yield from self.question.system.prepared()
         return self.question.system.pack(
             list(self.question.propositions.values()),
             extra_values=self.table.n_states,

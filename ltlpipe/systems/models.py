@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.propositions.binding import Vocabulary
     from ltlpipe.systems.propositions.tables import Place
 
@@ -69,6 +70,10 @@ class Model(Displayed, ABC):
     @abstractmethod
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values as people know them."""
+
+    def prepared(self) -> Job[None]:
+        """Find out what packing needs to know, once."""
+        yield from ()
 
     @abstractmethod
     def pack(

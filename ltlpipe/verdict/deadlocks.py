@@ -138,6 +138,7 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
 
         letters = np.zeros(len(system.actions), dtype=np.int32)
         return (yield from pack_network(system, letters, seed=seed))
+    yield from system.prepared()
     return system.pack([], seed=seed)
 
 

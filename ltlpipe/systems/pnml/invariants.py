@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.pnml.structure import Bounds
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.structure import Net
 
 MAX_ROWS = 256
@@ -34,13 +36,13 @@ _MAX_EFFORT = 1 << 28  # numbers to be looked at, after which there are no bound
 _PRIME = (1 << 31) - 1
 
 
-def place_bounds(net: Net) -> Bounds:
+def place_bounds(net: Net) -> Job[Bounds]:
     """Return what the semiflows that are found say about the places of `net`."""
     n_places = len(net.places)
     tokens: list[int | None] = [None] * n_places
     share = np.full(n_places, 0.5)
     initial = net.initial()
-    for flow in semiflows(net):
+    for flow in (yield from semiflows(net)):
         support = np.flatnonzero(flow).tolist()
         total = sum(int(flow[p]) * initial[p] for p in support)
         for p in support:
@@ -51,16 +53,19 @@ def place_bounds(net: Net) -> Bounds:
     return Bounds(tokens, share)
 
 
-def semiflows(net: Net, max_rows: int = MAX_ROWS) -> np.ndarray:
+def semiflows(net: Net, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:
     """Return semiflows, int64[k, n_places]; all minimal ones if they are few."""
     n_places = len(net.places)
     none = np.zeros((0, n_places), dtype=np.int64)
+    ticks = Ticks("finding invariants", 1e-3)  # per number that is looked at
+    yield ticks.progress
     if _are_too_many(net):
         return none
     effect = _effects(net)
     if np.abs(effect).max(initial=0) > _MAX_WEIGHT:
         return none
-    columns = effect[:, _independent(effect)]
+    yield ticks.progress
+    columns = effect[:, (yield from _independent(effect, ticks))]
     rows = np.hstack([columns, np.eye(n_places, dtype=np.int64)])
     n_columns = columns.shape[1]
     max_rows = max(max_rows, n_places)
@@ -72,9 +77,12 @@ def semiflows(net: Net, max_rows: int = MAX_ROWS) -> np.ndarray:
         pairs = np.where(left, gains * losses - gains - losses, len(rows) ** 2)
         column = int(pairs.argmin())
         n_pairs = min(int(gains[column] * losses[column]), _PAIRS * max_rows)
-        effort += (len(rows) + n_pairs) ** 2 * n_places // 64
+        work = (len(rows) + n_pairs) ** 2 * n_places // 64
+        effort += work
         if effort > _MAX_EFFORT:
             return none
+        if ticks.over(work + rows.size):
+            yield ticks.progress
         rows = _without(rows, column, n_columns, max_rows)
         left[column] = False
     flows = rows[:, n_columns:]
@@ -120,7 +128,7 @@ def _effects(net: Net) -> np.ndarray:
     return different[np.argsort(np.count_nonzero(different, axis=1))].T
 
 
-def _independent(effect: np.ndarray) -> list[int]:
+def _independent(effect: np.ndarray, ticks: Ticks) -> Job[list[int]]:
     """Return linearly independent columns, sparse ones first.
 
     They are found modulo a prime: some may be missing, which is noticed later.
@@ -140,6 +148,8 @@ def _independent(effect: np.ndarray) -> list[int]:
         reduced[others] = (reduced[others] - factor * reduced[row] % _PRIME) % _PRIME
         chosen.append(column)
         row += 1
+        if ticks.over(10 * (len(others) + 1) * effect.shape[1]):
+            yield ticks.progress
         if row == effect.shape[0]:
             break
     return chosen

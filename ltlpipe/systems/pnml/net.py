@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Variable
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.pnml.invariants import place_bounds
 from ltlpipe.systems.pnml.structure import Net
@@ -83,7 +84,12 @@ class PetriNet(Net, Model):
     @cached_property
     def bounds(self) -> Bounds:  # type: ignore[override]
         """What invariants say about the places."""
-        return place_bounds(self)
+        return complete(place_bounds(self))
+
+    def prepared(self) -> Job[None]:
+        """Find out what packing needs to know, once: `bounds`."""
+        if "bounds" not in vars(self):
+            vars(self)["bounds"] = yield from place_bounds(self)
 
     def steps(self, state: Valuation) -> list[Step]:
         """Return all steps of a marking, in the order of the transitions.

@@ -109,7 +109,10 @@ def test_all_successors_of_small_nets(net, seed):
 def test_without_bounds_all_fields_are_checked(net):
     """Nothing depends on what invariants are found."""
     nothing = Bounds([None] * len(net.places), np.full(len(net.places), 0.5))
-    with mock.patch.object(net_module, "place_bounds", return_value=nothing):
+    with (
+        mock.patch.object(net_module, "place_bounds"),
+        mock.patch.object(net_module, "complete", return_value=nothing),
+    ):
         packed = net.pack(())
         assert packed.widths.proven == (False,) * len(net.places)
         explored(net, packed, 60)
