@@ -70,20 +70,11 @@ class Condition:
     Made by `inf`, `fin`, `conjunction`, `disjunction` (also ``&`` and ``|``) and
     `parse_condition`, which join nested conjunctions and disjunctions, remove repeated
     parts, and leave constants only where they are the whole condition.
-
-    Parameters
-    ----------
-    op : Op
-        What the root is.
-    mark : int
-        Of INF and FIN.
-    parts : tuple of Condition
-        Of AND and OR, two or more.
     """
 
-    op: Op
-    mark: int = 0
-    parts: tuple[Condition, ...] = ()
+    op: Op  # what the root is
+    mark: int = 0  # of INF and FIN
+    parts: tuple[Condition, ...] = ()  # of AND and OR, two or more
 
     def __and__(self, other: Condition) -> Condition:
         return conjunction([self, other])

@@ -9,7 +9,6 @@ cycle of the search are returned, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ class Step(NamedTuple):
     marks: int
 
 
-@dataclass(frozen=True)
-class Decomposition:
+class Decomposition(NamedTuple):
     """The SCCs of a part of a graph; transitions are given by their indices."""
 
     inside: list[list[int]]  # the transitions of each SCC that has any, ascending
