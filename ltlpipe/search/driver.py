@@ -144,7 +144,9 @@ def advance(
         before, started = search.n_steps, time.monotonic()
         status = search.step(steps)
         elapsed = time.monotonic() - started
-        work = max(search.n_steps - before, 1) * unit
+        # A call that only asks for room is none: where calls end must not matter.
+        done = search.n_steps - before
+        work = (done if status == Status.GROW else max(done, 1)) * unit
         if search.n_steps >= mark:
             mark, unit = 2 * search.n_steps, _unit_of(search)
         if status == Status.GROW:
