@@ -51,11 +51,6 @@ def _flag(name: str, taken: set[str] | None = None) -> Any:
     )
 
 
-Timeout = Annotated[float | None, _flag("timeout")]
-Memory = Annotated[float | None, _flag("memory")]
-MaxStates = Annotated[int | None, _flag("max_states")]
-
-
 def takes(
     *names: str, **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -101,8 +96,3 @@ def takes(
         return called
 
     return decorated
-
-
-def given(**options: Any) -> dict[str, Any]:
-    """Return the options of `ltlpipe.check` by name."""
-    return options
