@@ -21,8 +21,7 @@ over.  At the limit the largest is closed; it may begin again, alone, at the end
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import (
@@ -33,16 +32,10 @@ from ltlpipe.question.answer import (
     Trace,
     Tried,
 )
-from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import (
-    MEMORY,
-    Grant,
-    Progress,
-    StoppedError,
-    imported,
-)
+from ltlpipe.runtime.jobs import MEMORY, Grant, Progress
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.verdict.entry import Entry, job_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,37 +63,6 @@ PATIENCE = 2e5
 
 It is doubled each time, since who has made room begins anew.
 """
-
-FREE_WAITING = 500_000.0
-"""Units of work that a strategy may wait for workers before that is its own work.
-
-A worker that has just begun takes longer for a translation than one that is warm: below
-this, turns do not depend on it.
-"""
-
-
-@dataclass
-class _Entry:
-    """A strategy in the portfolio.
-
-    Parameters
-    ----------
-    strategy : Strategy
-        Which.
-    job : Job of Answer
-        At work, or waiting for its turn.
-    trace : Trace
-        What it has done.
-    """
-
-    strategy: Strategy
-    trace: Trace
-    job: Job[Answer]
-    grant: Grant | None = None  # None before it has begun
-    seconds: float = 0.0
-    work: float = 0.0
-    waited: float = 0.0  # units of work of workers
-    last: Progress = field(default_factory=Progress)
 
 
 class Portfolio:
@@ -131,8 +93,8 @@ class Portfolio:
         self._tried: list[Tried] = []
         self._waiting: list[Strategy] = []
         self._again: list[Strategy] = []
-        self._open: list[_Entry] = []
-        self._spare: _Entry | None = None  # needs no kernels; has had its turn
+        self._open: list[Entry] = []
+        self._spare: Entry | None = None  # needs no kernels; has had its turn
         self._patience = PATIENCE
         self._traces: list[tuple[Strategy, Trace]] = []
         self._errors: list[tuple[Strategy, Exception]] = []
@@ -227,7 +189,7 @@ class Portfolio:
         return self._given_up()
 
     @property
-    def _at_work(self) -> list[_Entry]:
+    def _at_work(self) -> list[Entry]:
         """The strategies that have begun and not ended."""
         return self._open if self._spare is None else [self._spare, *self._open]
 
@@ -244,7 +206,7 @@ class Portfolio:
 
     def _fill(self) -> bool:
         """Begin strategies until enough are open; return whether there is any."""
-        if self._in_prelude and self._waiting and self._open[0].grant is not None:
+        if self._in_prelude and self._waiting and self._open[0].has_begun:
             self._spare = self._open.pop()
         if not self._open and not self._waiting:
             if self._spare is not None:
@@ -269,22 +231,19 @@ class Portfolio:
         self._close(entry, "set aside", "no answer yet; another strategy has its turn")
         self._waiting.append(entry.strategy)
 
-    def _set_aside(self, entry: _Entry, reason: str) -> None:
+    def _set_aside(self, entry: Entry, reason: str) -> None:
         """Close a strategy that may begin again at the end."""
         self._close(entry, "set aside", reason)
         self._again.append(entry.strategy)
 
     def _begin(self, strategy: Strategy) -> None:
         trace = Trace(self._question.given)
-        self._open.append(_Entry(strategy, trace, self._job_of(strategy, trace)))
+        self._open.append(
+            Entry(strategy, trace, job_of(strategy, self._question, trace))
+        )
         self._traces.append((strategy, trace))
 
-    def _job_of(self, strategy: Strategy, trace: Trace) -> Job[Answer]:
-        if strategy.needs_kernels:
-            yield from imported("numba")
-        return (yield from strategy.job(self._question, trace))
-
-    def _close(self, entry: _Entry, outcome: str, reason: str | None = None) -> None:
+    def _close(self, entry: Entry, outcome: str, reason: str | None = None) -> None:
         entry.job.close()
         if entry is self._spare:
             self._spare = None
@@ -292,14 +251,14 @@ class Portfolio:
             self._open.remove(entry)
         self._tried.append(Tried(entry.strategy.name, outcome, entry.seconds, reason))
 
-    def _turn(self, entry: _Entry, turn: float, grant: Grant) -> Job[Answer | None]:
+    def _turn(self, entry: Entry, turn: float, grant: Grant) -> Job[Answer | None]:
         """Advance a strategy until its turn is over; return its answer, if it has one.
 
         A strategy that has found a violation keeps its turn until it has the run.
         """
         end = entry.work + turn
         while True:
-            answer = self._advanced(entry, end - entry.work, grant)
+            answer = entry.advance(self._share(entry, end - entry.work, grant))
             if answer is not None:
                 return self._ended(entry, answer)
             if self._held() > grant.memory_bytes:
@@ -317,7 +276,7 @@ class Portfolio:
             if entry.work >= end and not entry.trace.has_found:
                 return None
 
-    def _supersede(self, entry: _Entry) -> None:
+    def _supersede(self, entry: Entry) -> None:
         """Set aside what a strategy that has begun its search does better."""
         if entry.trace.plan.emptiness is None or self._question.given.emptiness:
             return
@@ -325,42 +284,7 @@ class Portfolio:
             if other.strategy.name == entry.strategy.supersedes:
                 self._set_aside(other, f"{entry.strategy.name} does the same with less")
 
-    def _advanced(self, entry: _Entry, work: float, grant: Grant) -> Answer | None:
-        """Let a strategy do one piece of work; return its answer, if it ends."""
-        began = time.monotonic()
-        try:
-            if entry.grant is None:
-                entry.last = next(entry.job)
-            else:
-                entry.last = entry.job.send(self._share(entry, work, grant))
-            entry.grant = grant
-            entry.work += self._work_of(entry)
-        except StopIteration as end:
-            answer: Answer = end.value
-            return answer
-        except NotApplicableError as error:
-            return Answer(NOT_APPLICABLE, error.reason)
-        except UnsupportedError as error:
-            self._errors.append((entry.strategy, error))
-            return Answer(NOT_APPLICABLE, str(error))
-        except StoppedError as error:
-            return Answer(INCONCLUSIVE, error.reason)
-        except MemoryError:
-            return Answer(INCONCLUSIVE, MEMORY)
-        finally:
-            entry.seconds += time.monotonic() - began
-        return None
-
-    @staticmethod
-    def _work_of(entry: _Entry) -> float:
-        """Return the work of the latest piece of a strategy, as its turn counts it."""
-        work = entry.last.work
-        if not entry.last.waits:
-            return work
-        waited, entry.waited = entry.waited, entry.waited + work
-        return max(entry.waited - max(waited, FREE_WAITING), 0.0)
-
-    def _share(self, entry: _Entry, work: float, grant: Grant) -> Grant:
+    def _share(self, entry: Entry, work: float, grant: Grant) -> Grant:
         """Return what a strategy may do next."""
         others = self._held() - entry.last.memory_bytes
         memory = grant.memory_bytes
@@ -377,7 +301,7 @@ class Portfolio:
         largest = max(candidates or self._at_work, key=lambda e: e.last.memory_bytes)
         self._set_aside(largest, "memory, with others beside it")
 
-    def _progress(self, entry: _Entry, *, all_wait: bool = False) -> Progress:
+    def _progress(self, entry: Entry, *, all_wait: bool = False) -> Progress:
         """Return what the portfolio says of itself."""
         last = entry.last
         waits, compiling = last.waits, last.compiling
@@ -392,8 +316,10 @@ class Portfolio:
             phase=phase, memory_bytes=self._held(), waits=waits, compiling=compiling
         )
 
-    def _ended(self, entry: _Entry, answer: Answer) -> Answer | None:
+    def _ended(self, entry: Entry, answer: Answer) -> Answer | None:
         """Take the end of a strategy; return its answer, if that is one."""
+        if entry.error is not None:
+            self._errors.append((entry.strategy, entry.error))
         if answer.kind not in (NOT_APPLICABLE, INCONCLUSIVE):
             self._winner = entry.trace
             self._close(entry, "answered")

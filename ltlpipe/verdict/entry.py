@@ -1,0 +1,99 @@
+"""A strategy in the portfolio: its job, and what that has taken."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ltlpipe.question.answer import INCONCLUSIVE, NOT_APPLICABLE, Answer
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError, imported
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Trace
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Grant, Job
+    from ltlpipe.strategies.strategy import Strategy
+
+FREE_WAITING = 500_000.0
+"""Units of work that a strategy may wait for workers before that is its own work.
+
+A worker that has just begun takes longer for a translation than one that is warm: below
+this, turns do not depend on it.
+"""
+
+
+@dataclass(eq=False)
+class Entry:
+    """A strategy at work, or waiting for its turn.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        Which.
+    trace : Trace
+        What it has done.
+    job : Job of Answer
+        Its job.
+
+    Attributes
+    ----------
+    has_begun : bool
+        Whether it has done anything.
+    seconds, work : float
+        What it has taken, in seconds, and in units of work as its turns count it.
+    last : Progress
+        What it has said last.
+    error : UnsupportedError or None
+        Why it has ended, if that is beyond it.
+    """
+
+    strategy: Strategy
+    trace: Trace
+    job: Job[Answer]
+    has_begun: bool = False
+    seconds: float = 0.0
+    work: float = 0.0
+    last: Progress = field(default_factory=Progress)
+    error: UnsupportedError | None = None
+    _waited: float = 0.0  # units of work of workers
+
+    def advance(self, grant: Grant) -> Answer | None:
+        """Do one piece of work; return the answer, if there is one."""
+        began = time.monotonic()
+        try:
+            self.last = self.job.send(grant) if self.has_begun else next(self.job)
+            self.has_begun = True
+            self.work += self._latest_work()
+        except StopIteration as end:
+            answer: Answer = end.value
+            return answer
+        except NotApplicableError as error:
+            return Answer(NOT_APPLICABLE, error.reason)
+        except UnsupportedError as error:
+            self.error = error
+            return Answer(NOT_APPLICABLE, str(error))
+        except StoppedError as error:
+            return Answer(INCONCLUSIVE, error.reason)
+        except MemoryError:
+            return Answer(INCONCLUSIVE, MEMORY)
+        finally:
+            self.seconds += time.monotonic() - began
+        return None
+
+    def _latest_work(self) -> float:
+        """Return the work of the latest piece, as turns count it."""
+        work = self.last.work
+        if not self.last.waits:
+            return work
+        waited, self._waited = self._waited, self._waited + work
+        return max(self._waited - max(waited, FREE_WAITING), 0.0)
+
+
+def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job of a strategy, Numba's import included."""
+    if strategy.needs_kernels:
+        yield from imported("numba")
+    return (yield from strategy.job(question, trace))
