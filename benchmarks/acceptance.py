@@ -58,7 +58,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse, read_formulas
 from ltlpipe.report.plots import acceptances, save
-from ltlpipe.verdict.checking import product_size
+from ltlpipe.verdict.sizes import product_size
 from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import StoppedError
-from ltlpipe.runtime.workers import end_with_parent
+from ltlpipe.runtime.worker_process import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

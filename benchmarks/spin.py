@@ -37,7 +37,7 @@ import pandas as pd
 
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
-from ltlpipe.runtime.workers import end_with_parent
+from ltlpipe.runtime.worker_process import end_with_parent
 from ltlpipe.systems.promela import to_promela
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
-from ltlpipe.runtime.workers import end_with_parent, resident_bytes
+from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

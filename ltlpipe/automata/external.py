@@ -27,6 +27,7 @@ from ltlpipe.logic.formulas import fold
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
+from ltlpipe.runtime.worker_process import cpu_seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -169,7 +170,7 @@ def _communicate(
     left = list(texts)
     cpu = 0.0
     while left:
-        now = workers.cpu_seconds_of(program.pid)
+        now = cpu_seconds_of(program.pid)
         work, cpu = max(now - cpu, 0.0) * 1e6, max(now, cpu)
         held = sum(map(len, texts.values()))
         grant: Grant = yield Progress(PHASE, work, held, waits=tuple(left))

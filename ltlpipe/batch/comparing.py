@@ -33,7 +33,8 @@ from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import load
-from ltlpipe.verdict.checking import check, chosen_search, product_size
+from ltlpipe.verdict.checking import check
+from ltlpipe.verdict.sizes import chosen_search, product_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,7 +15,8 @@ from ltlpipe.batch.procfs import descendants
 from ltlpipe.batch.task_data import TaskWriter, failed, finished, order_of
 from ltlpipe.batch.task_job import LOOK_SECONDS, TaskJob
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.workers import MOST_GROWTH, close_idle
+from ltlpipe.runtime.worker_process import MOST_GROWTH
+from ltlpipe.runtime.workers import close_idle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,8 +22,8 @@ from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_job import CRASH
 from ltlpipe.batch.tasks import identity_of
+from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.runtime.jobs import interruptible
 from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.verdict import UNKNOWN
 
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from ltlpipe.batch.task_job import Activity
     from ltlpipe.batch.tasks import Task
     from ltlpipe.question.answer import Plan
+    from ltlpipe.runtime.ctrl_c import Interrupt
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.runtime.jobs import Interrupt, Progress
+    from ltlpipe.runtime.jobs import Progress
 
 RETRIED = (
     UNKNOWN,

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import CPU_TIME, MEMORY, MIB, TIMEOUT, Grant
 from ltlpipe.runtime.wire import error_to_dict
+from ltlpipe.runtime.worker_process import WorkerDiedError
 
 if TYPE_CHECKING:
     from ltlpipe.batch.procfs import Process
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.runtime.workers import Worker
+    from ltlpipe.runtime.worker_process import Worker
 
 CRASH = "crash"
 """The reason of a task whose worker died."""
@@ -108,7 +109,7 @@ class TaskJob:
         except StopIteration as end:
             answer: dict[str, Any] = end.value
             return answer
-        except workers.WorkerDiedError as died:
+        except WorkerDiedError as died:
             return self._crash(died)
         except Exception as error:  # the operation itself has failed
             answer = self._lost("error", {"message": str(error)})
@@ -174,7 +175,7 @@ class TaskJob:
         """End the worker and all that it has started, unless it has answered."""
         self._job.close()
 
-    def _crash(self, died: workers.WorkerDiedError) -> dict[str, Any]:
+    def _crash(self, died: WorkerDiedError) -> dict[str, Any]:
         code = died.status
         name = signal.Signals(-code).name if code is not None and code < 0 else None
         by = f"exit code {code}" if name is None else name

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.batch.answering import Expected, Systems, answer
 from ltlpipe.batch.task_data import answer_to_dict, task_from_dict
 from ltlpipe.question.options import AUTO
-from ltlpipe.runtime.workers import resident_bytes
+from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.verdict.checking import check
 

@@ -18,8 +18,8 @@ import traceback
 import warnings
 from contextlib import suppress
 
+from ltlpipe.runtime.ctrl_c import heed_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
-from ltlpipe.runtime.jobs import heed_ctrl_c
 
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict

@@ -12,8 +12,8 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
+from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row

@@ -16,8 +16,8 @@ from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.question.options import OPTIONS
+from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.question.options import OPTIONS
+from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,22 +15,22 @@ same on an idle and on a busy machine.
 from __future__ import annotations
 
 import math
-import signal
 import socket
 import sys
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 Result = TypeVar("Result")
 
@@ -157,35 +157,6 @@ class Clock:
         return now
 
 
-@dataclass
-class Interrupt:
-    """Whether Ctrl-C has been pressed; see `interruptible`."""
-
-    pressed: bool = False
-
-
-_unheeded = Interrupt()
-"""A Ctrl-C between jobs, whose exception may be lost (in an import, in a callback)."""
-
-
-def heed_ctrl_c() -> None:
-    """Let each loop that begins after Ctrl-C end at once, until `ended_by_ctrl_c`."""
-
-    def note(_signal: int, _frame: object) -> None:
-        _unheeded.pressed = True
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, note)
-
-
-@contextmanager
-def ended_by_ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C end the block, and nothing after it."""
-    with suppress(KeyboardInterrupt):
-        yield
-    _unheeded.pressed = False
-
-
 def imported(*names: str) -> Job[None]:
     """Import modules in a thread, and look at the limits meanwhile.
 
@@ -204,29 +175,6 @@ def imported(*names: str) -> Job[None]:
         threading.Thread(target=work, daemon=True).start()
         while not wait([reading], 0):
             yield Progress("loading", waits=(reading,))
-
-
-@contextmanager
-def interruptible() -> Iterator[Interrupt]:
-    """Turn Ctrl-C into a flag while the block runs; a second one raises.
-
-    Outside the main thread, where signals cannot be caught, the flag stays down.
-    """
-    interrupt = Interrupt(_unheeded.pressed)
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupt
-        return
-    previous = signal.getsignal(signal.SIGINT)
-
-    def note(_signal: int, _frame: object) -> None:
-        interrupt.pressed = True
-        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield interrupt
-    finally:
-        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
 
 
 def run(

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.generating import quoted
-from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
+from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.options import AUTO, OPTIONS, TOGETHER, Options, understood
-from ltlpipe.question.plan import settle
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.search.exploring import ProductSize
     from ltlpipe.strategies.strategy import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
@@ -373,64 +371,3 @@ def livelock(
     said = "{}" if isinstance(system, Network) else 'action=="{}"'
     parts = [quoted(said.format(name)) for name in progress_actions]
     return check(system, f"GF({' | '.join(parts)})", progress=progress, **options)
-
-
-def product_size(
-    system: System,
-    formula: Formula | None,
-    *,
-    violations: Any = None,
-    **options: Any,
-) -> ProductSize | None:
-    """Return the reachable states and transitions of a product; None after a limit.
-
-    The arguments are those of `check`; without a property the product is the system
-    itself.  Also told is how many of the transitions carry Fin marks.
-    """
-    chosen, limits = understood(options)
-    question = question_of(system, Property(formula, violations), chosen)
-    try:
-        return run(_explored(question), limits)
-    except StoppedError:
-        return None
-    finally:
-        question.close()
-
-
-def chosen_search(
-    system: System, formula: Formula | None, **options: Any
-) -> str | None:
-    """Return the emptiness check that suits a question state by state.
-
-    The arguments are those of `check`.  None if a limit was hit before the automaton
-    was known.
-    """
-    chosen, limits = understood(options)
-    question = question_of(system, Property(formula), chosen)
-    trace = Trace(question.given)
-    try:
-        product = run(question.product(question.given, trace), limits)
-    except StoppedError:
-        return None
-    finally:
-        question.close()
-    marks, fairness = question.system_marks, question.fairness
-    plan = settle(question.given, chosen, product.table, marks, (), fairness)
-    return plan.emptiness
-
-
-def _explored(question: Question) -> Job[ProductSize | None]:
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
-    from ltlpipe.search.exploring import product_size_of
-
-    product = yield from question.product(question.given, Trace(question.given))
-    packed = yield from product.packed()
-    while packed is not None:
-        yield from ready_expand_pointer(packed.expand)
-        size = yield from product_size_of(
-            product.problem(packed), max_states=question.options.max_states
-        )
-        if packed.overflowed() is None:
-            return size
-        packed = packed.widened()
-    return None

@@ -16,7 +16,7 @@ from pathlib import Path
 from ltlpipe import LTS, Network
 from ltlpipe.batch import answering
 from ltlpipe.batch.table import open_table
-from ltlpipe.runtime import workers
+from ltlpipe.runtime import worker_process, workers
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 
@@ -101,14 +101,14 @@ def in_workers(code):
     """Have workers that are started in the block run some code of this module first."""
     root = str(Path(__file__).parents[2])
     workers.close_idle()
-    start = workers._START
+    start = worker_process._START
     before = f"sys.path.append({root!r})\nfrom tests.batch import faults\n{code}\n"
-    workers._START = start.replace("main(int", f"{before}main(int")
+    worker_process._START = start.replace("main(int", f"{before}main(int")
     try:
         yield
     finally:
         workers.close_idle()
-        workers._START = start
+        worker_process._START = start
 
 
 def install(log=None, *, faulty=True):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ltlpipe.runtime.workers import cpu_seconds_of
+from ltlpipe.runtime.worker_process import cpu_seconds_of
 from tests.cli.running import HARD, MANY, PROGRAM, RING, OnTerminal, plain, program
 
 ROOT = Path(__file__).parents[2]

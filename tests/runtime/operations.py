@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ltlpipe.runtime import workers
+from ltlpipe.runtime import worker_process, workers
 
 PLACE = "tests.runtime.operations"
 
@@ -21,7 +21,7 @@ def known_to_workers(also=""):
     """
     folder = str(Path(__file__).parents[2])
     names = [name for name, value in globals().items() if callable(value)]
-    return workers._START.replace(
+    return worker_process._START.replace(
         "main(int",
         f"sys.path.append({folder!r})\n"
         f"from ltlpipe.worker import OPERATIONS\n"
@@ -35,12 +35,12 @@ def known_to_workers(also=""):
 def these_operations(also=""):
     """Have the workers of this block know the functions of this module."""
     workers.close_idle()
-    start, workers._START = workers._START, known_to_workers(also)
+    start, worker_process._START = worker_process._START, known_to_workers(also)
     try:
         yield
     finally:
         workers.close_idle()
-        workers._START = start
+        worker_process._START = start
 
 
 def echo(value):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ltlpipe.runtime import workers
+from ltlpipe.runtime import worker_process, workers
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.jobs import (
     Clock,
@@ -21,6 +21,7 @@ from ltlpipe.runtime.jobs import (
     bounded,
     run,
 )
+from ltlpipe.runtime.worker_process import cpu_seconds_of
 from ltlpipe.runtime.workers import call
 from tests.runtime.operations import known_to_workers, these_operations
 
@@ -220,7 +221,7 @@ def test_crashes():
 
 def test_what_cannot_start_says_why(monkeypatch):
     workers.close_idle()
-    monkeypatch.setattr(workers, "_START", "import ltlpipe.nothing")
+    monkeypatch.setattr(worker_process, "_START", "import ltlpipe.nothing")
     with pytest.raises(RuntimeError, match="No module named"):
         run(call("pid"))
 
@@ -283,8 +284,8 @@ def test_it_outlives_the_thread_that_used_it():
 PROGRAM = """
 import sys
 sys.path.insert(0, {root!r})
-from ltlpipe.runtime import workers
-workers._START = {start!r}
+from ltlpipe.runtime import worker_process
+worker_process._START = {start!r}
 {work}
 """
 
@@ -309,7 +310,7 @@ def program(work, **options):
 def test_it_dies_with_this_process_while_busy():
     with program(BUSY) as run_of_it:
         worker = int(run_of_it.stdout.readline())
-        wait_for(lambda: workers.cpu_seconds_of(worker) > 0.3)
+        wait_for(lambda: cpu_seconds_of(worker) > 0.3)
         run_of_it.kill()
 
     wait_for(lambda: state(worker) in (None, "Z"))

@@ -16,7 +16,8 @@ from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime import memory
-from ltlpipe.runtime.jobs import MIB, Grant, interruptible, run
+from ltlpipe.runtime.ctrl_c import interruptible
+from ltlpipe.runtime.jobs import MIB, Grant, run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Outcome, advance
 from ltlpipe.search.problem import make_problem

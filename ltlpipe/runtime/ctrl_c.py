@@ -1,0 +1,64 @@
+"""Ctrl-C: a flag while a job runs, an exception elsewhere."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass
+class Interrupt:
+    """Whether Ctrl-C has been pressed; see `interruptible`."""
+
+    pressed: bool = False
+
+
+_unheeded = Interrupt()
+"""A Ctrl-C between jobs, whose exception may be lost (in an import, in a callback)."""
+
+
+def heed_ctrl_c() -> None:
+    """Let each loop that begins after Ctrl-C end at once, until `ended_by_ctrl_c`."""
+
+    def note(_signal: int, _frame: object) -> None:
+        _unheeded.pressed = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+
+
+@contextmanager
+def ended_by_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C end the block, and nothing after it."""
+    with suppress(KeyboardInterrupt):
+        yield
+    _unheeded.pressed = False
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    """Turn Ctrl-C into a flag while the block runs; a second one raises.
+
+    Outside the main thread, where signals cannot be caught, the flag stays down.
+    """
+    interrupt = Interrupt(_unheeded.pressed)
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def note(_signal: int, _frame: object) -> None:
+        interrupt.pressed = True
+        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)

@@ -1,0 +1,220 @@
+"""One worker process, and what Linux tells of processes (`ltlpipe.runtime.workers`)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.runtime.wire import Message, Receiver
+
+MOST_GROWTH = 64 << 20
+"""Bytes by which a worker may grow from its first answer on before it is replaced:
+Spot's tables only ever grow."""
+
+_PATIENCE = 5.0  # seconds that a process that has closed its socket may take to end
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+_SHOWN = 4000  # characters of what a worker that could not start has printed
+
+# The package is loaded from where this one is; nothing is looked for beside it unless
+# it is nowhere else.
+_START = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+package, descriptor, parent, *folders = sys.argv[1:]
+sys.path += folders
+spec = spec_from_file_location(
+    "ltlpipe", package + "/__init__.py", submodule_search_locations=[package]
+)
+sys.modules["ltlpipe"] = module = module_from_spec(spec)
+spec.loader.exec_module(module)
+from ltlpipe.worker import main
+main(int(descriptor), int(parent))
+"""
+
+
+class WorkerDiedError(Exception):
+    """A worker ended before it had answered.
+
+    `status` is its exit status, -9 for SIGKILL, None if it is not known; `printed` is
+    the end of what it has printed.
+    """
+
+    def __init__(self, status: int | None, printed: str) -> None:
+        self.status, self.printed = status, printed
+        super().__init__(f"a worker process ended (exit status {status})")
+
+    def translated(self, subject: str) -> Exception:
+        """Return what `call` raises if `subject` was at work."""
+        if self.status in (None, 0, -signal.SIGKILL):  # so the system does, if full
+            return StoppedError(MEMORY)
+        if self.status == 1 and self.printed:
+            return RuntimeError(f"a worker could not go on:\n{self.printed}")
+        return UnsupportedError(
+            f"{subject} crashed on this (exit status {self.status})"
+        )
+
+
+class Worker:
+    """A process that answers one request at a time; use `call`."""
+
+    def __init__(self) -> None:
+        self._connection, self._theirs = socket.socketpair()
+        self._connection.setblocking(False)
+        self._receiver = Receiver(self._connection)
+        self._started = threading.Event()
+        self._error: OSError | None = None
+        self._process: subprocess.Popen[bytes]
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115
+        self._owner = os.getpid()
+        self._cpu_seconds = 0.0
+        self._first_bytes: int | None = None  # held after the first answer
+
+    def start(self) -> None:
+        """Start the process; `wait` says that it has been tried."""
+        package = Path(__file__).parents[1]
+        given = [str(package), str(self._theirs.fileno()), str(os.getpid())]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _START, *given, *_folders(package)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._printed,
+                pass_fds=[self._theirs.fileno()],
+                start_new_session=True,  # so that what it starts can be killed with it
+            )
+        except OSError as error:
+            self._error = error
+        finally:
+            self._theirs.close()
+            self._started.set()
+
+    def wait(self) -> None:
+        """Wait until the process has been started; OSError if it could not be."""
+        self._started.wait()
+        if self._error is not None:
+            raise self._error
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable when there is news."""
+        return self._connection.fileno()
+
+    def send(self, message: Message) -> None:
+        """Send a request; that nobody takes it is found out by `receive`."""
+        with suppress(ConnectionError):
+            message.send(self._connection)
+
+    def receive(self) -> tuple[list[dict[str, Any]], bool]:
+        """Return the messages that have come, and whether there will be no more."""
+        messages = []
+        try:
+            while (message := self._receiver.receive()) is not None:
+                messages.append(message[0])
+        except EOFError:
+            return messages, True
+        return messages, False
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether a call has come to its end before."""
+        return self._first_bytes is not None
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time that the process has used."""
+        if self._started.is_set() and self._error is None:
+            self._cpu_seconds = max(
+                self._cpu_seconds, cpu_seconds_of(self._process.pid)
+            )
+        return self._cpu_seconds
+
+    @property
+    def resident_bytes(self) -> int:
+        """Memory that the process holds; 0 where the system does not say."""
+        return resident_bytes(self._process.pid)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process, which leads a process group."""
+        return self._process.pid
+
+    def has_grown(self, most: float = MOST_GROWTH) -> bool:
+        """Whether the process holds so many bytes more than after its first answer."""
+        held = self.resident_bytes
+        if self._first_bytes is None:
+            self._first_bytes = held
+        return held - self._first_bytes > most
+
+    def death(self) -> WorkerDiedError:
+        """Return how the process ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE)
+        self._printed.seek(0)
+        printed = self._printed.read().decode(errors="replace")
+        return WorkerDiedError(self._process.returncode, printed[-_SHOWN:])
+
+    def close(self) -> None:
+        """End the process and all that it has started, whatever they do."""
+        self._receiver.close()
+        self._printed.close()
+        if self._owner != os.getpid():
+            return  # this is a copy of the process that it belongs to
+        self._started.wait()
+        if self._error is None:
+            with suppress(OSError):  # nobody is left
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def _folders(package: Path) -> list[str]:
+    """Return where a worker may look for libraries besides Python's own folders.
+
+    Isolated mode knows neither ``PYTHONPATH`` nor a user's own packages.
+    """
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    folders = [folder for folder in known if Path(folder).is_absolute()]
+    site: Any = sys.modules.get("site")
+    own = getattr(site, "USER_SITE", None)
+    if own in sys.path:
+        folders.append(own)
+    return [*folders, str(package.parent)]
+
+
+# --- the workers of this process --------------------------------------------
+
+
+def end_with_parent() -> None:
+    """Ask the system to kill this process when the thread that started it has ended."""
+    with suppress(AttributeError, OSError):  # other systems than Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+# --- what the system knows of a process -------------------------------------
+
+
+def cpu_seconds_of(process: int) -> float:
+    """Return the CPU time of a running process; 0 where the system does not say."""
+    try:
+        return time.clock_gettime((~process << 3) | 2)  # its CPU clock, on Linux
+    except (AttributeError, OSError, OverflowError):
+        return 0.0
+
+
+def resident_bytes(process: int | str = "self") -> int:
+    """Return the memory that a process holds; 0 where the system does not say."""
+    try:
+        fields = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
+    except OSError:
+        return 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
