@@ -284,18 +284,19 @@ def test_it_outlives_the_thread_that_used_it():
 PROGRAM = """
 import sys
 sys.path.insert(0, {root!r})
-from ltlpipe.runtime import worker_process
+from ltlpipe.runtime import worker_process, workers
 worker_process._START = {start!r}
 {work}
 """
 
 BUSY = """
+from ltlpipe.runtime.jobs import Grant
 job = workers.call("hold_lock")
 job.send(None)
 (worker,) = workers._of_this_process().alive
 print(worker._process.pid, flush=True)
 while True:
-    job.send(workers.Grant())
+    job.send(Grant())
 """
 
 
