@@ -58,6 +58,12 @@ FIRST_TURN = 20_000.0
 GROWTH = 1.3
 """How much longer each turn is than the one before."""
 
+FOUND_TURNS = 4
+"""Further turns in a row of a strategy that has found a violation.
+
+Others may have a violation and its run sooner.
+"""
+
 PATIENCE = 2e5
 """Units of work of each that is open after which another takes the place of one.
 
@@ -254,9 +260,9 @@ class Portfolio:
     def _turn(self, entry: Entry, turn: float, grant: Grant) -> Job[Answer | None]:
         """Advance a strategy until its turn is over; return its answer, if it has one.
 
-        A strategy that has found a violation keeps its turn until it has the run.
+        A strategy that has found a violation has several turns in a row for its run.
         """
-        end = entry.work + turn
+        end, more = entry.work + turn, FOUND_TURNS
         while True:
             answer = entry.advance(self._share(entry, end - entry.work, grant))
             if answer is not None:
@@ -273,8 +279,10 @@ class Portfolio:
                 return None
             grant = yield self._progress(entry)
             self._supersede(entry)
-            if entry.work >= end and not entry.trace.has_found:
-                return None
+            if entry.work >= end:
+                if not entry.trace.has_found or not more:
+                    return None
+                end, more = entry.work + turn, more - 1
 
     def _supersede(self, entry: Entry) -> None:
         """Set aside what a strategy that has begun its search does better."""

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from benchmarks.cases import CASES, large_component, linear
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
 from ltlpipe.families.client_server import client_server
+from ltlpipe.families.nets import token_ring
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
@@ -109,6 +110,10 @@ def _compiled():
         for formula in ("G(a -> F b)", "G !c"):
             ask(RING, formula=formula, reduce=reduce, seed=1)
             ask(RING, formula=formula, reduce=reduce, seed=1, acceptance="ba")
+    net = token_ring(3)
+    for formula in ("G(wait0>=1 -> F(critical0>=1))", "G(critical0<=1)", "F(wait1>=2)"):
+        for asked in ({"reduce": "none"}, {"reduce": "ample"}, {"acceptance": "ba"}):
+            check(net, formula, seed=1, **asked)
 
 
 # How much work is granted changes nothing
@@ -407,22 +412,41 @@ def test_plain_python_is_left_at_the_end():
     assert outcomes(portfolio) == [("failing", "dropped out"), ("plain", "answered")]
 
 
-def test_a_found_violation_keeps_its_turn():
-    """Its run is extracted, while others wait; and it is never lost."""
+def finding(pieces, granted=None):
+    """That many pieces of work for the run of a violation, and then no memory."""
 
-    def finding(_question, trace):
+    def play(_question, trace):
         yield Progress("searching", work=10.0)
         trace.has_found = True
-        for _ in range(1000):
-            yield Progress("extracting", work=1000.0)
+        for _ in range(pieces):
+            grant = yield Progress("extracting", work=1000.0)
+            if granted is not None:
+                granted.append(grant.work)
         raise StoppedError("memory")
 
+    return play
+
+
+def test_a_found_violation_has_turns_in_a_row():
+    """Its run is extracted, while others wait; and it is never lost."""
+    granted = []
     other = Played("other", endless)
-    portfolio = asked(Played("finding", finding), other)
+    portfolio = asked(Played("finding", finding(60, granted)), other)
     answer = run(portfolio.job())
     assert (answer.kind, answer.reason, answer.run) == (FOUND, "memory", None)
     assert portfolio.has_found
     assert other.pieces == 0
+    assert min(granted) > 0
+
+
+def test_a_found_violation_is_no_trap():
+    """Others may have a run of one sooner."""
+    found = Played("finding", finding(10**6))
+    other = Played("other", answering(500, kind=FOUND))
+    portfolio = asked(found, other)
+    assert run(portfolio.job()).kind == FOUND
+    assert portfolio.trace().plan.strategy == "other"
+    assert found.work < 10 * other.work
 
 
 def test_a_violation_is_not_lost_for_lack_of_memory():
