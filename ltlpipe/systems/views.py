@@ -82,10 +82,19 @@ class _Fair:
         ]
 
 
+class _Lead(NamedTuple):
+    """An action of which a component is the first participant."""
+
+    action: int
+    letter: int
+    others: tuple[int, ...]  # the other participants
+    targets: list[int]  # where it leads in the component itself
+
+
 class _Offer(NamedTuple):
     """What a component offers in one of its states."""
 
-    leads: list[tuple[int, tuple[int, ...]]]  # actions it owns, the other participants
+    leads: list[_Lead]
     targets: dict[int, list[int]]  # where each action leads
     accepting: bool
 
@@ -94,20 +103,22 @@ class _Component:
     """One component; its states are looked up when they are first met."""
 
     def __init__(
-        self, number: int, lts: LTS, actions: dict[str, tuple[int, tuple[int, ...]]]
+        self,
+        number: int,
+        lts: LTS,
+        actions: dict[str, tuple[int, tuple[int, ...]]],
+        letters: dict[int, int],
     ) -> None:
         if lts.n_transitions > MAX_TRANSITIONS:
             raise TooLargeError
         self._number, self._lts, self._actions = number, lts, actions
+        self._letters = letters
         self._order = np.argsort(lts.src, kind="stable")
         self._sources = lts.src[self._order]
-        self._offers: dict[int, _Offer] = {}
+        self.offers: dict[int, _Offer] = {}
 
     def offer(self, local: int) -> _Offer:
-        """Return what it offers in a state."""
-        known = self._offers.get(local)
-        if known is not None:
-            return known
+        """Return what it offers in a state, and keep it in `offers`."""
         lts = self._lts
         first, end = np.searchsorted(self._sources, (local, local + 1)).tolist()
         edges = self._order[first:end]
@@ -120,10 +131,11 @@ class _Component:
             if action not in targets:
                 targets[action] = []
                 if participants[0] == self._number:
-                    leads.append((action, participants))
+                    letter, others = self._letters.get(action, OTHER), participants[1:]
+                    leads.append(_Lead(action, letter, others, targets[action]))
             targets[action].append(dst)
         accepting = lts.accepting is None or bool(lts.accepting[local])
-        offer = self._offers[local] = _Offer(leads, targets, accepting)
+        offer = self.offers[local] = _Offer(leads, targets, accepting)
         return offer
 
 
@@ -155,13 +167,15 @@ class NetworkView:
         for number, action in enumerate(network.actions):
             for i in action.participants:
                 own[i][action.name] = number, action.participants
+        letters = {
+            network.action_index[name]: letter
+            for letter, name in enumerate(actions, start=OTHER + 1)
+        }
         self._components = [
-            _Component(i, component, own[i]) for i, component in enumerate(components)
+            _Component(i, component, own[i], letters)
+            for i, component in enumerate(components)
         ]
         self._initial = tuple(component.initial for component in components)
-        self._letters = dict[int, int]()
-        for letter, name in enumerate(actions, start=OTHER + 1):
-            self._letters[network.action_index[name]] = letter
         accepting = [i for i, c in enumerate(components) if c.accepting is not None]
         self._groups = [[i] for i in accepting]
         if together:
@@ -169,7 +183,7 @@ class NetworkView:
         self._fair = _Fair(fairness, len(self._groups))
         self.n_marks = self._fair.n_marks
         self.condition = self._fair.condition
-        self.cost = 3.0 + 0.8 * len(components)
+        self.cost = 2.2 + 0.6 * len(components)
 
     def initial(self) -> Hashable:
         """Return the initial local states."""
@@ -183,26 +197,47 @@ class NetworkView:
         TooLargeError
             They are more than `MAX_STEPS`.
         """
-        offers = [c.offer(s) for c, s in zip(self._components, state, strict=True)]
-        marks = self._marks(offers)
+        offers = self._offers(state)
+        marks = self._marks(offers) if self._groups else 0
         steps: list[PlainStep] = []
-        for offer in offers:
-            for action, who in offer.leads:
-                choices = [offers[i].targets.get(action, ()) for i in who]
-                if len(steps) + prod(map(len, choices)) > MAX_STEPS:
-                    raise TooLargeError
-                letter = self._letters.get(action, OTHER)
-                for targets in product(*choices):
-                    successor = list(state)
-                    for i, target in zip(who, targets, strict=True):
-                        successor[i] = target
-                    steps.append(PlainStep(action, letter, marks, tuple(successor)))
+        for owner, offer in enumerate(offers):
+            head, tail = state[:owner], state[owner + 1 :]
+            for action, letter, others, own in offer.leads:
+                if not others:
+                    steps += [
+                        PlainStep(action, letter, marks, (*head, target, *tail))
+                        for target in own
+                    ]
+                    continue
+                choices = [own]
+                for i in others:
+                    theirs = offers[i].targets.get(action)
+                    if theirs is None:
+                        break
+                    choices.append(theirs)
+                else:
+                    if len(steps) + prod(map(len, choices)) > MAX_STEPS:
+                        raise TooLargeError
+                    for targets in product(*choices):
+                        successor = list(state)
+                        successor[owner] = targets[0]
+                        for i, target in zip(others, targets[1:], strict=True):
+                            successor[i] = target
+                        steps.append(PlainStep(action, letter, marks, tuple(successor)))
+        if len(steps) > MAX_STEPS:
+            raise TooLargeError
         return self._fair.marked(steps)
 
     def repeated(self, state: Any) -> PlainStep:
         """Return the step in which a state repeats itself: as by an unnamed action."""
-        offers = [c.offer(s) for c, s in zip(self._components, state, strict=True)]
+        offers = self._offers(state)
         return self._fair.marked([PlainStep(-1, OTHER, self._marks(offers), state)])[0]
+
+    def _offers(self, state: Any) -> list[_Offer]:
+        return [
+            c.offers.get(s) or c.offer(s)
+            for c, s in zip(self._components, state, strict=True)
+        ]
 
     def _marks(self, offers: list[_Offer]) -> int:
         """Return the marks of the steps that leave a state: who accepts there."""

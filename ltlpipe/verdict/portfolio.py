@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 3
 
-PRELUDE = 4_000.0
+PRELUDE = 3_000.0
 """Units of work of a strategy without kernels before others begin.
 
 It costs about as much as kernels that are loaded take for a small product.
