@@ -9,13 +9,15 @@ from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
 
     from ltlpipe.runtime.jobs import Job
 
 
 def violates(
-    asked: Formula | Any, word: Iterable[Hashable], start: int, names: Any
+    asked: Formula | Any, letters: Sequence[Iterable[str]], word: np.ndarray, start: int
 ) -> Job[bool]:
     """Decide whether a word violates a formula, or is one of an automaton.
 
@@ -26,29 +28,26 @@ def violates(
     ----------
     asked : Formula or spot.twa_graph
         The automaton is one of the words that violate the property.
-    word : iterable of hashable
-        Letters.
+    letters : sequence
+        The propositions that hold in each letter; at most one if they are actions.
+    word : int64[n]
+        Numbers of letters.
     start : int
         Where the word goes on behind its last letter.
-    names : callable
-        Returns the propositions that hold in a letter; at most one each if the
-        letters are actions.
     """
-    numbers: dict[Hashable, int] = {}
-    steps = [numbers.setdefault(letter, len(numbers)) for letter in word]
     answer: bool = yield from workers.call(
         "judge word",
         phase="replaying",
         asked=subject(asked),
-        letters=[sorted(names(letter)) for letter in numbers],
-        steps=steps,
+        letters=[sorted(names) for names in letters],
+        word=word,
         start=start,
     )
     return answer
 
 
 def is_violation(
-    asked: dict[str, str], letters: list[list[str]], steps: list[int], start: int
+    asked: dict[str, str], letters: list[list[str]], word: np.ndarray, start: int
 ) -> bool:
     """Do the work of `violates`.
 
@@ -63,7 +62,7 @@ def is_violation(
         if all(len(names) <= 1 for names in letters):
             violation, letters = _numbered(violation, letters)
         automaton = spot.translate(violation, "any", "low")
-    return _accepts(automaton, letters, steps, start)
+    return _accepts(automaton, letters, word.tolist(), start)
 
 
 def _numbered(formula: Any, letters: list[list[str]]) -> tuple[Any, list[list[str]]]:

@@ -7,20 +7,23 @@ the repetition is left to the cycle.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ltlpipe.verdict.verdict import Lasso
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import Model
 
 STUTTER_NAME = "<stutter>"
 """Stands in a lasso for the step in which a deadlocked state repeats itself."""
+
+_FIRST = 4096
 
 
 def network_lasso(
@@ -53,7 +56,8 @@ def model_lasso(
 
 
 def _names(known: Sequence[str], actions: np.ndarray) -> list[str]:
-    return [STUTTER_NAME if a < 0 else known[a] for a in actions.tolist()]
+    names: list[str] = np.array([*known, STUTTER_NAME], dtype=object)[actions].tolist()
+    return names
 
 
 def shortest_form(
@@ -75,31 +79,30 @@ def shortest_form(
     k, c : int
         The run is ``actions[:k]`` and then ``actions[k:k + c]`` for ever.
     """
-    steps = [
-        (action, state.tobytes())
-        for action, state in zip(actions.tolist(), states, strict=False)
-    ]
-    period = _period(steps[length:])
+    steps = actions, states[: len(actions)]
+    period = _period(*(column[length:] for column in steps))
     # A step of the prefix belongs to the cycle if the last one of the cycle
     # is the same step: then the cycle can begin one step earlier.
-    while length > 0 and steps[length - 1] == steps[length + period - 1]:
-        length -= 1
-    return length, period
+    same = np.ones(length, dtype=np.bool_)
+    for column in steps:
+        equal = column[:length] == column[period : length + period]
+        same &= equal if equal.ndim == 1 else equal.all(axis=1)
+    differing = np.flatnonzero(~same)
+    return int(differing[-1]) + 1 if len(differing) else 0, period
 
 
-def _period(steps: list[tuple[int, bytes]]) -> int:
-    """Return the length of the shortest word of which `steps` is a power.
-
-    By the borders of its prefixes (Knuth, Morris & Pratt, "Fast Pattern
-    Matching in Strings", SIAM Journal on Computing 6(2), 1977).
-    """
-    border = [0] * len(steps)
-    k = 0
-    for i in range(1, len(steps)):
-        while k > 0 and steps[i] != steps[k]:
-            k = border[k - 1]
-        if steps[i] == steps[k]:
-            k += 1
-        border[i] = k
-    period = len(steps) - border[-1]
-    return period if len(steps) % period == 0 else len(steps)
+def _period(actions: np.ndarray, states: np.ndarray) -> int:
+    """Return the length of the shortest part of which the steps are a power."""
+    n = len(actions)
+    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    for period in [*small, *(n // d for d in reversed(small))]:
+        # The first steps tell most of those apart that are no periods.
+        for end in (min(period + _FIRST, n), n):
+            if not (
+                np.array_equal(actions[period:end], actions[: end - period])
+                and np.array_equal(states[period:end], states[: end - period])
+            ):
+                break
+        else:
+            return period
+    return n

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ltlpipe.automata.words import violates
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.propositions.evaluating import evaluate
@@ -97,7 +99,8 @@ def valuations_replayed(
     ReplayError
         The word does not violate the property.
     """
-    word = []
+    numbers: dict[frozenset[str], int] = {}
+    word = np.zeros(len(lasso.actions), dtype=np.int64)
     for k, (state, action) in enumerate(
         zip(lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True)
     ):
@@ -105,12 +108,11 @@ def valuations_replayed(
             yield Progress(REPLAYING, _STEPS_AT_ONCE * _STEP_WORK)
         dead = action < 0
         taken = None if dead else action
-        word.append(
-            frozenset(
-                name
-                for name, meaning in propositions.items()
-                if evaluate(meaning, state, action=taken, dead=dead)
-            )
+        letter = frozenset(
+            name
+            for name, meaning in propositions.items()
+            if evaluate(meaning, state, action=taken, dead=dead)
         )
-    if not (yield from violates(asked, word, len(lasso.prefix), frozenset)):
+        word[k] = numbers.setdefault(letter, len(numbers))
+    if not (yield from violates(asked, list(numbers), word, len(lasso.prefix))):
         raise ReplayError("Spot says that the word of the lasso is no violation")

@@ -87,28 +87,30 @@ def run_replayed(
         The lasso is no accepting run of the network.
     """
     length = len(lasso.prefix) + len(lasso.cycle)
-    states = lasso.states.tolist()
-    actions = lasso.actions.tolist()
+    states, actions = lasso.states, lasso.actions
     if not lasso.cycle or len(actions) != length or len(states) != length + 1:
         raise ReplayError("the lasso's parts do not fit together")
-    if states[0] != [c.initial for c in network.components]:
+    if states[0].tolist() != [c.initial for c in network.components]:
         raise ReplayError("the run does not begin in the initial state")
-    if states[-1] != states[len(lasso.prefix)]:
+    if not np.array_equal(states[-1], states[len(lasso.prefix)]):
         raise ReplayError("the cycle does not close")
-    steps = _steps_taken(network, lasso.states)
+    steps = _steps_taken(network, states)
     alphabets = [frozenset(c.labels) - c.internal for c in network.components]
-    for k, name in enumerate([*lasso.prefix, *lasso.cycle]):
-        if k % STEPS_AT_ONCE == 0:
-            yield Progress(REPLAYING, STEPS_AT_ONCE * _STEP_WORK)
-        if actions[k] < 0:
-            if not stutters or states[k] != states[k + 1]:
+    names = lasso.action_names
+    for first in range(0, length, STEPS_AT_ONCE):
+        yield Progress(REPLAYING, STEPS_AT_ONCE * _STEP_WORK)
+        near = states[first : first + STEPS_AT_ONCE + 1].tolist()
+        for i, action in enumerate(actions[first : first + STEPS_AT_ONCE].tolist()):
+            k, src, dst = first + i, near[i], near[i + 1]
+            if action >= 0:
+                step = _Step(k, action, names[k], src, dst)
+                _check_step(network, steps, alphabets, step)
+                continue
+            if not stutters or src != dst:
                 raise ReplayError(f"step {k} repeats a state but may not")
-            _check_deadlock(network, steps, states[k], k)
-        else:
-            step = _Step(k, actions[k], name, *states[k : k + 2])
-            _check_step(network, steps, alphabets, step)
-    cycle = states[len(lasso.prefix) + 1 :]
+            _check_deadlock(network, steps, src, k)
     if accepting:
+        cycle = states[len(lasso.prefix) + 1 :]
         _check_acceptance(network.components, cycle, together=together)
 
 
@@ -128,7 +130,7 @@ def _steps_taken(
     """Return, per component, the transitions that leave a state of the lasso."""
     steps = []
     for component, local in zip(network.components, states.T, strict=True):
-        near = np.flatnonzero(np.isin(component.src, np.unique(local)))
+        near = np.flatnonzero(np.isin(component.src, local))
         src, label, dst = (
             column[near].tolist()
             for column in (component.src, component.label, component.dst)
@@ -179,21 +181,19 @@ def _check_deadlock(
 
 
 def _check_acceptance(
-    components: Sequence[LTS], cycle: list[list[int]], *, together: bool
+    components: Sequence[LTS], cycle: np.ndarray, *, together: bool
 ) -> None:
     """Check that all components accept in a state of the cycle, or each in one."""
-    in_cycle = [
-        [
-            c.accepting is None or bool(c.accepting[local])
-            for c, local in zip(components, state, strict=True)
-        ]
-        for state in cycle
-    ]
-    if together and not any(map(all, in_cycle)):
-        raise ReplayError("no state of the cycle is accepting in all components")
-    for i, own in enumerate(zip(*in_cycle, strict=True)):
-        if not any(own):
+    everywhere = np.ones(len(cycle), dtype=np.bool_)
+    for i, component in enumerate(components):
+        if component.accepting is None:
+            continue
+        own = component.accepting[cycle[:, i]]
+        if not own.any():
             raise ReplayError(f"no state of the cycle is accepting in component {i}")
+        everywhere &= own
+    if together and not everywhere.any():
+        raise ReplayError("no state of the cycle is accepting in all components")
 
 
 def word_replayed(asked: Formula | Any, lasso: Lasso, network: Network) -> Job[None]:
@@ -213,12 +213,12 @@ def word_replayed(asked: Formula | Any, lasso: Lasso, network: Network) -> Job[N
     ReplayError
         The word does not violate the property.
     """
-
-    def names(action: int) -> list[str]:
-        if action < 0 or network.actions[action].internal:
-            return []
-        return [network.actions[action].name]
-
-    word, start = lasso.actions.tolist(), len(lasso.prefix)
-    if not (yield from violates(asked, word, start, names)):
+    known, word = np.unique(lasso.actions, return_inverse=True)
+    letters = [
+        [network.actions[action].name]
+        if action >= 0 and not network.actions[action].internal
+        else []
+        for action in known.tolist()
+    ]
+    if not (yield from violates(asked, letters, word, len(lasso.prefix))):
         raise ReplayError("Spot says that the word of the lasso is no violation")
