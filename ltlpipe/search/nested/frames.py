@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32
 from ltlpipe.search.packed import planes_of, unpacked_flag
@@ -85,6 +87,9 @@ def stack_frames(stack: np.ndarray) -> np.ndarray:
     return np.asarray((-1 - stack[stack < 0]) >> 1)
 
 
+_ACCEPTS_WORK = 5.0  # microseconds of a call from Python, roughly
+
+
 class PathSearch(Search):
     """A search that finds an accepting cycle closed at the top of its stack.
 
@@ -115,8 +120,13 @@ class PathSearch(Search):
         """
         path = self.frames()
         start = int(np.flatnonzero(path == self.registers[Reg.CLOSING])[0])
-        accepting = next(int(s) for s in path[start:] if self._accepts(int(s)))
-        return (yield from PathFinder(self).lasso_through(accepting))
+        ticks = Ticks(EXTRACTING, _ACCEPTS_WORK)
+        for state in path[start:].tolist():
+            if self._accepts(state):
+                break
+            if ticks.over():
+                yield ticks.progress
+        return (yield from PathFinder(self).lasso_through(state))
 
     def _accepts(self, state: int) -> bool:
         problem = self.problem
