@@ -156,7 +156,7 @@ def _nets() -> Iterator[Question]:
         make = partial(token_ring, n)
         asked += [
             (f"token ring {n}", make, "G(!(critical0>=1) || !(critical1>=1))", "holds"),
-            (f"token ring {n}", make, "G(wait0>=1 -> F(critical0>=1))", "violated"),
+            (f"token ring {n}", make, "G(wait0>=1 -> F(critical0>=1))", "holds"),
         ]
     for n in (8, 14):
         make = partial(dining, n)
@@ -169,7 +169,7 @@ def _nets() -> Iterator[Question]:
         name = f"kanban {cells}, {cards}"
         asked += [
             (name, make, f"G(free0<={cards})", "holds"),
-            (name, make, "GF(work1>=1)", "violated"),
+            (name, make, "GF(work1>=1)", "holds"),
         ]
     for name, make, formula, verdict in asked:
         yield Question("net", f"{name}, {formula}", make, formula, verdict)
