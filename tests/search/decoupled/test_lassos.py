@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.families.random_networks import random_network
+from ltlpipe.runtime import ticks
 from ltlpipe.runtime.jobs import Grant
-from ltlpipe.search import driver
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.verdict.replay import replay_run
@@ -114,7 +114,7 @@ def test_rounds_of_lemma_1(periods, rounds):
 @pytest.mark.parametrize("stop", [1, 2, 10, 100])
 def test_one_long_turn_is_stopped(stop, monkeypatch):
     """A job yields on the way along a trace, not only between turns."""
-    monkeypatch.setattr(driver, "_TURN", 20)
+    monkeypatch.setattr(ticks, "_TURN", 20)
     rings = [
         LTS.from_transitions(
             [(s, "g", (s + 1) % p) for s in range(p)], accepting=[0] if p < 7 else None
