@@ -45,7 +45,8 @@ def ended_by_ctrl_c() -> Iterator[None]:
 def interruptible() -> Iterator[Interrupt]:
     """Turn Ctrl-C into a flag while the block runs; a second one raises.
 
-    Outside the main thread, where signals cannot be caught, the flag stays down.
+    The flag is up from the start if a Ctrl-C has come between jobs (`heed_ctrl_c`).
+    Outside the main thread signals cannot be caught, and it does not change.
     """
     interrupt = Interrupt(_unheeded.pressed)
     if threading.current_thread() is not threading.main_thread():

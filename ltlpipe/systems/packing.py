@@ -155,7 +155,7 @@ def pack_network(
     """
     # Only here: whoever reads a system, or steps through it, does without Numba.
     from ltlpipe.systems.packing_kernels import expand_network
-    from ltlpipe.systems.packing_tables import tables_of
+    from ltlpipe.systems.packing_tables import TableBuilder
 
     rng = None if seed is None else np.random.default_rng(seed)
     ticks = Ticks(PACKING, _PER_TRANSITION)
@@ -164,7 +164,8 @@ def pack_network(
         local.append((yield from reachable_states(component, ticks)))
     *fields, extra = allocate([*map(len, local), extra_values])
     n_words = 1 + max(f.word for f in (*fields, extra))
-    builder = yield from tables_of(network, fields, local, n_words, ticks)
+    builder = TableBuilder(network, fields, local, n_words)
+    yield from builder.collect(ticks)
     bound = builder.bound
     if bound > MAX_SUCCESSORS:
         action, count = builder.widest()
@@ -212,8 +213,9 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     """
     m = component.n_transitions
     src, dst, start = component.src, component.dst, component.initial
-    named = np.arange(component.n_states)
-    if component.n_states > 4 * m + _FEW:
+    if component.n_states <= 4 * m + _FEW:
+        named = np.arange(component.n_states)
+    else:
         named = np.sort(np.concatenate([[start], src, dst]))
         named = named[np.concatenate([[True], named[1:] != named[:-1]])]
         src, dst = np.searchsorted(named, src), np.searchsorted(named, dst)

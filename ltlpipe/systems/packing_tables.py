@@ -63,14 +63,8 @@ class _Wide(NamedTuple):
         return math.prod(part.most_from_one_state() for part in self.steps)
 
 
-def tables_of(
-    network: Network,
-    fields: Sequence[Field],
-    local: list[np.ndarray],
-    n_words: int,
-    ticks: Ticks,
-) -> Job[TableBuilder]:
-    """Collect the moves of a network.
+class TableBuilder:
+    """Lays out the tables of a network: first `collect`, then `build`.
 
     Parameters
     ----------
@@ -82,16 +76,7 @@ def tables_of(
         The local states that get values, per component, ascending.
     n_words : int
         Words of a row.
-    ticks : Ticks
-        Counts transitions.
     """
-    builder = TableBuilder(network, fields, local, n_words)
-    yield from builder.collect(ticks)
-    return builder
-
-
-class TableBuilder:
-    """Lays out the tables of a network; see `tables_of`."""
 
     def __init__(
         self,

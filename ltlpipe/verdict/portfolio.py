@@ -228,12 +228,14 @@ class Portfolio:
     def _make_room(self) -> None:
         """Let a strategy that waits take the place of one that has had its chance.
 
-        The first stays: it is the one that answers most questions.
+        The first stays: it is the one that answers most questions.  So does one that
+        has found a violation: its run would be lost.
         """
-        if min(entry.work for entry in self._open) < self._patience:
+        leaving = [e for e in self._open[1:] if not e.trace.has_found]
+        if not leaving or min(entry.work for entry in self._open) < self._patience:
             return
         self._patience *= 2
-        entry = max(self._open[1:], key=lambda e: e.work)
+        entry = max(leaving, key=lambda e: e.work)
         self._close(entry, "set aside", "no answer yet; another strategy has its turn")
         self._waiting.append(entry.strategy)
 
@@ -274,8 +276,7 @@ class Portfolio:
                 if entry not in self._at_work:
                     return None
                 continue
-            progress = entry.last
-            if progress.compiling and len(self._at_work) > 1:
+            if entry.last.compiling and len(self._at_work) > 1:
                 return None
             grant = yield self._progress(entry)
             self._supersede(entry)
@@ -289,7 +290,8 @@ class Portfolio:
         if entry.trace.plan.emptiness is None or self._question.given.emptiness:
             return
         for other in list(self._open):
-            if other.strategy.name == entry.strategy.supersedes:
+            superseded = other.strategy.name == entry.strategy.supersedes
+            if superseded and not other.trace.has_found:
                 self._set_aside(other, f"{entry.strategy.name} does the same with less")
 
     def _share(self, entry: Entry, work: float, grant: Grant) -> Grant:

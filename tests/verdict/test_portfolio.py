@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing.connection import wait
 
 import pytest
@@ -447,6 +448,31 @@ def test_a_found_violation_is_no_trap():
     assert run(portfolio.job()).kind == FOUND
     assert portfolio.trace().plan.strategy == "other"
     assert found.work < 10 * other.work
+
+
+def test_a_found_violation_makes_no_room():
+    """However long its run takes, and whoever waits."""
+    found = Played("finding", finding(10**4))
+    others = [Played(f"other {k}", endless) for k in range(4)]
+    first, *rest = others
+    assert run(asked(first, found, *rest).job()).kind == FOUND
+    assert all(other.begun for other in others)
+    assert found.begun == 1
+
+
+def test_a_found_violation_is_not_superseded():
+    """What would do better has nothing yet."""
+
+    def searching(_question, trace):
+        trace.plan = replace(trace.plan, emptiness="se05")
+        yield from endless(_question, trace)
+
+    found = Played("finding", finding(200))
+    better = Played("better", searching)
+    better.supersedes = "finding"
+    assert run(asked(found, better).job()).kind == FOUND
+    assert better.pieces
+    assert found.begun == 1
 
 
 def test_a_violation_is_not_lost_for_lack_of_memory():
