@@ -2,8 +2,9 @@
 
 A new strategy is a new module and a line here; nothing else names it.  `instant` ends
 by itself.  `explicit` is the cheapest to begin: it needs no decision about the
-property.  The others come in the order in which they are worth their price; those that
-cannot be used drop out soon.
+property.  `decoupled` is next: where it helps it needs some milliseconds.  The others
+come in the order in which they are worth their price.  Those that cannot be used drop
+out soon.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 STRATEGIES: tuple[Strategy, ...] = (
     instant,
     explicit,
-    ample,
-    symmetry,
     decoupled,
+    ample,
     components,
+    symmetry,
 )

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 3
 
-PRELUDE = 3_000.0
+PRELUDE = 1_000.0
 """Units of work of a strategy without kernels before others begin.
 
-It costs about as much as kernels that are loaded take for a small product.
+It costs less than kernels that are loaded take for a small product.
 """
 
 FIRST_TURN = 20_000.0
@@ -64,7 +64,7 @@ FOUND_TURNS = 4
 Others may have a violation and its run sooner.
 """
 
-PATIENCE = 2e5
+PATIENCE = 1e5
 """Units of work of each that is open after which another takes the place of one.
 
 It is doubled each time, since who has made room begins anew.
