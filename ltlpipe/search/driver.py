@@ -17,14 +17,13 @@ from ltlpipe.search.growth import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ltlpipe.runtime.jobs import Grant, Job
 
 _FIRST_BUDGET = 1 << 10
 _MAX_BUDGET = 1 << 40  # a search may return early, again and again
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
-_FIRST_MARK = 8  # steps after which their work is estimated for the first time
 _TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
@@ -66,6 +65,15 @@ class Resumable(ABC):
         return int(self.registers[Reg.EXPANSIONS])
 
     @property
+    def work_per_step(self) -> float:
+        """Microseconds that a step takes, roughly, by those taken so far.
+
+        More than `unit_work` where states have many successors.
+        """
+        per_step = int(self.registers[Reg.TRANSITIONS]) / max(self.n_steps, 1)
+        return max(self.unit_work, per_step * _TRANSITION_WORK)
+
+    @property
     @abstractmethod
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
@@ -79,8 +87,10 @@ class Resumable(ABC):
         kernel, arguments = self.kernel_call(budget)
         return Status(kernel(*arguments))
 
-    def grow(self, limit_bytes: float) -> None:
-        """Make room wherever the next expansion may lack it.
+    def grow(self, limit_bytes: float) -> Iterator[None]:
+        """Make room wherever the next expansion may lack it, with pauses.
+
+        The search is of no use before the end.
 
         Raises
         ------
@@ -89,12 +99,12 @@ class Resumable(ABC):
             to give more.
         """
         try:
-            self._grow(limit_bytes)
+            yield from self._grow(limit_bytes)
         except MemoryError as error:
             raise OutOfMemoryError from error
 
     @abstractmethod
-    def _grow(self, limit_bytes: float) -> None:
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
         """Do what `grow` says; a `MemoryError` is the system's."""
 
     def coverage(self) -> float | None:
@@ -134,7 +144,9 @@ def advance(
     yield from ready(kernel, *arguments)
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
     search.registers[Reg.MAX_STATES] = min(max_states or MAX_STATES, MAX_STATES)
-    mark, unit = max(_FIRST_MARK, 2 * search.n_steps), _unit_of(search)
+    # Estimates change after 2^k steps only, so that turns end after the same steps
+    # wherever the calls of the kernel end.
+    mark, unit = max(1, 2 * search.n_steps), search.work_per_step
     grant = yield _progress(search, phase, 0, held_bytes)
     while True:
         search.granted_bytes = grant.memory_bytes - held_bytes
@@ -148,10 +160,12 @@ def advance(
         done = search.n_steps - before
         work = (done if status == Status.GROW else max(done, 1)) * unit
         if search.n_steps >= mark:
-            mark, unit = 2 * search.n_steps, _unit_of(search)
+            mark, unit = 2 * search.n_steps, search.work_per_step
         if status == Status.GROW:
             try:
-                search.grow(search.granted_bytes)
+                for _ in search.grow(search.granted_bytes):
+                    yield _progress(search, phase, work, held_bytes)
+                    work = 0
             except OutOfMemoryError:
                 return Outcome(Status.RUNNING, MEMORY)
         elif overflowed is not None and overflowed() is not None:
@@ -167,16 +181,6 @@ def advance(
         elif elapsed < _STEP_SECONDS / 2 and max_budget is None and steps >= budget:
             budget = min(2 * budget, _MAX_BUDGET)
         grant = yield _progress(search, phase, work, held_bytes)
-
-
-def _unit_of(search: Resumable) -> float:
-    """Return the work of a step: more where states have many successors.
-
-    It is asked for after 2^k steps only, so that turns end after the same steps
-    wherever the calls of the kernel end.
-    """
-    per_step = int(search.registers[Reg.TRANSITIONS]) / max(search.n_steps, 1)
-    return max(search.unit_work, per_step * _TRANSITION_WORK)
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:

@@ -33,7 +33,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.growth import Layout
@@ -113,7 +113,8 @@ class StoredSearch(Resumable):
         self.arrays = self._new_arrays(room)
         self.store.rows[: len(initial)] = initial
         self.registers[Reg.STORED] = len(initial)
-        resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1)
+        for _ in resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1):
+            pass
 
     @property
     def n_stored(self) -> int:
@@ -145,8 +146,8 @@ class StoredSearch(Resumable):
         more = self._branching + 2 if waiting else 1
         return int(self.registers[register]) + more
 
-    def _grow(self, limit_bytes: float) -> None:
-        self._grow_states(limit_bytes)
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
+        yield from self._grow_states(limit_bytes)
         for register, columns in self._columns.items():
             leader = attrgetter(next(iter(columns)))(self.arrays)
             needed = self._needed(register)
@@ -166,7 +167,7 @@ class StoredSearch(Resumable):
             for array, column in zip(arrays, columns.values(), strict=True):
                 array.resize(column.shape(length), refcheck=False)
 
-    def _grow_states(self, limit_bytes: float) -> None:
+    def _grow_states(self, limit_bytes: float) -> Iterator[None]:
         needed = self.n_stored + self._branching
         if needed > MAX_STATES:
             raise OutOfMemoryError
@@ -179,7 +180,7 @@ class StoredSearch(Resumable):
         if needed > MAX_LOAD * slots.shape[0]:
             minimum = int(needed / MAX_LOAD) + 1
             length = self._new_length(slots, minimum, limit_bytes, 4)
-            resize_slots(self.store, self.registers, length)
+            yield from resize_slots(self.store, self.registers, length)
 
     def _new_length(
         self, array: np.ndarray, needed: int, limit_bytes: float, entry_bytes: float

@@ -67,6 +67,7 @@ class Reg(IntEnum):
     INNER_ROOTS = 34  # inner searches so far
     STACK_TEST = 35  # whether inner states are compared with the stack
     EXACT = 46  # decoupled-scc: whether the second pass has begun
+    UNITED = 52  # words of sets that have been united
 
     # Searches for acceptance with Fin
     N_FSTATES = 36  # entries of the list of states behind Fin transitions

@@ -15,12 +15,15 @@ or more; the table is rebuilt from the rows when it grows, without a copy.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
 from ltlpipe.search.registers import Reg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FINISHER = np.uint64(0xD6E8FEB86659FD93)
@@ -29,6 +32,8 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 MAX_LOAD = 0.75
 """States per slot at which the table grows."""
+
+_BLOCK = 1 << 18  # rows that are entered into a new table without a pause: some 20 ms
 
 
 class Store(NamedTuple):
@@ -170,33 +175,36 @@ def find(slots, known, rows, i, mixed, id_bits):
             at = 0
 
 
-def resize_slots(store: Store, registers: np.ndarray, n_slots: int) -> None:
-    """Rebuild the hash table with another number of slots.
+def resize_slots(store: Store, registers: np.ndarray, n_slots: int) -> Iterator[None]:
+    """Rebuild the hash table with another number of slots, with pauses.
 
     Changes ``registers[Reg.ID_BITS]``; `registers` are those that count the states.
+    The store is of no use before the end.
     """
     slots = store.slots
     slots.resize(0, refcheck=False)  # first free, then allocate: no copy
     slots.resize(n_slots, refcheck=False)
     slots[:] = 0
     registers[Reg.ID_BITS] = int(n_slots).bit_length()
-    fill_slots(store, registers)
+    n_stored = int(registers[Reg.STORED])
+    for first in range(0, n_stored, _BLOCK):
+        fill_slots(store, registers, first, min(first + _BLOCK, n_stored))
+        yield
 
 
 @njit
-def fill_slots(store, registers):
-    """Enter every stored row into `slots`, which are all empty."""
+def fill_slots(store, registers, first, last):
+    """Enter the rows from `first` to before `last` into `slots`."""
     slots = store.slots
     rows = store.rows
     n_slots = slots.shape[0]
     id_bits = np.uint64(registers[Reg.ID_BITS])
-    n_stored = registers[Reg.STORED]
     ahead = 16  # rows whose slot has been asked for
-    for state in range(n_stored + ahead):
-        if state < n_stored:
+    for state in range(first, last + ahead):
+        if state < last:
             prefetch(slots, home_slot(hash_row(rows, state), n_slots))
         settled = state - ahead
-        if settled >= 0:
+        if settled >= first:
             mixed = hash_row(rows, settled)
             at = home_slot(mixed, n_slots)
             while slots[at] != 0:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.search import store as stores
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import Store, intern, resize_slots
 
@@ -55,14 +58,16 @@ def test_ids_are_those_of_a_dictionary(n_words, batches, n_slots):
     assert registers[Reg.STORED] == len(known)
 
 
-@given(st.integers(0, 300), st.integers(410, 5000))
-def test_rebuilt_slots_find_the_same_states(n_states, n_slots):
-    """After a change of the table's size every row keeps its id."""
+@given(st.integers(0, 300), st.integers(410, 5000), st.integers(1, 310))
+def test_rebuilt_slots_find_the_same_states(n_states, n_slots, block):
+    """After a change of the table's size, with pauses, every row keeps its id."""
     store, registers = empty_store(310, 2, 420)
     rng = np.random.default_rng(n_states)
     rows = rng.integers(0, 2**63, size=(n_states, 2)).astype(np.uint64)
     before = look_up(store, registers, rows)
-    resize_slots(store, registers, n_slots)
+    with mock.patch.object(stores, "_BLOCK", block):
+        pauses = len(list(resize_slots(store, registers, n_slots)))
+    assert pauses == -(-int(registers[Reg.STORED]) // block)
 
     assert len(store.slots) == n_slots
     assert look_up(store, registers, rows) == before

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
 _ONE = np.uint64(1)
+_UNION_WORK = 0.002  # microseconds per word of a set that is united with others
 
 
 @inlined
@@ -46,7 +47,11 @@ def is_enabled(tables, rows, i, label):
 
 @inlined
 def write_successor(tables, rows, i, label, out, j):
-    """Write to ``out[j]`` where an enabled label leads from ``rows[i]`` (Def. 3)."""
+    """Write to ``out[j]`` where an enabled label leads from ``rows[i]`` (Def. 3).
+
+    Returns the number of words of the sets that have been united.
+    """
+    united = 0
     for w in range(rows.shape[1]):
         out[j, w] = rows[i, w]
     sets = tables.sets
@@ -67,6 +72,8 @@ def write_successor(tables, rows, i, label, out, j):
                 states &= states - _ONE
                 for v in range(n_words):
                     out[j, first + v] |= sets[place + v]
+                united += n_words
+    return united
 
 
 class Path(NamedTuple):
@@ -103,6 +110,12 @@ class DecoupledSearch(Resumable):
         self.registers[Reg.VISITED] = 1
         self.visited = VisitedSets(len(network.initial))
         self.visited.add_first(network.initial if start is None else start)
+
+    @property
+    def work_per_step(self) -> float:
+        """Microseconds that a label takes, roughly, by those followed so far."""
+        united = int(self.registers[Reg.UNITED])
+        return super().work_per_step + united / max(self.n_steps, 1) * _UNION_WORK
 
     def step(self, budget: int) -> Status:
         """Follow at most `budget` labels."""

@@ -150,7 +150,7 @@ def decouple(
         image=_ints(parts.image),
         first_closure=_ints(first_closure),
         closure=_ints(closure),
-        sets=_joined(sets.words),
+        sets=(yield from sets.joined(ticks)),
     )
     n_watching = 0 if monitor is None else monitor.n_states
     return DecoupledNetwork(
@@ -195,8 +195,8 @@ class _Sets:
     """The array `Decoupled.sets` as it grows."""
 
     def __init__(self) -> None:
-        self.words: list[np.ndarray] = []
         self.length = 0
+        self._words: list[np.ndarray] = []
         # By bytes: integers of many bits have few hashes, 61 for all powers of 2.
         self._known: dict[tuple[int, bytes], int] = {}
 
@@ -222,9 +222,23 @@ class _Sets:
         raw = (bits << places.shift[i]).to_bytes(8 * places.n_words[i], "little")
         place = self._known.setdefault((i, raw), self.length)
         if place == self.length:
-            self.words.append(np.frombuffer(raw, dtype="<u8"))
+            self._words.append(np.frombuffer(raw, dtype="<u8"))
             self.length += places.n_words[i]
         return place
+
+    def joined(self, ticks: Ticks) -> Job[np.ndarray]:
+        """Return all sets, uint64[n_words]; none can be added any more."""
+        joined = np.empty(self.length, dtype=np.uint64)
+        self._known.clear()
+        self._words.reverse()
+        at = 0
+        while self._words:  # each is freed, since they may be most of the memory
+            words = self._words.pop()
+            joined[at : at + len(words)] = words
+            at += len(words)
+            if ticks.over(len(words) / _WORDS_PER_UNIT):
+                yield ticks.progress
+        return joined
 
 
 class _Parts:

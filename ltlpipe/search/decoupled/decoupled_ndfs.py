@@ -55,6 +55,8 @@ from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
@@ -147,7 +149,8 @@ def look_outside(tables, splits, visited, known, registers, path, inner, root):
             push(registers, Reg.INNER_DEPTH, inner, -1)
         return Status.RUNNING
     if is_enabled(tables, rows, src, label):
-        write_successor(tables, rows, src, label, path.fresh, 0)
+        united = write_successor(tables, rows, src, label, path.fresh, 0)
+        registers[Reg.UNITED] += united
         if find_dominating(visited, known, path.fresh, 0) < 0:
             if at_limit(registers):
                 return Status.LIMIT
@@ -297,12 +300,12 @@ class DecoupledNDFS(DecoupledSearch):
         other = total_bytes((self.path, self.inner, self.network.tables, self.splits))
         return other + self.visited.memory_bytes + self.seen.memory_bytes
 
-    def _grow(self, limit_bytes: float) -> None:
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
         for path, register in ((self.path, Reg.DEPTH), (self.inner, Reg.INNER_DEPTH)):
             needed = int(self.registers[register]) + 1
             lengthen(path[:2], needed, limit_bytes - self.memory_bytes)
         for rows in (self.visited, self.seen):
-            rows.grow(limit_bytes - self.memory_bytes)
+            yield from rows.grow(limit_bytes - self.memory_bytes)
 
     def trace(self) -> Job[GlobalTrace]:
         """Return the labels of the run that was found; after FOUND."""

@@ -62,6 +62,8 @@ from ltlpipe.search.growth import FIRST_ENTRIES, OutOfMemoryError, lengthen, tot
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
@@ -261,12 +263,12 @@ class DecoupledSCC(DecoupledSearch):
         other = total_bytes((self.path, self.parts, self.network.tables))
         return other + self.network.marks.nbytes + self.visited.memory_bytes
 
-    def _grow(self, limit_bytes: float) -> None:
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
         parts = self.parts
         stacks = (self.path.states, self.path.cursor, *parts[3:])
         needed = int(self.registers[Reg.DEPTH]) + 1
         lengthen(stacks, needed, limit_bytes - self.memory_bytes)
-        self.visited.grow(limit_bytes - self.memory_bytes)
+        yield from self.visited.grow(limit_bytes - self.memory_bytes)
         n_rows = self.visited.arrays.store.rows.shape[0]
         if 12 * (n_rows - len(parts.live)) + self.memory_bytes > limit_bytes:
             raise OutOfMemoryError

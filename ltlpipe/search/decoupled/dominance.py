@@ -22,7 +22,7 @@ practice one in five or so, each of 12 bytes and a row.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from ltlpipe.search.store import (
     resize_slots,
     slot_entry,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LEAF_ROWS = 12
 """Rows of a leaf; one more and it is divided."""
@@ -260,7 +263,8 @@ class VisitedSets:
             union=np.zeros((_FIRST_ROWS, n_words), dtype=np.uint64),
             pending=np.zeros(_FIRST_ROWS, dtype=np.int32),
         )
-        resize_slots(self.arrays.store, self.registers, 2 * _FIRST_ROWS)
+        for _ in resize_slots(self.arrays.store, self.registers, 2 * _FIRST_ROWS):
+            pass
 
     def add_first(self, row: np.ndarray) -> None:
         """Add a row (uint64[n_words]) to visited ones that are none so far."""
@@ -285,8 +289,11 @@ class VisitedSets:
             "compared": int(self.registers[Reg.COMPARED]),
         }
 
-    def grow(self, free_bytes: float) -> None:
-        """Make room for one row more in up to `free_bytes` (`OutOfMemoryError`)."""
+    def grow(self, free_bytes: float) -> Iterator[None]:
+        """Make room for one row more in up to `free_bytes`, with pauses.
+
+        Raises `OutOfMemoryError` if they do not do.
+        """
         arrays, store, n_stored = self.arrays, self.arrays.store, self.n_stored
         limit = self.memory_bytes + free_bytes
         lengthen((store.rows, arrays.next_row), n_stored + 1, free_bytes)
@@ -294,7 +301,7 @@ class VisitedSets:
         if n_stored + 1 > MAX_LOAD * n_slots:
             free = limit - self.memory_bytes
             length = affordable_length(store.slots, n_slots + 1, 4, free)
-            resize_slots(store, self.registers, length)
+            yield from resize_slots(store, self.registers, length)
         nodes = (arrays.bit, arrays.child, arrays.size, arrays.pending, arrays.union)
         needed = int(self.registers[Reg.NODES]) + 3
         lengthen(nodes, needed, limit - self.memory_bytes)

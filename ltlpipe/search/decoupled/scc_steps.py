@@ -157,7 +157,8 @@ def follow(tables, label_marks, visited, known, registers, path, parts, label):
     end = registers[Reg.DEPTH] - 1
     src = np.int64(path.states[end])
     marks = label_marks[label, watching(tables, rows, src)]
-    write_successor(tables, rows, src, label, path.fresh, 0)
+    united = write_successor(tables, rows, src, label, path.fresh, 0)
+    registers[Reg.UNITED] += united
     found = find_stand_in(visited, known, registers, parts, path.fresh)
     number = np.int64(DEAD) if found < 0 else np.int64(parts.number[found])
     again = number == UNKNOWN and registers[Reg.EXACT] != 0

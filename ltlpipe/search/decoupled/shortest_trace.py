@@ -32,7 +32,7 @@ from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
@@ -72,7 +72,8 @@ def breadth_step(tables, visited, known, registers, origins, goal, fresh, budget
             continue
         budget -= 1
         if is_enabled(tables, rows, src, label):
-            write_successor(tables, rows, src, label, fresh, 0)
+            united = write_successor(tables, rows, src, label, fresh, 0)
+            registers[Reg.UNITED] += united
             reached = True
             for w in range(goal.shape[1]):
                 reached &= goal[0, w] & ~fresh[0, w] == 0
@@ -122,8 +123,8 @@ class Breadth(DecoupledSearch):
         """Bytes of all arrays of the search, room to grow included."""
         return total_bytes(self.origins) + self.visited.memory_bytes
 
-    def _grow(self, limit_bytes: float) -> None:
-        self.visited.grow(limit_bytes - self.memory_bytes)
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
+        yield from self.visited.grow(limit_bytes - self.memory_bytes)
         for array in self.origins:
             array.resize(self.visited.arrays.store.rows.shape[0], refcheck=False)
 

@@ -42,6 +42,8 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import MAX_LOAD, Store, find, hash_row, slot_entry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Layout
@@ -317,7 +319,7 @@ class BitstateSE05(Search):
         self.store.rows[0] = self.problem.initial
         self.registers[Reg.TOP] = 1
 
-    def _grow_states(self, limit_bytes: float) -> None:
+    def _grow_states(self, limit_bytes: float) -> Iterator[None]:
         needed = self._needed(Reg.TOP)
         rows, slots = self.store
         if needed >= 1 << _ID_BITS:
@@ -335,6 +337,7 @@ class BitstateSE05(Search):
             slots.resize(n_slots, refcheck=False)
             slots[:] = 0
             fill_frames(self.store, self.arrays, self.registers[Reg.TOP])
+            yield
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states of the path."""

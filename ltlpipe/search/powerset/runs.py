@@ -223,12 +223,13 @@ class SetRuns:
                 raise RuntimeError("the search reported a run that is not there")
             grant = yield self._progress(_BUDGET)
             if reached == -2:
-                self._grow(grant.memory_bytes)
+                yield from self._grow(grant.memory_bytes)
 
-    def _grow(self, memory_bytes: float) -> None:
+    def _grow(self, memory_bytes: float) -> Job[None]:
         """Make room for more results of an operation, within the memory of all."""
         self.search.registers[Reg.MORE] = 1
         try:
-            self.search.grow(memory_bytes - self.extraction_bytes)
+            for _ in self.search.grow(memory_bytes - self.extraction_bytes):
+                yield self._progress(0)
         except OutOfMemoryError as error:
             raise StoppedError(MEMORY) from error

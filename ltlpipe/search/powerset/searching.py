@@ -28,6 +28,8 @@ from ltlpipe.search.powerset.checks import (
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.powerset.automaton import PowersetAutomaton
 
@@ -182,13 +184,13 @@ class PowersetSearch(StoredSearch):
         """Bytes for each set beside its row and slot."""
         return 8.0 if self.registers[Reg.KIND] == TEC else 24.0
 
-    def _grow(self, limit_bytes: float) -> None:
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
         if self.registers[Reg.MORE]:
             self.registers[Reg.MORE] = 0
             arrays = self.arrays
             results = (arrays.out_rows, arrays.out_marks, arrays.ids, arrays.hashes)
             lengthen(results, 2 * self._branching, limit_bytes - self.memory_bytes)
-        super()._grow(limit_bytes)
+        yield from super()._grow(limit_bytes)
 
     def _follow(self) -> None:
         arrays, index = self.arrays, self.arrays.chains

@@ -32,6 +32,8 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rabin import Rabin, pairs_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
     from ltlpipe.automata.conditions import Clause
@@ -105,14 +107,14 @@ class RabinParallel(Rabin):
         """Bytes of all arrays of all searches, room to grow included."""
         return super().memory_bytes + sum(other.memory_bytes for other in self._others)
 
-    def grow(self, limit_bytes: float) -> None:
-        """Make room wherever the next expansion of a search may lack it."""
+    def grow(self, limit_bytes: float) -> Iterator[None]:
+        """Make room wherever the next expansion of any search may lack it."""
         for search in self._short:
             if search is self:
-                super().grow(limit_bytes)
+                yield from super().grow(limit_bytes)
             else:
                 others_bytes = self.memory_bytes - search.memory_bytes
-                search.grow(limit_bytes - others_bytes)
+                yield from search.grow(limit_bytes - others_bytes)
 
     def _advance(self, search: Rabin, budget: int) -> Status:
         if search is self:

@@ -75,7 +75,7 @@ def test_dominating_rows_against_a_linear_scan(n_bits, n_words, seed):
     for i in range(len(rows)):
         found = look_up(visited.arrays, visited.registers, rows, i)
         while found == -2:
-            visited.grow(float("inf"))
+            list(visited.grow(float("inf")))
             found = look_up(visited.arrays, visited.registers, rows, i)
         matrix = rows[known]
         including = np.all(rows[i] & ~matrix == 0, axis=1)

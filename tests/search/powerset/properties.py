@@ -62,7 +62,7 @@ class Called:
             if n >= 0:
                 return n
             search.registers[Reg.MORE] = 1
-            search.grow(float("inf"))
+            list(search.grow(float("inf")))
 
 
 class Seen(NamedTuple):

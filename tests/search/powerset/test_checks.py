@@ -53,7 +53,7 @@ def run_in_steps(automaton, name):
         status = search.step(1)
         search.assert_consistent()
         if status == Status.GROW:
-            search.grow(float("inf"))
+            list(search.grow(float("inf")))
         elif status != Status.RUNNING:
             return status == Status.FOUND, search
 
