@@ -62,12 +62,12 @@ class DveModel(Model):
         self.program = program
         self.name = program.name
         self.variables = tuple(v.name for v in program.variables)
-        self._interpreter = Interpreter(program)
         if self.n_actions > _MAX_ACTIONS:
             raise UnsupportedError(
                 f"{self.name}: transitions can be combined to {self.n_actions} "
                 f"different steps; the limit is {_MAX_ACTIONS}"
             )
+        self._interpreter = Interpreter(program)  # lists the actions
 
     @cached_property
     def actions(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from unittest.mock import patch
 
 import pytest
 
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.dve.program import Program
 from ltlpipe.systems.reading import load_dve
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"
@@ -301,6 +303,24 @@ def test_what_is_not_supported(text, message):
         read_dve(text, "model.dve")
     file, _, rest = message.partition(":")
     assert str(caught.value).startswith(f"model.dve:{file[5:]}:{rest}")
+
+
+def test_steps_that_are_too_many_are_counted_not_listed():
+    """Six hundred that send and as many that receive, over one channel."""
+    ends = [
+        f"process {name} {{ state s; init s; trans {', '.join([trans] * 600)}; }}"
+        for name, trans in [
+            ("P", "s -> s { sync c!; }"),
+            ("Q", "s -> s { sync c?; }"),
+        ]
+    ]
+    text = " ".join(["channel c;", *ends, "system async;"])
+    with (
+        patch.object(Program, "actions") as listed,
+        pytest.raises(UnsupportedError, match="360000 different steps"),
+    ):
+        read_dve(text, "model.dve")
+    assert not listed.called
 
 
 @pytest.mark.parametrize(
