@@ -64,7 +64,7 @@ assertions: assertion ("," assertion)* ";"
 assertion: label ":" expression
 
 transitions: "trans" transition ("," transition)* ";"?
-transition: [label] "->" label "{" [guard] [synchronisation] [effect] "}"
+transition: [label] ARROW label "{" [guard] [synchronisation] [effect] "}"
 guard: "guard" expression ("," expression)* ";"
 synchronisation: "sync" NAME (SENDS | RECEIVES) [message] ";"
 message: expression | "{" expression ("," expression)* "}"
@@ -83,7 +83,7 @@ assignment: name "=" expression
 !?sum: product | sum ("+" | "-") product -> binary
 !?product: signed | product ("*" | "/" | "%") signed -> binary
 !?signed: primary | ("-" | "~" | "not" | "!") signed -> unary
-?primary: literal | name | NAME "." NAME -> stateof | "(" expression ")" -> closed
+?primary: literal | name | NAME "." NAME -> stateof | LPAR expression ")" -> closed
 !literal: NUMBER | "true" | "false"
 name: [NAME "->"] NAME [size]
 
@@ -96,6 +96,8 @@ SYNC: "sync"
 ASYNC: "async"
 SENDS: "!"
 RECEIVES: "?"
+ARROW: "->"
+LPAR: "("
 NAME: /[A-Za-z_][A-Za-z0-9_]*/
 NUMBER: /[0-9]+/
 BLANK: /\s+/
@@ -112,6 +114,8 @@ _KINDS: dict[str, Any] = {
 
 _OPERATORS = {"and": "&&", "or": "||", "!": "not"}  # and what they are called
 
+_PLACED = {"closed", "transition"}  # whose only token tells no more
+
 _BLOCK = 250  # nodes that are built at once
 _NODE_WORK = 10  # units
 _NODE_BYTES = 500
@@ -122,6 +126,40 @@ _EXPRESSION = {"NAME", "NUMBER", "TRUE", "FALSE", "MINUS", "TILDE", "NOT", "LPAR
 _SEVERAL = 6  # more expected terminals than this are not listed
 
 
+class _Node:
+    """A rule with its parts, as lark builds it: tokens, other nodes, and None.
+
+    Its place is that of its first token, or else of its first part that has one: lark
+    could tell where it begins, in as much time as it takes for all the rest.
+    """
+
+    __slots__ = ("children", "kind", "number", "place")
+
+    def __init__(self, kind: str, children: list[Any]) -> None:
+        self.kind, self.children = str(kind), children
+        self.place: tuple[int, int] | None = None
+
+    def plain(self, number: int) -> list[Any]:
+        """Return the node, whose number is given, with the numbers of its parts."""
+        self.number = number
+        fields: list[Any] = []
+        token = None
+        for child in self.children:
+            if isinstance(child, _Node):
+                self.place = self.place or child.place
+                fields.append([child.number])
+            else:
+                token = token or child
+                fields.append(child)
+        if token is not None:
+            self.place = token.line, token.column
+        if self.kind in _PLACED:
+            fields.remove(token)
+        elif self.kind in ("unary", "binary"):
+            fields[-2] = _OPERATORS.get(fields[-2], fields[-2])
+        return [self.kind, *(self.place or (0, 0)), *fields]
+
+
 def parse_plain(text: str, file: str) -> Plain:
     """Parse the text of a model; return its tree as plain data.
 
@@ -130,28 +168,20 @@ def parse_plain(text: str, file: str) -> Plain:
     InputError
         `text` is no model; names file, line and column and what was expected.
     """
-    from lark import Token, Tree, UnexpectedInput
+    from lark import UnexpectedInput
 
     try:
-        tree = _parser().parse(text)
+        nodes: list[_Node] = [_parser().parse(text)]  # type: ignore[list-item]
     except UnexpectedInput as error:
         raise _syntax_error(error, text, file) from None
-    numbers: dict[int, int] = {}
-    blocks: list[list[Any]] = [[]]
-    for node in tree.iter_subtrees():
-        if len(blocks[-1]) == _BLOCK:
-            blocks.append([])
-        first = next((c for c in node.children if isinstance(c, Token)), node.meta)
-        place = (0, 0) if node.meta.empty else (first.line, first.column)
-        fields: list[Any] = [
-            [numbers[id(child)]] if isinstance(child, Tree) else child
-            for child in node.children
-        ]
-        if node.data in ("unary", "binary"):
-            fields[-2] = _OPERATORS.get(fields[-2], fields[-2])
-        blocks[-1].append([str(node.data), *place, *fields])
-        numbers[id(node)] = len(numbers)
-    encoded = [json.dumps(block).encode() for block in blocks]
+    for node in nodes:  # which grows meanwhile
+        nodes += [child for child in node.children if isinstance(child, _Node)]
+    nodes.reverse()
+    encoded = []
+    for first in range(0, len(nodes), _BLOCK):
+        block = enumerate(nodes[first : first + _BLOCK], start=first)
+        plain = [node.plain(number) for number, node in block]
+        encoded.append(json.dumps(plain).encode())
     return {"nodes": b"".join(encoded), "ends": np.cumsum([len(b) for b in encoded])}
 
 
@@ -184,7 +214,7 @@ def _parser() -> Lark:
         parser="lalr",
         lexer="basic",
         maybe_placeholders=True,
-        propagate_positions=True,
+        tree_class=_Node,
     )
 
 

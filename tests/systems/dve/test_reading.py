@@ -9,6 +9,7 @@ import pytest
 
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
+from ltlpipe.systems.dve.grammar import _parser
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.dve.program import Program
 from ltlpipe.systems.reading import load_dve
@@ -206,6 +207,16 @@ a state""",
             1,
             "column 6: expected values in braces for 't'",
         ),
+        (
+            model("", "byte t[2\n + (\n(0 - 2))];"),
+            2,
+            "column 2: the size of 't' is 0, expected 1 or more",
+        ),
+        (
+            model("", "byte t[\n(\n0)];"),
+            2,
+            "column 1: the size of 't' is 0, expected 1 or more",
+        ),
         (model("", "byte x = {5};"), 1, "column 6: expected one value for 'x'"),
         (
             model("", "byte t[2] = {1, 2, 3};"),
@@ -229,6 +240,11 @@ def test_what_is_refused(text, line, message):
     with pytest.raises(InputError) as caught:
         read_dve(text, "model.dve")
     assert str(caught.value) == f"model.dve:{line}: {message}"
+
+
+def test_places_are_those_of_tokens():
+    """lark would look for them at every level of every expression: half of the time."""
+    assert not _parser().options.propagate_positions
 
 
 @pytest.mark.parametrize(
