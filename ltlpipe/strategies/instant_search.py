@@ -18,6 +18,7 @@ property's and the system's.
 from __future__ import annotations
 
 from collections import deque
+from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ltlpipe.automata.conditions import generalised_buchi
@@ -232,7 +233,7 @@ class _Moves:
         number = self._index.setdefault(state, len(self.states))
         if number == len(self.states):
             self.states.append(state)
-            self.meter.memory_bytes += _SYSTEM_STATE_BYTES
+            self.meter.memory_bytes += _SYSTEM_STATE_BYTES + getsizeof(state)
         return number
 
     def steps(self, number: int) -> list[_Step]:

@@ -22,7 +22,7 @@ from ltlpipe.systems.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -63,9 +63,18 @@ class Model(Displayed, ABC):
     def initial(self) -> Valuation:
         """Return the valuation in which runs begin."""
 
+    @property
+    def n_actions(self) -> int:
+        """How many actions there are."""
+        return len(self.actions)
+
     @abstractmethod
+    def each_step(self, state: Valuation) -> Iterator[Step]:
+        """Yield the steps of a valuation one by one: they may be very many."""
+
     def steps(self, state: Valuation) -> list[Step]:
-        """Return all steps of a valuation, in the order of the packed system."""
+        """Return all steps of a valuation."""
+        return list(self.each_step(state))
 
     @abstractmethod
     def shown(self, state: Valuation) -> dict[str, int | str]:

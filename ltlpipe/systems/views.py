@@ -6,7 +6,7 @@ their `condition`, None where each mark infinitely often is.
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +30,10 @@ MAX_TRANSITIONS = 50_000
 """Transitions of a component, or actions of a model, for which there is a view."""
 
 MAX_STEPS = 10_000
-"""Steps of one state of a network."""
+"""Steps of one state."""
+
+MAX_VALUES = 1_000_000
+"""Values of variables in all the states that one state of a model leads to."""
 
 
 class TooLargeError(Exception):
@@ -267,23 +270,30 @@ class ModelView:
         *,
         fairness: Fairness | None = None,
     ) -> None:
-        if len(model.actions) > MAX_TRANSITIONS:
+        if model.n_actions > MAX_TRANSITIONS:
             raise TooLargeError
         self._model = model
+        self._max_steps = min(MAX_STEPS, MAX_VALUES // max(len(model.variables), 1))
         bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
         self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
         self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
         self._fair = _Fair(fairness, 0)
         self.n_marks = self._fair.n_marks
         self.condition = self._fair.condition
-        self.cost = 5.0 + 0.5 * len(model.actions) + 2.0 * len(propositions)
+        self.cost = 5.0 + 0.5 * model.n_actions + 2.0 * len(propositions)
 
     def initial(self) -> Hashable:
         """Return the valuation in which runs begin."""
         return self._model.initial()
 
     def steps(self, state: Any) -> list[PlainStep]:
-        """Return the steps of a valuation."""
+        """Return the steps of a valuation.
+
+        Raises
+        ------
+        TooLargeError
+            They are more than `MAX_STEPS`, or have more than `MAX_VALUES` values.
+        """
         held = _holding(self._of_states, state, None, dead=False)
         steps = [
             PlainStep(
@@ -292,8 +302,10 @@ class ModelView:
                 0,
                 step.state,
             )
-            for step in self._model.steps(state)
+            for step in islice(self._model.each_step(state), self._max_steps + 1)
         ]
+        if len(steps) > self._max_steps:
+            raise TooLargeError
         return self._fair.marked(steps)
 
     def repeated(self, state: Any) -> PlainStep:

@@ -42,7 +42,7 @@ def check_model_fairness(model: Model, lasso: Lasso, options: Options) -> None:
     if not sets:
         return
     cycle = lasso.states[len(lasso.prefix) : -1].tolist()
-    enabled = [{step.action for step in model.steps(tuple(state))} for state in cycle]
+    enabled = [{s.action for s in model.each_step(tuple(state))} for state in cycle]
     _check(sets, lasso, enabled, options)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ltlpipe.automata.words import violates
 from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.verdict.replay import REPLAYING, ReplayError
 
@@ -66,14 +67,20 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
         raise ReplayError("the run does not begin in the initial state")
     if states[-1] != states[len(lasso.prefix)]:
         raise ReplayError("the cycle does not close")
+    ticks = Ticks(REPLAYING, _STEP_WORK)
     for k, action in enumerate(actions):
-        if k % _STEPS_AT_ONCE == 0:
-            yield Progress(REPLAYING, _STEPS_AT_ONCE * _STEP_WORK)
-        steps = model.steps(states[k])
+        is_dead, is_step = True, False
+        for step in model.each_step(states[k]):
+            is_dead = False
+            is_step |= step == (action, states[k + 1])
+            if ticks.over():
+                yield ticks.progress
+        if ticks.over():
+            yield ticks.progress
         if action < 0:
-            if not stutters or steps or states[k] != states[k + 1]:
+            if not stutters or not is_dead or states[k] != states[k + 1]:
                 raise ReplayError(f"step {k} repeats a state but may not")
-        elif (action, states[k + 1]) not in steps:
+        elif not is_step:
             raise ReplayError(
                 f"step {k}: {model.actions[action]} does not lead from "
                 f"{model.shown(states[k])} to {model.shown(states[k + 1])}"

@@ -127,7 +127,7 @@ class Counter(Model):
     def shown(self, state):
         return dict(zip(self.variables, state, strict=True))
 
-    steps = pack = None
+    each_step = pack = None
 
 
 SUBJECTS = {

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -34,10 +35,12 @@ from ltlpipe.strategies.instant_search import (
     TOO_MANY,
     search,
 )
-from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.dve.model import DveModel, read_dve_model
 from ltlpipe.systems.packing import pack
 from ltlpipe.systems.views import (
+    MAX_STEPS,
     MAX_TRANSITIONS,
+    MAX_VALUES,
     ModelView,
     NetworkView,
     TooLargeError,
@@ -308,6 +311,33 @@ def test_what_is_too_large():
         NetworkView(Network([LTS(1, 0, ("a",), ends, ends, ends)]))
     wide = [[(0, "s", k) for k in range(20)] for _ in range(4)]
     assert found(NetworkView(network(*wide)), never()).status == TOO_MANY
+
+
+@pytest.mark.parametrize(
+    ("transitions", "elements"),
+    [(25, 1), (12, 1500)],
+    ids=["steps", "values"],
+)
+def test_steps_of_a_model_that_are_too_many(transitions, elements):
+    """No more are listed than there may be, nor are the names of all actions."""
+    moves = ", ".join(f"s -> s {{ effect v = {i}; }}" for i in range(transitions))
+    process = f"{{ byte v; state s; init s; trans {moves}; }}"
+    processes = " ".join(f"process {name} {process}" for name in "PQR")
+    text = f"byte t[{elements}]; {processes} system sync;"
+    model = read_dve_model(text, "model.dve")
+    listed = []
+
+    def each_step(state):
+        for step in DveModel.each_step(model, state):
+            listed.append(step.action)
+            yield step
+
+    view = ModelView(model, [])
+    with patch.object(model, "each_step", each_step), pytest.raises(TooLargeError):
+        view.steps(model.initial())
+    assert found(view, never()).status == TOO_MANY
+    assert len(listed) == 1 + min(MAX_STEPS, MAX_VALUES // len(model.variables))
+    assert "actions" not in vars(model)
 
 
 def test_more_than_32_marks():
@@ -621,7 +651,7 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.jobs import run
 from ltlpipe.strategies.instant_search import search
 from ltlpipe.systems.views import ModelView, NetworkView
-from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.dve.model import DveModel, read_dve_model
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition

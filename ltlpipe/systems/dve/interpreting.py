@@ -12,7 +12,6 @@ two that write to the same variable or array are a step that fails.
 from __future__ import annotations
 
 import itertools
-import math
 from typing import TYPE_CHECKING, TypeAlias
 
 from ltlpipe.systems.dve.expressions import (
@@ -25,14 +24,17 @@ from ltlpipe.systems.dve.expressions import (
 from ltlpipe.systems.dve.program import Action, Transition, converted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.systems.dve.expressions import Expression
     from ltlpipe.systems.dve.program import Message, Program
 
 State = tuple[int, ...]
 
 
-# A transition of a process: its number there, itself, and what it makes of the state.
-_Choice: TypeAlias = tuple[int, Transition, State]
+# A transition of a process: its number there, the slots that it writes to, and the
+# variables that it assigns to with their values; None if it fails.
+_Choice: TypeAlias = tuple[int, set[int], dict[int, int] | None]
 
 
 class Interpreter:
@@ -42,24 +44,23 @@ class Interpreter:
         self.program = program
         self.actions = program.actions()
 
-    def steps(self, state: State) -> list[tuple[int, State]]:
-        """Return all steps of a state: the number of the action, and the target."""
+    def steps(self, state: State) -> Iterator[tuple[int, State]]:
+        """Yield all steps of a state: the number of the action, and the target."""
         if state[self.program.error]:
-            return []
+            return
         if self.program.synchronous:
-            return self._joint_steps(state)
+            yield from self._joint_steps(state)
+            return
         committed = any(
             state[process.state] in process.committed
             for process in self.program.processes
         )
-        steps = []
         for number, action in enumerate(self.actions):
             if committed and not self._is_committed(action):
                 continue
             target = self._target(action, state)
             if target is not None:
-                steps.append((number, target))
-        return steps
+                yield number, target
 
     def _is_committed(self, action: Action) -> bool:
         """Whether all transitions of an action leave committed states."""
@@ -147,51 +148,72 @@ class Interpreter:
         for target, value in zip(message.values, received, strict=True):
             self._assign(target, value, values)
 
-    def _move(self, transition: Transition, values: list[int]) -> None:
-        """Let a process move, then have the effects of its transition."""
-        values[self.program.processes[transition.process].state] = transition.target
+    def _move(self, transition: Transition, values: list[int]) -> list[int]:
+        """Let a process move, then have the effects of its transition.
+
+        Returns the variables that it has assigned to.
+        """
+        moved = self.program.processes[transition.process].state
+        values[moved] = transition.target
+        assigned = [moved]
         for effect in transition.effects:
             value = evaluate(effect.value, values)
-            self._assign(effect.target, value, values)
+            assigned.append(self._assign(effect.target, value, values))
+        return assigned
 
-    def _assign(self, target: Expression, value: int, values: list[int]) -> None:
+    def _assign(self, target: Expression, value: int, values: list[int]) -> int:
+        """Assign a value; return the variable."""
         assert isinstance(target, (Read, Element))
         variable = position(target, values)
         values[variable] = converted(value, self.program.variables[variable].kind)
+        return variable
 
     def _failed(self, state: State) -> State:
         return (*state[:-1], 1)
 
-    def _joint_steps(self, state: State) -> list[tuple[int, State]]:
-        """Return the steps of a synchronous system; the first process varies first."""
-        choices: list[list[_Choice]] = [
-            [
-                (number, transition, after)
-                for number, transition in enumerate(process.transitions)
-                if (after := self._target(Action(transition, None), state)) is not None
-            ]
-            for process in self.program.processes
-        ]
-        sizes = [len(process.transitions) for process in self.program.processes]
-        steps = []
+    def _joint_steps(self, state: State) -> Iterator[tuple[int, State]]:
+        """Yield the steps of a synchronous system; the first process varies first."""
+        choices = []
+        radix = 1
+        for process in self.program.processes:
+            choices.append(
+                [
+                    (number * radix, self.program.writes(transition), change)
+                    for number, transition in enumerate(process.transitions)
+                    if (change := self._change(transition, state)) != {}
+                ]
+            )
+            radix *= len(process.transitions)
         for reverse in itertools.product(*reversed(choices)):
             joint = reverse[::-1]
-            number = sum(
-                choice[0] * math.prod(sizes[:i]) for i, choice in enumerate(joint)
-            )
-            steps.append((number, self._combined(joint, state)))
-        return steps
+            yield sum(choice[0] for choice in joint), self._combined(joint, state)
+
+    def _change(self, transition: Transition, state: State) -> dict[int, int] | None:
+        """Return what a transition assigns to which variables.
+
+        None is that it fails, and nothing that it is not enabled.
+        """
+        if not self._is_at_source(transition, state):
+            return {}
+        values = list(state)
+        try:
+            if not self._is_enabled(transition, state):
+                return {}
+            return {
+                variable: values[variable]
+                for variable in self._move(transition, values)
+            }
+        except EvaluationError:
+            return None
 
     def _combined(self, joint: tuple[_Choice, ...], state: State) -> State:
         """Return the state behind one transition of each process."""
         values = list(state)
         written: set[int] = set()
-        for _, transition, after in joint:
-            writes = self.program.writes(transition)
-            if after[self.program.error] or written & writes:
+        for _, writes, change in joint:
+            if change is None or written & writes:
                 return self._failed(state)
             written |= writes
-            for slot in writes:
-                for variable in self.program.slot_variables(slot):
-                    values[variable] = after[variable]
+            for variable, value in change.items():
+                values[variable] = value
         return tuple(values)

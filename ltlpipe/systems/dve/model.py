@@ -27,7 +27,7 @@ from ltlpipe.systems.packing import MAX_SUCCESSORS
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -82,7 +82,7 @@ class DveModel(Model):
 
     @cached_property
     def n_actions(self) -> int:
-        """How many actions there are."""
+        """How many actions there are, before their names are put together."""
         if self.program.synchronous:
             return math.prod(len(p.transitions) for p in self.program.processes)
         return self.program.n_actions
@@ -112,9 +112,9 @@ class DveModel(Model):
         """Return the valuation in which runs begin."""
         return self.program.initial
 
-    def steps(self, state: Valuation) -> list[Step]:
-        """Return all steps of a valuation, in the order of the packed system."""
-        return [Step(*step) for step in self._interpreter.steps(state)]
+    def each_step(self, state: Valuation) -> Iterator[Step]:
+        """Yield the steps of a valuation, in the order of the packed system."""
+        return itertools.starmap(Step, self._interpreter.steps(state))
 
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values, states of processes by name.
@@ -190,7 +190,7 @@ class DveModel(Model):
         tables = [header, letters]
         if any(isinstance(proposition, Taken) for proposition in propositions):
             header[Header.TAKEN] = N_HEADER + len(letters)
-            tables.append(taken_bits(propositions, len(self.actions)))
+            tables.append(taken_bits(propositions, self.n_actions))
         if ample is not None:
             header[Header.AMPLE] = sum(map(len, tables))
             tables.append(ample.ravel())

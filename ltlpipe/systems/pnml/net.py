@@ -25,7 +25,7 @@ from ltlpipe.systems.pnml.structure import Net
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
 
@@ -91,17 +91,15 @@ class PetriNet(Net, Model):
         if "bounds" not in vars(self):
             vars(self)["bounds"] = yield from place_bounds(self)
 
-    def steps(self, state: Valuation) -> list[Step]:
-        """Return all steps of a marking, in the order of the transitions.
+    def each_step(self, state: Valuation) -> Iterator[Step]:
+        """Yield the steps of a marking, in the order of the transitions.
 
         Each transition makes at most one, so its number tells the step; the packed
         net has another order.
         """
-        return [
-            Step(number, _fired(transition, state))
-            for number, transition in enumerate(self.transitions)
-            if all(state[place] >= weight for place, weight in transition.pre.items())
-        ]
+        for number, transition in enumerate(self.transitions):
+            if all(state[place] >= weight for place, weight in transition.pre.items()):
+                yield Step(number, _fired(transition, state))
 
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the tokens by the names of their places."""
