@@ -57,7 +57,7 @@ class Environment:
 
     `values` has the interval of each slot (`Program.slots`), and `slots` the slot of
     each variable; what is found about expressions goes to `nodes` and `failing` (see
-    `Ranges`).  `cases` are comparisons whose value is known.
+    `Ranges`), unless it `is_quiet`.  `cases` are comparisons whose value is known.
     """
 
     values: dict[int, Interval]
@@ -65,6 +65,7 @@ class Environment:
     nodes: dict[Expression, Interval]
     failing: set[Expression]
     cases: dict[Expression, int] = field(default_factory=dict)
+    is_quiet: bool = False
     # Conditions inside each other would be narrowed by again and again.
     _narrowed: dict[tuple[Expression, bool], Environment | None] = field(
         default_factory=dict, init=False
@@ -106,8 +107,8 @@ class Environment:
         return ALL if found is None else found
 
     def _quiet(self) -> Environment:
-        """Return a copy that takes up nothing about expressions."""
-        return replace(self, values=dict(self.values), nodes={}, failing=set())
+        """Return the same environment, taking up nothing about expressions."""
+        return replace(self, nodes={}, failing=set(), is_quiet=True)
 
     def evaluate(self, expression: Expression) -> Interval:
         """Return the interval of an expression's value."""
@@ -151,7 +152,14 @@ class Environment:
         return combined(expression.op, left, right)
 
     def _logical(self, expression: Binary) -> Interval:
-        """Evaluate the right operand where the left one lets it matter."""
+        """Evaluate the right operand where the left one lets it matter.
+
+        The value is 0 or 1 in any case, so there is nothing to do but to take up what
+        is found: comparisons of conditions inside each other would be evaluated twice
+        as often at every level.
+        """
+        if self.is_quiet:
+            return _TRUTH
         self.evaluate(expression.left)
         inner = self.narrowed(expression.left, expression.op != "||")
         if inner is not None:

@@ -289,6 +289,10 @@ def test_expressions_that_are_too_deep_to_compile():
         "({} imply v == 0)",
         "(t[0] == 0 imply {})",
         "not ({} == (v < {n}))",
+        "(({} == v) && t[0] != {n})",
+        "((t[0] != {n} && {}) == v || v > {n})",
+        "(({} || t[0] != {n}) + v && v < {n})",
+        "((v == {n} imply {}) < t[0] imply v != {n})",
     ],
 )
 def test_conditions_inside_each_other(pattern):
