@@ -55,9 +55,11 @@ def wrapped_to(value: Interval, bounds: tuple[int, int]) -> Interval:
 class Environment:
     """Intervals of the variables at one point of a step.
 
-    `values` has the interval of each slot (`Program.slots`), and `slots` the slot of
-    each variable; what is found about expressions goes to `nodes` and `failing` (see
-    `Ranges`), unless it `is_quiet`.  `cases` are comparisons whose value is known.
+    `values` has the interval of each slot (`Program.slots`), but `narrow` that of those
+    that conditions have narrowed, and `slots` the slot of each variable; what is found
+    about expressions goes to `nodes` and `failing` (see `Ranges`), unless it
+    `is_quiet`.  `cases` are comparisons whose value is known, and `written` the slots
+    that have been written to.
     """
 
     values: dict[int, Interval]
@@ -66,23 +68,31 @@ class Environment:
     failing: set[Expression]
     cases: dict[Expression, int] = field(default_factory=dict)
     is_quiet: bool = False
+    narrow: dict[int, Interval] = field(default_factory=dict)
+    written: set[int] = field(default_factory=set, init=False)
     # Conditions inside each other would be narrowed by again and again.
     _narrowed: dict[tuple[Expression, bool], Environment | None] = field(
         default_factory=dict, init=False
     )
 
+    def value(self, slot: int) -> Interval:
+        """Return the interval of a slot."""
+        found = self.narrow.get(slot)
+        return self.values[slot] if found is None else found
+
     def write(self, slot: int, value: Interval) -> None:
-        """Change the interval of a slot."""
+        """Change the interval of a slot, in a `copy`."""
         self.values[slot] = value
+        self.written.add(slot)
         self._narrowed.clear()
 
     def copy(self) -> Environment:
         """Return an environment that can be changed apart from this one."""
-        return replace(self, values=dict(self.values))
+        return replace(self, values={**self.values, **self.narrow}, narrow={})
 
     def changed(self, slot: int, value: Interval) -> Environment:
-        """Return a copy in which a slot has another interval."""
-        return replace(self, values={**self.values, slot: value})
+        """Return the same environment with a slot narrowed to an interval."""
+        return replace(self, narrow={**self.narrow, slot: value})
 
     def assigned(self, expression: Expression) -> Interval:
         """Return the interval of an expression, by cases of the comparisons in it.
@@ -127,13 +137,13 @@ class Environment:
         if isinstance(expression, Number):
             return Interval(expression.value, expression.value)
         if isinstance(expression, Read):
-            return self.values[self.slots[expression.variable]]
+            return self.value(self.slots[expression.variable])
         if isinstance(expression, (Element, Lookup)):
             index = self.evaluate(expression.index)
             if index.low < 0 or index.high >= expression.size:
                 self.failing.add(expression)
             if isinstance(expression, Element):
-                return self.values[self.slots[expression.first]]
+                return self.value(self.slots[expression.first])
             return _around(expression.values)
         if isinstance(expression, Unary):
             operand = self.evaluate(expression.operand)
@@ -225,8 +235,8 @@ class Environment:
 def _either(a: Environment | None, b: Environment | None) -> Environment | None:
     if a is None or b is None:
         return b if a is None else a
-    values = {slot: join(a.values[slot], b.values[slot]) for slot in a.values}
-    return replace(a, values=values)
+    both = a.narrow.keys() & b.narrow.keys()
+    return replace(a, narrow={s: join(a.narrow[s], b.narrow[s]) for s in both})
 
 
 def _meet(op: str, a: Interval, b: Interval) -> Interval | None:

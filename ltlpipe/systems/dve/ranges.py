@@ -150,7 +150,7 @@ class Ranges:
         channel = self.program.channels[message.channel]
         if not channel.capacity:
             return narrowed
-        length = narrowed.values[channel.length]
+        length = narrowed.value(channel.length)
         low = length.low if message.sends else max(length.low, 1)
         high = min(length.high, channel.capacity - 1) if message.sends else length.high
         if low > high:
@@ -210,7 +210,7 @@ class Ranges:
     def _record(self, targets: list[tuple[int, int]], environment: Environment) -> bool:
         """Join what a step has computed to what is known; whether that has grown."""
         values, grown = environment.values, False
-        for slot in self._common:
+        for slot in environment.written & self._common.keys():
             grown |= self._grow(self._common, slot, values[slot], (slot,))
         for process, state in targets:
             own = self._local[process][state]
