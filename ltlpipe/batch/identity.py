@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.logic.formulas import Formula, formula_text
 from ltlpipe.question.options import OPTIONS
-from ltlpipe.runtime.errors import FormulaError, InputError
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import split_suffix
 from ltlpipe.systems.lts import LTS, Network
 
@@ -147,16 +148,19 @@ def _versions() -> tuple[str, str]:
 def options_text(options: Mapping[str, Any]) -> str:
     """Return the options that differ from their defaults, as JSON in order.
 
-    Numbers that are equal are written alike: 60 seconds are 60.0 seconds.
+    Values that mean the same are written alike: 60 seconds are 60.0 seconds, and an
+    infinite limit is none.
 
     Examples
     --------
-    >>> options_text({"timeout": 60, "emptiness": "auto", "seed": None})
+    >>> options_text({"timeout": 60, "emptiness": "auto", "cpu_time": float("inf")})
     '{"timeout": 60.0}'
     """
     chosen = {}
     for name, value in sorted(options.items()):
         plain: Any = tuple(value) if isinstance(value, (list, tuple)) else value
+        with suppress(UnsupportedError):  # the row of the task will say it
+            plain = OPTIONS[name].meant(name, plain)
         if plain != OPTIONS[name].default:
             chosen[name] = float(plain) if OPTIONS[name].kind is float else plain
     return json.dumps(chosen)

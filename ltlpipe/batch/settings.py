@@ -66,16 +66,9 @@ def setting_value(name: str, text: str) -> Any:
     except ValueError:
         message = f"{name.replace('_', '-')} {text!r}: expected {expected}"
         raise UnsupportedError(message) from None
-    refuse_value(name, value)
-    return value
-
-
-def refuse_value(name: str, value: Any) -> None:
-    """Refuse the value of one option that no other option can mend."""
-    if name in LIMITS:
-        OPTIONS[name].refuse(name, value)
-    elif name not in _TOGETHER_ONLY:
-        Options(**{name: value})
+    if name not in LIMITS and name not in _TOGETHER_ONLY:
+        Options(**{name: value})  # refuses what no other option can mend
+    return OPTIONS[name].meant(name, value)
 
 
 def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:

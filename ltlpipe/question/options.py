@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -79,20 +80,23 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
     least: int | None = None
     most: int | None = None
+    unlimited: bool = False  # a limit: None is no limit, nor is infinity
 
-    def refuse(self, name: str, value: Any) -> None:
-        """Refuse a value that is out of range.
+    def meant(self, name: str, value: Any) -> Any:
+        """Return what a value stands for: an infinite limit is none.
 
         Raises
         ------
         UnsupportedError
-            The message says what was expected.
+            It is out of range; the message says what was expected.
         """
+        if self.unlimited and value == math.inf:
+            return None
         expected = ""
         if self.choices and value not in (self.default, *self.choices):
             expected = f"one of {', '.join(self.choices)}"
         elif value is None:
-            return
+            return None
         elif self.least is not None and not value >= self.least:
             expected = f"{self.least} or more"
         elif self.most is not None and value > self.most:
@@ -100,10 +104,13 @@ class Option(NamedTuple):
         if expected:
             flag = name.replace("_", "-")
             raise UnsupportedError(f"--{flag} {value}: expected {expected}")
+        return value
 
 
 LIMITS = {
-    "timeout": Option(float, None, "SECONDS", "Time for each formula.", least=0),
+    "timeout": Option(
+        float, None, "SECONDS", "Time for each formula.", least=0, unlimited=True
+    ),
     "memory": Option(
         float,
         None,
@@ -111,7 +118,9 @@ LIMITS = {
         "Memory of each search; nine tenths of what is free by default.",
         least=0,
     ),
-    "cpu_time": Option(float, None, "SECONDS", "CPU time for each formula.", least=0),
+    "cpu_time": Option(
+        float, None, "SECONDS", "CPU time for each formula.", least=0, unlimited=True
+    ),
 }
 """The options that say nothing about the plan: see `ltlpipe.runtime.jobs.Limits`."""
 
@@ -153,7 +162,7 @@ class Options:
         choices=("ignore", "stutter"),
     )
     max_states: int | None = _option(
-        None, "N", "Product states for each formula.", least=1
+        None, "N", "Product states for each formula.", least=1, unlimited=True
     )
     bitstate: float | None = _option(
         None,
@@ -221,7 +230,7 @@ class Options:
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():
             if name not in LIMITS:
-                option.refuse(name, getattr(self, name))
+                object.__setattr__(self, name, option.meant(name, getattr(self, name)))
         if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
             raise UnsupportedError(
                 f"--bitstate {self.bitstate}: expected more than 0 MiB and less than "
@@ -318,7 +327,9 @@ def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
         for name, value in given.items()
     }
     options = Options(**{n: v for n, v in plain.items() if n not in LIMITS})
-    timeout, memory, cpu_time = map(given.get, LIMITS)
+    timeout, memory, cpu_time = (
+        option.meant(name, given.get(name)) for name, option in LIMITS.items()
+    )
     if memory is None:
         memory = default_memory_mib()
     return options, Limits(timeout, memory, options.max_states, cpu_time)

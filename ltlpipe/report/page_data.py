@@ -115,9 +115,11 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(1234567), number(0.12345), number(12.5), number(3.0)
-    ('1,234,567', '0.123', '12.500', '3')
+    >>> number(1234567), number(0.12345), number(12.5), number(3.0), number(math.inf)
+    ('1,234,567', '0.123', '12.500', '3', '∞')
     """
+    if not math.isfinite(value):  # as browsers write it
+        return {math.inf: "∞", -math.inf: "-∞"}.get(value, "NaN")
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.3f}"

@@ -249,6 +249,12 @@ def test_keys(folder):
     assert len({*same, *others}) == 1 + len(others)
     assert key(timeout=1) == key(timeout=1.0)
     assert options_text({"strict": False, "seed": 0}) == '{"seed": 0}'
+    assert key(timeout=float("inf")) == key()  # an infinite limit is none
+
+
+@pytest.mark.parametrize("name", ["timeout", "cpu_time"])
+def test_an_infinite_limit_is_none(name):
+    assert setting_value(name, "inf") is None
 
 
 @pytest.mark.parametrize(("text", "value"), [("Yes", True), ("0", False)])

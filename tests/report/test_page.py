@@ -339,3 +339,18 @@ def test_names_that_are_no_text(tmp_path):
     page = written(path, tmp_path, title="all \udcfe")
     assert page.texts["h1"] == ["all \\udcfe"]
     assert "run\\udcff.csv" in page.words
+
+
+@pytest.mark.parametrize("column", ["seconds", "timeout"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_infinite_numbers(suffix, column, tmp_path):
+    """A limit of infinity, as older stores have it, or such a time, is no error."""
+    frame = to_frame([result() | {"system": "m", "formula": "a"}], RESULTS_DTYPES)
+    frame[column] = [float("inf")]
+    path = tmp_path / f"r{suffix}"
+    if suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    write_report(path, tmp_path / "r.html")
+    assert "∞" in (tmp_path / "r.html").read_text(encoding="utf-8")

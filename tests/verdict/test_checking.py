@@ -18,6 +18,7 @@ from ltlpipe.automata.translation import translate
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question.options import Options, understood
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 
@@ -195,6 +196,14 @@ def test_options_that_cannot_be_met(options, message):
     """What the contract names but is not there yet is said to be so."""
     with pytest.raises(UnsupportedError, match=message):
         check(RING, "G a", **options)
+
+
+def test_infinite_limits_are_none():
+    """Those that are None where there is no limit."""
+    options, limits = understood(dict.fromkeys(("timeout", "cpu_time"), float("inf")))
+    assert (limits.timeout, limits.cpu_time) == (None, None)
+    assert check(RING, "G a", max_states=float("inf")).reason is None
+    assert options == Options() == Options(max_states=float("inf"))
 
 
 def test_a_seed_changes_the_order_only():
