@@ -6,7 +6,9 @@ import io
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ltlpipe.batch.results import RESULTS_DTYPES, VERDICTS, results
 from ltlpipe.batch.table import COMPARISON_DTYPES
@@ -82,10 +84,33 @@ def _parquet(name: str) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        return pd.read_parquet(name)
+        frame = pd.read_parquet(name).rename(columns=str)
     except (OSError, ValueError) as error:  # errors of Arrow are values
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {reason}", file=name) from None
+    for column, dtype in _types(frame.columns).items():
+        if column in _TIMES and not pd.api.types.is_object_dtype(frame[column]):
+            continue  # they are no texts
+        try:
+            frame[column] = _cast(frame[column], dtype)
+        except (ValueError, TypeError, OverflowError) as error:
+            message = f"no result table: {column}: {error}"
+            raise InputError(message, file=name) from None
+    return frame
+
+
+def _cast(values: pd.Series, dtype: Any) -> pd.Series:
+    """Return a column with the type that it has out of a CSV file."""
+    import pandas as pd
+
+    if (
+        dtype == "string"
+        and pd.api.types.is_object_dtype(values)
+        and values.map(pd.api.types.is_list_like).any()
+    ):
+        raise ValueError("expected texts, found lists")  # of which texts can be made
+    with np.errstate(invalid="ignore"):  # of numbers beyond int64, which are refused
+        return values.astype(dtype)
 
 
 def _csv(name: str) -> pd.DataFrame:

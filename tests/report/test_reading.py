@@ -58,7 +58,8 @@ def test_what_results_has_written(tmp_path):
     frame.to_parquet(tmp_path / "r.parquet")
     found = read_results(tmp_path / "r.parquet")
     columns = ["system", "verdict", "states", "seconds", "started_at", "finished_at"]
-    pd.testing.assert_frame_equal(found[columns], frame[columns])
+    texts = frame[columns].astype({"system": "string", "verdict": "string"})
+    pd.testing.assert_frame_equal(found[columns], texts)
 
 
 def test_other_columns(tmp_path):
@@ -92,6 +93,37 @@ def test_damaged_files(name, data, message, tmp_path):
     with pytest.raises(InputError, match=message) as error:
         read_results(path)
     assert error.value.file == str(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("seconds", ["a", "b"], "seconds: "),
+        ("states", [1.5, 2.0], "states: cannot safely cast"),
+        ("states", [2.0**70, 1.0], "states: "),
+        ("lasso_cycle", [["a"], ["b", "c"]], "lasso_cycle: expected texts"),
+        ("started_at", [["a"], None], "started_at: expected texts"),
+        ("started_at", [True, False], "started_at: "),
+    ],
+)
+def test_columns_of_a_parquet_table_that_are_something_else(
+    column, values, message, tmp_path
+):
+    """They are refused as those of CSV are: the message names file and column."""
+    path = tmp_path / "r.parquet"
+    pd.DataFrame({"system": ["m", "n"], column: values}).to_parquet(path)
+    with pytest.raises(InputError, match=f"no result table: {message}") as error:
+        read_results(path)
+    assert error.value.file == str(path)
+
+
+def test_columns_of_a_parquet_table_have_the_types_of_csv(tmp_path):
+    """Numbers are names, too, if the column holds names."""
+    frame = pd.DataFrame({"system": [1, 2], "lasso_cycle": [1, 2], "states": [1.0, 2]})
+    frame.to_parquet(tmp_path / "r.parquet")
+    frame.astype({"states": "Int64"}).to_csv(tmp_path / "r.csv", index=False)
+    found = read_results(tmp_path / "r.parquet")
+    pd.testing.assert_frame_equal(found, read_results(tmp_path / "r.csv"))
 
 
 def test_other_files(tmp_path):
