@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.identity import Digests
-from ltlpipe.batch.table import host_columns, row_of
+from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
@@ -190,9 +190,7 @@ def answer(
         except Exception as error:  # one task's trouble is not the others'
             row, failure = failed_row(task.system_name, task.formula, error), error
     warned = tuple((str(w.message), w.category.__name__) for w in caught)
-    known |= {
-        "seed": merged.get("seed"),
-        "workers": merged.get("workers", 1),
+    known |= option_columns(merged) | {
         "warnings": _listed(warned),
         "started_at": started_at,
         "wall_seconds": time.monotonic() - wall,

@@ -23,6 +23,7 @@ from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
     host_columns,
+    option_columns,
     row_of,
     to_frame,
 )
@@ -225,8 +226,7 @@ def _rows(
     options: dict[str, Any],
     measure: _Measure | None,
 ) -> Iterator[Row]:
-    common = host_columns() | {"seed": options.get("seed")}
-    common["workers"] = options.get("workers", 1)
+    common = host_columns() | option_columns(options)
     warm: set[Configuration] = set()
     suited = False  # whether some algorithm so far takes the formula's automaton
     for number, run in enumerate(runs, start=1):

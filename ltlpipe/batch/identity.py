@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,9 +157,12 @@ def options_text(options: Mapping[str, Any]) -> str:
     """
     chosen = {}
     for name, value in sorted(options.items()):
-        plain: Any = tuple(value) if isinstance(value, (list, tuple)) else value
-        with suppress(UnsupportedError):  # the row of the task will say it
-            plain = OPTIONS[name].meant(name, plain)
-        if plain != OPTIONS[name].default:
-            chosen[name] = float(plain) if OPTIONS[name].kind is float else plain
-    return json.dumps(chosen)
+        try:
+            option = OPTIONS[name]
+            plain = option.meant(name, value)
+        except (KeyError, UnsupportedError):  # the row of the task will say it
+            chosen[name] = value
+        else:
+            if plain != option.default:
+                chosen[name] = plain
+    return json.dumps(chosen, default=repr)

@@ -11,7 +11,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.options import LIMITS, OPTIONS, Options
+from ltlpipe.question.options import KINDS, LIMITS, OPTIONS, Options
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def _sets(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
-_KINDS: dict[type, tuple[Callable[[str], Any], str]] = {
-    str: (str, "a text"),
-    float: (float, "a number"),
-    int: (int, "a whole number"),
-    bool: (_truth, "true or false"),
-    tuple: (_sets, "sets of names"),
+_PARSERS: dict[type, Callable[[str], Any]] = {
+    str: str,
+    float: float,
+    int: int,
+    bool: _truth,
+    tuple: _sets,
 }
 _FLAGS = {
     flag.lstrip("-"): name for name, option in OPTIONS.items() for flag in option.flags
@@ -60,10 +60,11 @@ def setting_name(name: str) -> str:
 
 def setting_value(name: str, text: str) -> Any:
     """Return the value of an option that a text stands for; refuse other texts."""
-    parse, expected = _KINDS[OPTIONS[name].kind]
+    kind = OPTIONS[name].kind
     try:
-        value = parse(text.strip())
+        value = _PARSERS[kind](text.strip())
     except ValueError:
+        expected = KINDS[kind]
         message = f"{name.replace('_', '-')} {text!r}: expected {expected}"
         raise UnsupportedError(message) from None
     if name not in LIMITS and name not in _TOGETHER_ONLY:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -103,6 +104,16 @@ def host_columns() -> Row:
         "spot_version": spot_version(),
         "host_cores": os.cpu_count(),
     }
+
+
+def option_columns(options: Mapping[str, Any]) -> Row:
+    """Return the columns that are options; values that are refused are missing."""
+    columns: Row = {}
+    for name in ("seed", "workers"):
+        option = OPTIONS[name]
+        with suppress(UnsupportedError):
+            columns[name] = option.meant(name, options.get(name, option.default))
+    return columns
 
 
 def row_of(verdict: Verdict) -> Row:

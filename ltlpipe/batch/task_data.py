@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import Answer, Expected, encodable, failed_row
 from ltlpipe.batch.identity import network_digest
-from ltlpipe.batch.table import host_columns
+from ltlpipe.batch.table import host_columns, option_columns
 from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.logic.formulas import Formula, heard, told
@@ -167,8 +167,7 @@ def finished(
     row = data["row"] | encodable(task.columns) | {"task": number}
     plan, error = data["plan"], data["error"]
     if "ltlpipe_version" not in row:  # nobody has lived to tell
-        merged = {**options, **task.options}
-        known = {"seed": merged.get("seed"), "workers": merged.get("workers", 1)}
+        known = option_columns({**options, **task.options})
         row = host_columns() | known | row
     return Finished(
         number,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.reduction.components.groups import CAP_STATES
@@ -83,28 +85,76 @@ class Option(NamedTuple):
     unlimited: bool = False  # a limit: None is no limit, nor is infinity
 
     def meant(self, name: str, value: Any) -> Any:
-        """Return what a value stands for: an infinite limit is none.
+        """Return what a value stands for, as one of the option's kind.
+
+        A text is a sequence of one.  None is the default where that is None or empty,
+        and an infinite limit is none.
 
         Raises
         ------
         UnsupportedError
-            It is out of range; the message says what was expected.
+            It is of another kind or out of range; the message says what was expected.
         """
-        if self.unlimited and value == math.inf:
+        if value is None and self.default in (None, ()):
+            return self.default
+        if self.unlimited and isinstance(value, Real) and value == math.inf:
             return None
-        expected = ""
-        if self.choices and value not in (self.default, *self.choices):
-            expected = f"one of {', '.join(self.choices)}"
-        elif value is None:
+        plain = _of_kind(self.kind, value)
+        expected = self._expected(plain)
+        if expected is None:
+            return plain
+        flag = name.replace("_", "-")
+        shown = repr(value) if plain is None else value
+        raise UnsupportedError(f"--{flag} {shown}: expected {expected}")
+
+    def _expected(self, value: Any) -> str | None:
+        """Return what a value was expected to be; None if it is that.
+
+        A value that is None was of another kind.
+        """
+        if self.choices:
+            listed = f"one of {', '.join(self.choices)}"
+            return None if value in self.choices else listed
+        if value is None:
+            return KINDS[self.kind]
+        if self.least is not None and not value >= self.least:
+            return f"{self.least} or more"
+        if self.most is not None and value > self.most:
+            return f"{self.most} or less"
+        return None
+
+
+KINDS = {
+    str: "a text",
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    tuple: "texts",
+}
+"""The kinds of options, and what is expected of their values."""
+
+
+def _of_kind(kind: type, value: Any) -> Any:
+    """Return a value as one of a kind; None if it is of another one.
+
+    NumPy's scalars and whole numbers of any type are numbers; truth values are none.
+    """
+    if getattr(value, "shape", None) == ():
+        value = value.item()
+    if kind is tuple:
+        if not isinstance(value, Iterable):
             return None
-        elif self.least is not None and not value >= self.least:
-            expected = f"{self.least} or more"
-        elif self.most is not None and value > self.most:
-            expected = f"{self.most} or less"
-        if expected:
-            flag = name.replace("_", "-")
-            raise UnsupportedError(f"--{flag} {value}: expected {expected}")
-        return value
+        parts = (value,) if isinstance(value, str) else tuple(value)
+        return parts if all(isinstance(part, str) for part in parts) else None
+    if kind in (str, bool) or isinstance(value, bool):
+        return value if isinstance(value, kind) else None
+    if not isinstance(value, Real):
+        return None
+    try:
+        number = kind(value)
+    except (OverflowError, ValueError):  # infinity is no whole number
+        return None
+    return number if kind is float or number == value else None
 
 
 LIMITS = {
@@ -322,11 +372,7 @@ def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
     UnsupportedError
         They ask for what cannot be done.
     """
-    plain: dict[str, Any] = {
-        name: tuple(value) if isinstance(getattr(Options, name, None), tuple) else value
-        for name, value in given.items()
-    }
-    options = Options(**{n: v for n, v in plain.items() if n not in LIMITS})
+    options = Options(**{n: v for n, v in given.items() if n not in LIMITS})
     timeout, memory, cpu_time = (
         option.meant(name, given.get(name)) for name, option in LIMITS.items()
     )

@@ -9,16 +9,15 @@ import numpy as np
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Plan, Trace
+from ltlpipe.question.options import understood
 from ltlpipe.runtime.jobs import (
     MIB,
     Clock,
-    Limits,
     Progress,
     StoppedError,
     run,
     timed,
 )
-from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import replay_model_run
@@ -64,15 +63,14 @@ def deadlocks(
         "violated" if there is one: the prefix of the lasso is a shortest way to it,
         the cycle the step in which it repeats itself.  "holds" if there is none.
     """
-    if memory is None:
-        memory = default_memory_mib()
-    limits = Limits(timeout, memory, max_states)
+    given = {"timeout": timeout, "memory": memory}
+    options, limits = understood(given | {"max_states": max_states, "seed": seed})
     clock = Clock()
     trace = Trace(Plan(None, None, reasons=(_REASON,)))
     lasso = None
     try:
         verdict, reason, lasso = run(
-            _job(system, trace, seed, max_states),
+            _job(system, trace, options.seed, options.max_states),
             limits,
             clock=clock,
             observer=progress,

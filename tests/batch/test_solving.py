@@ -18,8 +18,9 @@ from ltlpipe import (
     solve,
 )
 from ltlpipe.batch.solving import solve_rows
-from ltlpipe.batch.table import DTYPES
+from ltlpipe.batch.table import DTYPES, to_frame
 from ltlpipe.batch.task_sources import find_problems, tasks_of
+from ltlpipe.batch.tasks import Task
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 
@@ -210,6 +211,26 @@ def test_options_that_cannot_be_met(options, error, message):
         solve_rows([], **options)
     with pytest.raises(error, match=message):
         solve([(NETWORK, "G a")], **options)
+
+
+@pytest.mark.parametrize("with_store", [False, True])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"foo": 1}, "'foo'"),
+        ({"seed": 1.5}, "--seed 1.5: expected a whole number"),
+        ({"seed": 2**70}, "--seed"),
+        ({"timeout": "5"}, "--timeout '5': expected a number"),
+    ],
+)
+def test_options_of_a_task_that_cannot_be_met(options, message, with_store, tmp_path):
+    """Its row says so, and the other tasks are solved."""
+    tasks = [Task(NETWORK, "F a", options=options), Task(NETWORK, "F a")]
+    store = tmp_path / "run.sqlite" if with_store else None
+    rows = sorted(solve_rows(tasks, store=store), key=lambda row: row["task"])
+    assert [row["verdict"] for row in rows] == ["unknown", "holds"]
+    assert message in rows[0]["message"]
+    assert to_frame(rows)["seed"].isna().all()
 
 
 @pytest.mark.filterwarnings("ignore:no action of the system")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -249,6 +250,9 @@ def test_keys(folder):
     assert len({*same, *others}) == 1 + len(others)
     assert key(timeout=1) == key(timeout=1.0)
     assert options_text({"strict": False, "seed": 0}) == '{"seed": 0}'
+    assert key(seed=np.int64(3)) == key(seed=3)
+    assert key(fair_sets="a", fairness="weak") == key(fair_sets=["a"], fairness="weak")
+    assert options_text({"seed": 1.5, "foo": 1}) == '{"foo": 1, "seed": 1.5}'
     assert key(timeout=float("inf")) == key()  # an infinite limit is none
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 
 from ltlpipe import (
@@ -189,6 +190,18 @@ def test_what_the_simple_searches_take(name, formula, kind):
         ({"deadlock": "maybe"}, "expected one of ignore, stutter"),
         ({"bitstate": 0.0}, "expected more than 0"),
         ({"bitstate": float("inf")}, "expected more than 0"),
+        ({"fair_sets": 5, "fairness": "weak"}, "--fair-sets 5: expected texts"),
+        ({"fair_sets": [["a"]], "fairness": "weak"}, "expected texts"),
+        ({"reduce": None}, "--reduce None: expected a text"),
+        ({"visible": ["a"]}, "expected a text"),
+        ({"fairness": 1}, "--fairness 1: expected one of weak, strong"),
+        ({"timeout": "5"}, "--timeout '5': expected a number"),
+        ({"timeout": np.ones(2)}, "expected a number"),
+        ({"memory": True}, "--memory True: expected a number"),
+        ({"workers": "2"}, "--workers '2': expected a whole number"),
+        ({"seed": 1.5}, "--seed 1.5: expected a whole number"),
+        ({"max_states": float("nan")}, "expected a whole number"),
+        ({"strict": "yes"}, "--strict 'yes': expected true or false"),
         ({"bitstate": 1.0, "emptiness": "couvreur99"}, "--bitstate is for se05"),
     ],
 )
@@ -196,6 +209,31 @@ def test_options_that_cannot_be_met(options, message):
     """What the contract names but is not there yet is said to be so."""
     with pytest.raises(UnsupportedError, match=message):
         check(RING, "G a", **options)
+
+
+def test_values_that_are_as_good_as_those_of_the_kind():
+    """Numbers of NumPy, whole numbers however written, one text for a sequence."""
+    given = {
+        "timeout": np.int64(5),
+        "bitstate": 2,
+        "max_states": 1e6,
+        "seed": np.int64(3),
+        "lasso": np.bool_(False),
+        "symmetric": None,
+        "fairness": "weak",
+        "fair_sets": "a,b",
+    }
+    options, limits = understood(given)
+    assert limits.timeout == 5.0
+    assert options == Options(
+        bitstate=2.0,
+        max_states=1_000_000,
+        seed=3,
+        lasso=False,
+        fairness="weak",
+        fair_sets=("a,b",),
+    )
+    assert {type(options.seed), type(options.max_states)} == {int}
 
 
 def test_infinite_limits_are_none():

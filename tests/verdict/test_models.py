@@ -130,6 +130,8 @@ def test_nearest_deadlock_of_a_network():
     endless = Network([LTS.from_transitions([(0, "a", 0)])])
     assert deadlocks(endless).verdict == "holds"
     assert deadlocks(Network([part, other]), max_states=1).reason == "max-states"
+    with pytest.raises(UnsupportedError, match="expected a number"):
+        deadlocks(endless, timeout="5")
 
 
 def test_processes_by_name():
