@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Grant, Job
 
 _FIRST_BUDGET = 1 << 10
-_MAX_BUDGET = 1 << 40  # a search may return early, again and again
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
 _TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
 
@@ -178,8 +177,9 @@ def advance(
             return Outcome(status)
         elif elapsed > _STEP_SECONDS * 2:
             budget = max(steps // 2, 1)
-        elif elapsed < _STEP_SECONDS / 2 and max_budget is None and steps >= budget:
-            budget = min(2 * budget, _MAX_BUDGET)
+        elif max_budget is None and elapsed * budget < done * _STEP_SECONDS / 2:
+            # By what a step took: a search that takes turns may return early.
+            budget *= 2
         grant = yield _progress(search, phase, work, held_bytes)
 
 

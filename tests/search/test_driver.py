@@ -19,8 +19,9 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime import memory
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.jobs import MIB, Grant, run
+from ltlpipe.search import driver
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.search.driver import Outcome, advance
+from ltlpipe.search.driver import Outcome, Resumable, advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
@@ -117,7 +118,7 @@ def figures(search):
 def test_random_grants_change_nothing(name, seed):
     """Counts are those of a search that is never stopped, and no grant is overrun."""
     whole = search_of(name, 5)
-    outcome, once = advanced(whole, itertools.repeat(Grant()))
+    outcome, _ = advanced(whole, itertools.repeat(Grant()))
     assert outcome.status == Status.EMPTY
     rng = random.Random(seed)
     given = []
@@ -135,9 +136,10 @@ def test_random_grants_change_nothing(name, seed):
     for grant, progress in zip(given, said[1:], strict=False):
         assert progress.phase == "searching"
         assert 0 <= progress.work <= max(grant, cut.unit_work)
-    # A call that is given too little for a step takes one, or counts as one.
-    more = sum(p.work for p in said) - sum(p.work for p in once)
-    assert 0 <= more <= len(said) * cut.unit_work
+    # A call that is given too little for a step takes one, or counts as one; the last
+    # one is not told of.
+    more = sum(p.work for p in said) - cut.n_steps * cut.unit_work
+    assert -max(given[-1], cut.unit_work) <= more <= len(said) * cut.unit_work
     states = [progress.states for progress in said]
     assert states == sorted(states)
     assert said[-1].memory_bytes <= cut.memory_bytes
@@ -169,6 +171,48 @@ def problem_with_a_lasso():
     ring = [(s, int(s == n - 1), (s + 1) % n) for s in range(n)]
     shortcuts = [(s, 0, (s * 7 + 3) % n) for s in range(n - 1)]
     return problem_of(Explicit(n, 1, (*ring, *shortcuts), True))
+
+
+class Early(Resumable):
+    """A search with a clock of its own, some of whose calls end after ten steps."""
+
+    memory_bytes = 0
+    seconds = 0.0
+    longest = 0.0
+
+    def __init__(self, length, early):
+        super().__init__()
+        self.length = length
+        self.early = early  # whether the call that begins after so many steps is one
+
+    def kernel_call(self, budget):
+        return None, ()
+
+    def _grow(self, limit_bytes):
+        raise AssertionError
+
+    def step(self, budget):
+        done = min(budget, 10) if self.early(self.n_steps) else budget
+        self.registers[Reg.EXPANSIONS] += done
+        took = 1e-6 + done * 5e-7
+        self.seconds += took
+        self.longest = max(self.longest, took)
+        return Status.EMPTY if self.n_steps > self.length else Status.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("length", "early"),
+    [(20_000_000, lambda n: n % 1_000_000 < 400), (100_000, lambda _: True)],
+    ids=["now and then", "always"],
+)
+def test_calls_that_return_early_say_little(length, early, monkeypatch):
+    """However many there are, the next whole call takes no longer than others."""
+    search = Early(length, early)
+    monkeypatch.setattr(driver, "ready", lambda *_: iter(()))
+    monkeypatch.setattr(driver.time, "monotonic", lambda: search.seconds)
+    outcome, _ = advanced(search, itertools.repeat(Grant()))
+    assert outcome == Outcome(Status.EMPTY)
+    assert search.longest < 0.11
 
 
 @pytest.mark.parametrize("name", NAMES)
