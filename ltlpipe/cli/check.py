@@ -64,6 +64,7 @@ def check(
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.checking import Inquiry
+    from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
 
     chosen["lasso"] = not no_lasso
     options, limits = understood(chosen)
@@ -71,6 +72,7 @@ def check(
         raise typer.BadParameter("--visible goes with --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
     is_single = len(questions) == 1 and formula_file is None
+    prelude = PRELUDE_ALONE if is_single else PRELUDE
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with search_progress(quiet=quiet) as progress:
@@ -92,7 +94,7 @@ def check(
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
             with noted_warnings() as said:
-                inquiry = Inquiry(loaded, asked, options, allowed)
+                inquiry = Inquiry(loaded, asked, options, allowed, prelude=prelude)
                 try:
                     verdict = inquiry.verdict(limits, progress)
                 except UnsupportedError as error:

@@ -6,6 +6,7 @@ The way between the two is `ltlpipe.verdict.portfolio`.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, parse
@@ -18,7 +19,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.verdict.judgement import judged
-from ltlpipe.verdict.portfolio import Portfolio
+from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.verdict import (
     HOLDS,
     LASSO_LIMIT,
@@ -194,7 +195,7 @@ class Inquiry:
     """One question on its way to a verdict.
 
     `constraint` is an automaton of the only runs that count; `strategies` are the ways
-    to an answer that may be tried.
+    to an answer that may be tried, and `prelude` is for `Portfolio`.
 
     Raises
     ------
@@ -209,6 +210,7 @@ class Inquiry:
         options: Options,
         constraint: Any = None,
         strategies: Sequence[Strategy] = STRATEGIES,
+        prelude: float = PRELUDE,
     ) -> None:
         if constraint is not None and options.translator is not None:
             raise UnsupportedError(
@@ -216,12 +218,12 @@ class Inquiry:
             )
         self._system, self._asked, self._options = system, asked, options
         self._constraint = constraint
-        self._strategies = strategies
+        self._conducted = partial(Portfolio, strategies=strategies, prelude=prelude)
         self._portfolio: Portfolio | None = None
         self._clock = Clock()
         if constraint is None:
             self._question = question_of(system, asked, options)
-            self._portfolio = Portfolio(self._question, self._strategies)
+            self._portfolio = self._conducted(self._question)
         else:
             self._question = question_of(
                 system, Property(violations=constraint), options
@@ -268,7 +270,7 @@ class Inquiry:
             )
             allowed = Property(violations=violations)
             self._question = question_of(self._system, allowed, self._options)
-            self._portfolio = Portfolio(self._question, self._strategies)
+            self._portfolio = self._conducted(self._question)
         answer = yield from self._portfolio.job()
         if answer.kind == EMPTY:
             return self._made(HOLDS)

@@ -52,6 +52,12 @@ PRELUDE = 1_000.0
 It costs less than kernels that are loaded take for a small product.
 """
 
+PRELUDE_ALONE = 20_000.0
+"""The same where a process answers one question only.
+
+Importing Numba and loading kernels for it takes ten times as long, and more.
+"""
+
 FIRST_TURN = 20_000.0
 """Units of work of a first turn: a search enters up to twenty thousand states."""
 
@@ -80,6 +86,8 @@ class Portfolio:
         What is asked.
     strategies : sequence of Strategy
         Which, in the order in which they begin.
+    prelude : float
+        Units of work of a strategy without kernels before others begin.
 
     Raises
     ------
@@ -93,9 +101,14 @@ class Portfolio:
     """
 
     def __init__(
-        self, question: Question, strategies: Sequence[Strategy] = STRATEGIES
+        self,
+        question: Question,
+        strategies: Sequence[Strategy] = STRATEGIES,
+        *,
+        prelude: float = PRELUDE,
     ) -> None:
         self._question = question
+        self._prelude = prelude
         self._tried: list[Tried] = []
         self._waiting: list[Strategy] = []
         self._again: list[Strategy] = []
@@ -202,7 +215,7 @@ class Portfolio:
     def _length(self, turn: float) -> float:
         """Return the work of the next turn, of the strategy whose it is."""
         if self._in_prelude and self._waiting:
-            return PRELUDE
+            return self._prelude
         return math.inf if len(self._at_work) == 1 and not self._waiting else turn
 
     @property

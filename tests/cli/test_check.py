@@ -444,7 +444,7 @@ def test_explained_strategies(run, ring):
     out = run("check", ring, "-f", "GF a", "--explain").out
     lines = out.partition("strategies:\n")[2].splitlines()
     assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
-    assert lines[1] == ("  symmetry: not tried: too few components to be interchanged")
+    assert "  symmetry: not tried: too few components to be interchanged" in lines
     assert {line.split(":")[0].strip() for line in lines[:6]} == {
         "instant",
         "explicit",
