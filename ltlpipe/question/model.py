@@ -55,7 +55,7 @@ class ModelProduct:
 
     def packed(self) -> Job[PackedModel]:
         """Return the packed model."""
-        yield from self.question.system.prepared()
+        yield from self.question.prepared()
         return self.question.system.pack(
             list(self.question.propositions.values()),
             extra_values=self.table.n_states,
@@ -123,6 +123,10 @@ class ModelQuestion(Question):
         """Whether a state without successors repeats itself for ever."""
         return self.options.deadlock != "ignore"
 
+    def prepared(self) -> Job[None]:
+        """Find out what packing needs to know: once, whoever asks first."""
+        yield from self.fact("prepared", self.system.prepared)
+
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""
         if not self.options.reduces(AMPLE):
@@ -175,6 +179,7 @@ class ModelQuestion(Question):
         NotApplicableError
             They may not.
         """
+        yield from self.prepared()  # whose facts tell what may fail
         codes, reason = yield from decide_reduction(
             self.system, self.propositions.values(), self.property
         )

@@ -62,7 +62,7 @@ def codes_of_processes(
     system = _System(program, failing)
     for process in program.processes:
         yield from system.note(process)
-    actions = program.actions()
+    actions = program.actions
     numbers: dict[Place, int] = {}
     leads = []
     for number, action in enumerate(actions):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.dve.expressions import Element, Read
 from ltlpipe.systems.dve.program import BOUNDS
 from ltlpipe.systems.dve.translating import Translator
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from ltlpipe.systems.dve.ranges import Ranges
 
 
+MAX_LENGTH = 1 << 21
+"""Characters of source beyond which a model is refused: Numba would take minutes."""
+
+
 class Blueprint(NamedTuple):
     """What code is generated from."""
 
@@ -30,12 +35,37 @@ class Blueprint(NamedTuple):
     ranges: Ranges
     layout: Layout
     names: Sequence[str]  # what the code calls each variable
+    room: Room
+
+
+class Room:
+    """How much source may yet be written, for the model with a name.
+
+    Raises
+    ------
+    UnsupportedError
+        More than that is written.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.length = 0
+
+    def take(self, text: str) -> None:
+        """Count some text."""
+        self.length += len(text)
+        if self.length > MAX_LENGTH:
+            raise UnsupportedError(
+                f"{self.name}: the steps take more than {MAX_LENGTH} characters of "
+                "generated source, the limit: make the model smaller"
+            )
 
 
 class Source:
     """Lines of Python, with the names that they use."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room) -> None:
+        self.room = room
         self.lines: list[str] = []
         self.indent = 1  # levels of the next line
         self._temporaries = 0
@@ -43,6 +73,7 @@ class Source:
     def line(self, text: str) -> None:
         """Append a line at the current level."""
         self.lines.append("    " * self.indent + text)
+        self.room.take(self.lines[-1])
 
     def temporary(self) -> str:
         """Return a name that is not in use."""

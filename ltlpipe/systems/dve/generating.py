@@ -22,7 +22,14 @@ import math
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.dve.effects import Blueprint, Loaded, Outcome, Source, extracted
+from ltlpipe.systems.dve.effects import (
+    Blueprint,
+    Loaded,
+    Outcome,
+    Room,
+    Source,
+    extracted,
+)
 from ltlpipe.systems.dve.kernels import FAILED
 from ltlpipe.systems.dve.program import Action
 from ltlpipe.systems.dve.steps import StepWriter
@@ -30,6 +37,7 @@ from ltlpipe.systems.dve.steps import StepWriter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.layout import Layout
     from ltlpipe.systems.dve.program import Program
     from ltlpipe.systems.dve.ranges import Ranges
@@ -66,17 +74,18 @@ made choices
 """
 
 
-def generate(program: Program, ranges: Ranges, layout: Layout) -> str:
+def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     """Return the source of a module whose `expand` is the successor function.
 
     Raises
     ------
     UnsupportedError
-        Too many variables are written to by more than one process of a synchronous
-        system.
+        It would be too long; or too many variables are written to by more than one
+        process of a synchronous system.
     """
-    blueprint = Blueprint(program, ranges, layout, _python_names(program))
-    body = Source()
+    room = Room(program.name)
+    blueprint = Blueprint(program, ranges, layout, _python_names(program), room)
+    body = Source(room)
     for word in range(layout.n_words):
         body.line(f"w{word} = np.int64(row[{word}])")
     if layout.places[program.error].bits:
@@ -85,7 +94,7 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> str:
         body.line(f"if {error} != 0:")
         body.line("    return 0")
     write = _write_joint if program.synchronous else _write_parts
-    functions = write(blueprint, body)
+    functions = yield from write(blueprint, body)
     body.line(
         f"return finish(ints, row, {layout.n_words}, out_rows, out_letters, "
         "out_actions, out_marks, count)"
@@ -98,14 +107,13 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> str:
 def _title(program: Program, layout: Layout) -> str:
     """Return the docstring: where the variables of the model are."""
     lines = ['"""A model as a successor function: generated, not to be edited.', ""]
-    for word in range(layout.n_words):
+    inside: list[list[tuple[int, int]]] = [[] for _ in range(layout.n_words)]
+    for number, place in enumerate(layout.places):
+        if place.bits:
+            inside[place.word].append((place.shift, number))
+    for word, fields in enumerate(inside):
         lines.append(f"Word {word}, from its lowest bit:")
-        inside = [
-            (place.shift, number)
-            for number, place in enumerate(layout.places)
-            if place.word == word and place.bits
-        ]
-        for shift, number in sorted(inside):
+        for shift, number in sorted(fields):
             place = layout.places[number]
             low = f", from {place.low}" if place.low else ""
             name = program.variables[number].name
@@ -123,7 +131,7 @@ def _title(program: Program, layout: Layout) -> str:
 def _python_names(program: Program) -> list[str]:
     """Return a name for each variable that is none of the code's own."""
     taken = {*keyword.kwlist, *_OWN_NAMES.split()}
-    n_parts = len(program.actions()) + len(program.processes)  # no more than these
+    n_parts = len(program.actions) + len(program.processes)  # no more than these
     taken |= {f"part_{number}" for number in range(n_parts)}
     names = []
     for variable in program.variables:
@@ -146,7 +154,7 @@ def _function(number: int, arguments: str, about: str, source: Source) -> str:
     return "\n".join([*head, *source.lines]) + "\n"
 
 
-def _write_parts(blueprint: Blueprint, body: Source) -> list[str]:
+def _write_parts(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     """Return the functions of an asynchronous system; their calls go to `body`."""
     program = blueprint.program
     writer = StepWriter(blueprint)
@@ -158,9 +166,9 @@ def _write_parts(blueprint: Blueprint, body: Source) -> list[str]:
     body.line("count = 0")
     functions = []
     for number, group in enumerate(_groups(program)):
-        source = Source()
+        source = Source(blueprint.room)
         for process, actions in group:
-            writer.process(process, actions, source)
+            yield from writer.process(process, actions, source)
         source.line("return count")
         names = dict.fromkeys(program.processes[process].name for process, _ in group)
         about = f"Append the steps of {', '.join(names)}"
@@ -194,7 +202,7 @@ def _divided(program: Program) -> Iterator[tuple[int, list[tuple[int, Action]]]]
     by_state: list[dict[int, list[tuple[int, Action]]]] = [
         {} for _ in program.processes
     ]
-    for number, action in enumerate(program.actions()):
+    for number, action in enumerate(program.actions):
         leader = action.leader
         by_state[leader.process].setdefault(leader.source, []).append((number, action))
     for process, states in enumerate(by_state):
@@ -223,7 +231,7 @@ def _write_committed(blueprint: Blueprint, body: Source) -> None:
     body.line(f"committed = {' or '.join(tests) or False}")
 
 
-def _write_joint(blueprint: Blueprint, body: Source) -> list[str]:
+def _write_joint(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     """Return the functions of a synchronous system; their calls go to `body`."""
     program, layout = blueprint.program, blueprint.layout
     bits = _shared_bits(program)
@@ -235,10 +243,11 @@ def _write_joint(blueprint: Blueprint, body: Source) -> list[str]:
         body.line(text)
     functions = []
     for number, process in enumerate(program.processes):
-        source = Source()
+        source = Source(blueprint.room)
         source.line("choices = 0")
         moves = [(k, Action(t, None)) for k, t in enumerate(process.transitions)]
-        _JointWriter(blueprint, number, bits).process(number, moves, source)
+        writer = _JointWriter(blueprint, number, bits)
+        yield from writer.process(number, moves, source)
         source.line(f"return settle({layout.n_words}, {buffers}, made, choices)")
         about = f"Multiply `made` steps by the transitions of {process.name}"
         functions.append(_function(number, f"{words}{buffers}, made", about, source))

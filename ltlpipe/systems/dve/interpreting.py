@@ -42,7 +42,6 @@ class Interpreter:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.actions = program.actions()
 
     def steps(self, state: State) -> Iterator[tuple[int, State]]:
         """Yield all steps of a state: the number of the action, and the target."""
@@ -55,7 +54,7 @@ class Interpreter:
             state[process.state] in process.committed
             for process in self.program.processes
         )
-        for number, action in enumerate(self.actions):
+        for number, action in enumerate(self.program.actions):
             if committed and not self._is_committed(action):
                 continue
             target = self._target(action, state)

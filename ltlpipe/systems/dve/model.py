@@ -9,6 +9,7 @@ import math
 import os
 import sys
 import tempfile
+from collections import Counter
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,13 +68,13 @@ class DveModel(Model):
                 f"{self.name}: transitions can be combined to {self.n_actions} "
                 f"different steps; the limit is {_MAX_ACTIONS}"
             )
-        self._interpreter = Interpreter(program)  # lists the actions
+        self._interpreter = Interpreter(program)
 
     @cached_property
     def actions(self) -> tuple[str, ...]:  # type: ignore[override]
         """What moves in a step: one process, two, or all of a synchronous system."""
         program = self.program
-        steps = (action.transitions for action in program.actions())
+        steps = (action.transitions for action in program.actions)
         if program.synchronous:
             # The transitions of the first process vary first.
             choices = [process.transitions for process in reversed(program.processes)]
@@ -132,7 +133,7 @@ class DveModel(Model):
     @cached_property
     def ranges(self) -> Ranges:
         """The values that variables and expressions can have."""
-        return Ranges(self.program)
+        return complete(Ranges.finding(self.program))
 
     @cached_property
     def layout(self) -> Layout:
@@ -146,19 +147,30 @@ class DveModel(Model):
         """The generated module whose `expand` is the successor function."""
         from ltlpipe.systems.dve.generating import generate
 
-        return generate(self.program, self.ranges, self.layout)
+        return complete(generate(self.program, self.ranges, self.layout))
 
     @cached_property
     def max_successors(self) -> int:
         """A bound of the number of successors of a state."""
-        most = []
-        leaders = [action.leader for action in self.program.actions()]
-        for number in range(len(self.program.processes)):
-            sources = [t.source for t in leaders if t.process == number]
-            most.append(int(np.bincount(sources).max()) if sources else 0)
+        leaders = (action.leader for action in self.program.actions)
+        leaving = Counter((t.process, t.source) for t in leaders)
+        most = [0] * len(self.program.processes)
+        for (process, _), number in leaving.items():
+            most[process] = max(most[process], number)
         if self.program.synchronous:
             return max(2 * math.prod(most), 1)  # what is being combined needs room
         return max(sum(most), 1)
+
+    def prepared(self) -> Job[None]:
+        """Find out what packing needs to know, once: `ranges` and `source`."""
+        known = vars(self)
+        if "ranges" not in known:
+            known["ranges"] = yield from Ranges.finding(self.program)
+        if "source" not in known:
+            from ltlpipe.systems.dve.generating import generate
+
+            job = generate(self.program, self.ranges, self.layout)
+            known["source"] = yield from job
 
     def pack(
         self,

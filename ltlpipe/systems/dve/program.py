@@ -150,14 +150,15 @@ class Program:
         """The variable that tells whether a step has failed, the last of all."""
         return len(self.variables) - 1
 
-    def actions(self) -> list[Action]:
-        """Return the steps of an asynchronous system in the order of generation.
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """The steps of an asynchronous system in the order of generation.
 
         By process and transition, senders standing for both; then by receiver.  In a
         synchronous system, which has no messages, they are its transitions.
         """
         receivers = self._receivers()
-        actions = []
+        actions: list[Action] = []
         for transition in self.transitions():
             message = self.rendezvous(transition)
             if message is None:
@@ -168,7 +169,7 @@ class Program:
                     for partner in receivers.get(message.channel, ())
                     if partner.process != transition.process
                 ]
-        return actions
+        return tuple(actions)
 
     @property
     def n_actions(self) -> int:

@@ -20,15 +20,21 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.dve.expressions import Element, Number, Read
 from ltlpipe.systems.dve.intervals import Environment, Interval, join, wrapped_to
 from ltlpipe.systems.dve.program import BOUNDS, Action
+from ltlpipe.systems.packing import PACKING
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.expressions import Expression
     from ltlpipe.systems.dve.program import Program, Transition
 
 _PATIENCE = 6
+
+# Units of work of a step, and in it for each slot; bytes of what is known of a node.
+_STEP_WORK, _SLOT_WORK, _NODE_BYTES = 100.0, 0.05, 300
 
 
 class Ranges:
@@ -52,7 +58,8 @@ class Ranges:
         self.program = program
         self.nodes: dict[Expression, Interval] = {}
         self.failing: set[Expression] = set()
-        self._thresholds = sorted(_constants(program))
+        self.variables: list[tuple[int, int]] = []
+        self._thresholds: list[int] = []
         self._owner = _owners(program)
         self._arrays = {array.first for array in program.arrays}
         self._common: dict[int, Interval] = {}
@@ -61,9 +68,16 @@ class Ranges:
         # the above, kept up to date, as computing it takes all states.
         self._anywhere: list[dict[int, Interval]] = []
         self._growth: dict[tuple[int, ...], int] = {}
-        self._begin()
-        self._iterate()
-        self.variables = self._joined()
+
+    @classmethod
+    def finding(cls, program: Program) -> Job[Ranges]:
+        """Return the job that finds the intervals of a model."""
+        ranges = cls(program)
+        ranges._thresholds = yield from _thresholds(program)
+        ranges._begin()
+        yield from ranges._iterate()
+        ranges.variables = ranges._joined()
+        return ranges
 
     def _begin(self) -> None:
         """Enter the initial state."""
@@ -81,15 +95,20 @@ class Ranges:
             self._enter(number, initial[process.state].low, own)
         self._common = {s: i for s, i in initial.items() if s not in self._owner}
 
-    def _iterate(self) -> None:
+    def _iterate(self) -> Job[None]:
         """Take all steps on intervals until nothing grows."""
-        actions = self.program.actions()
-        while True:
+        actions = self.program.actions
+        ticks = Ticks(PACKING, _STEP_WORK + _SLOT_WORK * len(self.program.slots))
+        grown = True
+        while grown:
             self.nodes.clear()
             self.failing.clear()
-            grown = [self._step(action) for action in actions]
-            if not any(grown):
-                break
+            grown = False
+            for action in actions:
+                grown |= self._step(action)
+                if ticks.over():
+                    ticks.memory_bytes = _NODE_BYTES * len(self.nodes)
+                    yield ticks.progress
         for process, state, condition in self.program.assertions:
             environment = self._environment([(process, state)])
             if environment is not None:
@@ -293,10 +312,11 @@ def _owners(program: Program) -> dict[int, int]:
     }
 
 
-def _constants(program: Program) -> set[int]:
-    """Return the numbers of a model and their neighbours."""
+def _thresholds(program: Program) -> Job[list[int]]:
+    """Return the numbers of a model and their neighbours, sorted."""
     found: set[int] = {0}
     todo: list[object] = [*program.processes]
+    ticks = Ticks(PACKING)
     for array in program.arrays:
         found.add(array.size)
     while todo:
@@ -307,4 +327,6 @@ def _constants(program: Program) -> set[int]:
             todo.extend(vars(item).values())
         elif isinstance(item, (tuple, list)):
             todo.extend(item)
-    return found | {n + 1 for n in found} | {n - 1 for n in found}
+        if ticks.over():
+            yield ticks.progress
+    return sorted(found | {n + 1 for n in found} | {n - 1 for n in found})

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.dve.effects import Loaded, Outcome, Source
 from ltlpipe.systems.dve.expressions import Element, Number
+from ltlpipe.systems.packing import PACKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.effects import Blueprint
     from ltlpipe.systems.dve.expressions import Expression
     from ltlpipe.systems.dve.program import Action, Message, Transition
+
+
+_ACTION_WORK, _CHARACTER_WORK = 50, 0.5  # units
 
 
 class StepWriter:
@@ -28,9 +34,10 @@ class StepWriter:
         # While an action is written: its number, where lines go, what is read, and
         # what becomes of the row.
         self._number = 0
-        self._source = Source()
+        self._source = Source(blueprint.room)
         self._loaded = Loaded(blueprint)
         self._outcome = self._new_outcome()
+        self._ticks = Ticks(PACKING)
 
     def finish(self, words: list[str], number: int, failed: bool) -> list[str]:  # noqa: ARG002
         """Return the lines behind the step with a number that leads to some words."""
@@ -39,7 +46,7 @@ class StepWriter:
 
     def process(
         self, number: int, actions: Sequence[tuple[int, Action]], source: Source
-    ) -> None:
+    ) -> Job[None]:
         """Write the steps that a process leads, by its states.
 
         `actions` are those of its actions that are to be written, with their numbers.
@@ -59,19 +66,24 @@ class StepWriter:
             if place.bits:
                 source.line(f"{keyword} {name} == {state}:  # {states[state]}")
                 source.indent += 1
-                self._state(by_state[state], source)
+                yield from self._state(by_state[state], source)
                 source.indent -= 1
                 keyword = "elif"
             elif state == place.low:  # others are never reached
-                self._state(by_state[state], source)
+                yield from self._state(by_state[state], source)
 
-    def _state(self, actions: list[tuple[int, Action]], source: Source) -> None:
+    def _state(self, actions: list[tuple[int, Action]], source: Source) -> Job[None]:
         """Write the steps from one state, behind the variables that they read."""
         begin = len(source.lines)
         self._source = source
         self._loaded = Loaded(self.blueprint)
         for number, action in actions:
+            before = source.room.length
             self._action(number, action)
+            written = source.room.length - before
+            if self._ticks.over(_ACTION_WORK + _CHARACTER_WORK * written):
+                self._ticks.memory_bytes = source.room.length
+                yield self._ticks.progress
         body = source.lines[begin:]
         del source.lines[begin:]
         state = self.program.processes[actions[0][1].leader.process].state

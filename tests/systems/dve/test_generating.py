@@ -7,6 +7,8 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from ltlpipe import UnsupportedError
+from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.packing_kernels import Select
 from tests.systems.dve.plain import plain_expand, successors
@@ -84,6 +86,41 @@ def test_random_models(text):
 def test_many_random_models(text):
     """As above, thousands of models."""
     compare(text, 150)
+
+
+def wide(n, body):
+    """The text of a model with many transitions between as many states."""
+    states = ", ".join(f"s{k}" for k in range(n))
+    moves = ", ".join(f"s{k} -> s{(k + 1) % n} {{ {body} }}" for k in range(n))
+    return (
+        f"byte x, t[9]; process P {{ state {states}; init s0; trans {moves}; }}"
+        " system async;"
+    )
+
+
+def test_packing_is_prepared_in_turns():
+    """Ranges and source are found by a job, once, and are those of plain calls."""
+    text = wide(500, "guard x < 200; effect x = x + 1, t[x % 9] = x;")
+    model, plain = (read_dve_model(text, "m.dve") for _ in range(2))
+    turns = []
+    run(model.prepared(), observer=turns.append)
+    assert len(turns) > 5
+    assert max(progress.work for progress in turns) < 50_000
+    assert list(model.prepared()) == []
+    assert model.ranges.variables == plain.ranges.variables
+    assert model.source == plain.source
+
+
+def test_source_that_is_too_long():
+    """Refused while it is written, as the work of a compiler would be without end."""
+    model = read_dve_model(wide(100, "effect x = x + 1, t[x % 9] = x;"), "m.dve")
+    assert len(model.source) > 20_000
+    del model.source
+    with (
+        patch("ltlpipe.systems.dve.effects.MAX_LENGTH", 20_000),
+        pytest.raises(UnsupportedError, match="more than 20000 characters"),
+    ):
+        model.pack([])
 
 
 def test_a_process_that_is_divided():

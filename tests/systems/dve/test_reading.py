@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from unittest.mock import patch
+from unittest.mock import PropertyMock, patch
 
 import pytest
 
@@ -336,7 +336,7 @@ def test_steps_that_are_too_many_are_counted_not_listed():
     ]
     text = " ".join(["channel c;", *ends, "system async;"])
     with (
-        patch.object(Program, "actions") as listed,
+        patch.object(Program, "actions", new_callable=PropertyMock) as listed,
         pytest.raises(UnsupportedError, match="360000 different steps"),
     ):
         read_dve(text, "model.dve")
