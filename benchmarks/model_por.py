@@ -60,7 +60,7 @@ def explored(model: Any, args: argparse.Namespace) -> dict[str, Any]:
         while True:
             search = Exploration(make_problem(packed, universal(), stutter=True))
             outcome = _within(search, packed, args)
-            wider = packed.widened() if outcome.reason == OVERFLOW else None
+            wider = run(packed.widened()) if outcome.reason == OVERFLOW else None
             if wider is None:
                 break
             packed = wider

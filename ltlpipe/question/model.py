@@ -56,12 +56,13 @@ class ModelProduct:
     def packed(self) -> Job[PackedModel]:
         """Return the packed model."""
         yield from self.question.prepared()
-        return self.question.system.pack(
+        packed = yield from self.question.system.packing(
             list(self.question.propositions.values()),
             extra_values=self.table.n_states,
             seed=self.question.options.seed,
             ample=self.ample,
         )
+        return packed
 
     def problem(self, packed: PackedModel) -> Problem:
         """Return the product of the packed model and the automaton."""

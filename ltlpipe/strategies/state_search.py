@@ -61,7 +61,7 @@ def search_states(
         answer = yield from _searched(question, search, packed, trace, limit)
         if answer.reason != OVERFLOW:
             return answer
-        packed = packed.widened()
+        packed = yield from packed.widened()
     return Answer(INCONCLUSIVE, OVERFLOW)
 
 

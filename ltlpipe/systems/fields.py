@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.ticks import Ticks
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
 
 _WORD_BITS = 64
 
@@ -25,6 +31,11 @@ class Field(NamedTuple):
 
 
 def allocate(sizes: list[int]) -> list[Field]:
+    """Do `allocation` at once."""
+    return complete(allocation(sizes, Ticks("packing")))
+
+
+def allocation(sizes: list[int], ticks: Ticks) -> Job[list[Field]]:
     """Place numbers below `sizes` into as few words as first-fit finds.
 
     Returns one field per size.
@@ -33,12 +44,17 @@ def allocate(sizes: list[int]) -> list[Field]:
     fields: dict[int, Field] = {}
     bits = [max(size - 1, 0).bit_length() for size in sizes]
     # Large fields first need fewer words; equal ones keep neighbours together.
+    word, latest = 0, -1
     for i in sorted(range(len(sizes)), key=lambda i: -bits[i]):
-        fitting = (w for w, taken in enumerate(used) if taken + bits[i] <= _WORD_BITS)
-        word = next(fitting, len(used))
+        if bits[i] != latest:  # where the last one did not fit, no equal one does
+            word, latest = 0, bits[i]
+        while word < len(used) and used[word] + bits[i] > _WORD_BITS:
+            word += 1
         if word == len(used):
             used.append(0)
         taken = used[word]
         fields[i] = Field(word, min(taken, _WORD_BITS - 1), bits[i])
         used[word] = taken + bits[i]
+        if ticks.over():
+            yield ticks.progress
     return [fields[i] for i in range(len(sizes))]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -112,6 +112,13 @@ class Model(Displayed, ABC):
         UnsupportedError
             The property has too many propositions, or the system is too large.
         """
+
+    def packing(
+        self, propositions: Sequence[Expression], **layout: Any
+    ) -> Job[PackedModel]:
+        """Do `pack`, whose arguments it takes, as a job."""
+        yield from self.prepared()
+        return self.pack(propositions, **layout)
 
     def bound(self, proposition: Expression, text: str) -> Expression:
         """Return a proposition with its names bound to variables.

@@ -37,7 +37,7 @@ import numpy as np
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.fields import Field, allocate
+from ltlpipe.systems.fields import Field, allocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,10 @@ _FEW = 64  # states for which a loop is faster than arrays
 
 MAX_SUCCESSORS = 1 << 22
 """Successors of one state that a search can take in."""
+
+
+def _not_widened() -> Job[None]:
+    yield from ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +81,8 @@ class PackedSystem:
         Returns the number of a variable that got a value for which its place is too
         narrow, so that successors are missing; None if there was none.
     widened : callable
-        Returns the system packed again with wider places where they were too narrow;
-        None if there are no wider ones.
+        The job that packs the system again with wider places where they were too
+        narrow; it returns None if there are no wider ones.
     """
 
     expand: Callable[..., int]
@@ -89,7 +93,7 @@ class PackedSystem:
     max_successors: int
     n_marks: int = 0
     overflowed: Callable[[], int | None] = lambda: None
-    widened: Callable[[], PackedSystem | None] = lambda: None
+    widened: Callable[[], Job[PackedSystem | None]] = _not_widened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +166,7 @@ def pack_network(
     local = []
     for component in network.components:
         local.append((yield from reachable_states(component, ticks)))
-    *fields, extra = allocate([*map(len, local), extra_values])
+    *fields, extra = yield from allocation([*map(len, local), extra_values], ticks)
     n_words = 1 + max(f.word for f in (*fields, extra))
     builder = TableBuilder(network, fields, local, n_words)
     yield from builder.collect(ticks)

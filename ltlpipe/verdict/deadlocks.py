@@ -115,7 +115,7 @@ def _job(
         finally:
             note_search(trace, search)
         if outcome.reason == OVERFLOW:
-            packed = packed.widened()
+            packed = yield from packed.widened()
             continue
         if outcome.reason is not None:
             return UNKNOWN, outcome.reason, None
@@ -136,8 +136,7 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
 
         letters = np.zeros(len(system.actions), dtype=np.int32)
         return (yield from pack_network(system, letters, seed=seed))
-    yield from system.prepared()
-    return system.pack([], seed=seed)
+    return (yield from system.packing([], seed=seed))
 
 
 def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:

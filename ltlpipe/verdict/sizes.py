@@ -76,5 +76,5 @@ def _explored(question: Question) -> Job[ProductSize | None]:
         )
         if packed.overflowed() is None:
             return size
-        packed = packed.widened()
+        packed = yield from packed.widened()
     return None

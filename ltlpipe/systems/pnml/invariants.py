@@ -27,12 +27,16 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.structure import Net
 
+_PHASE = "finding invariants"
+_PAIR_BYTES = 16  # of a place and a change
+
 MAX_ROWS = 256
 """Combinations that are kept at a time, if there are not more places."""
 
 _MAX_WEIGHT = 1 << 20
 _PAIRS = 4  # combinations that are looked at, for each that is kept
 _MAX_EFFORT = 1 << 28  # numbers to be looked at, after which there are no bounds
+_PER_ARC = 300  # numbers that take as long to be looked at as one arc
 _PRIME = (1 << 31) - 1
 
 
@@ -42,6 +46,7 @@ def place_bounds(net: Net) -> Job[Bounds]:
     tokens: list[int | None] = [None] * n_places
     share = np.full(n_places, 0.5)
     initial = net.initial()
+    ticks = Ticks(_PHASE)
     for flow in (yield from semiflows(net)):
         support = np.flatnonzero(flow).tolist()
         total = sum(int(flow[p]) * initial[p] for p in support)
@@ -50,6 +55,8 @@ def place_bounds(net: Net) -> Job[Bounds]:
             known = tokens[p]
             tokens[p] = bound if known is None else min(bound, known)
             share[p] = min(share[p], total / len(support))
+        if ticks.over(len(support)):
+            yield ticks.progress
     return Bounds(tokens, share)
 
 
@@ -57,12 +64,10 @@ def semiflows(net: Net, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:
     """Return semiflows, int64[k, n_places]; all minimal ones if they are few."""
     n_places = len(net.places)
     none = np.zeros((0, n_places), dtype=np.int64)
-    ticks = Ticks("finding invariants", 1e-3)  # per number that is looked at
+    ticks = Ticks(_PHASE, 1e-3)  # per number that is looked at
     yield ticks.progress
-    if _are_too_many(net):
-        return none
-    effect = _effects(net)
-    if np.abs(effect).max(initial=0) > _MAX_WEIGHT:
+    effect = yield from _different_effects(net, ticks)
+    if effect is None or np.abs(effect).max(initial=0) > _MAX_WEIGHT:
         return none
     yield ticks.progress
     columns = effect[:, (yield from _independent(effect, ticks))]
@@ -86,46 +91,43 @@ def semiflows(net: Net, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:
         rows = _without(rows, column, n_columns, max_rows)
         left[column] = False
     flows = rows[:, n_columns:]
-    # No sum below can overflow: weights and effects are small.
-    return np.asarray(flows[~(flows @ effect).any(axis=1)])
+    sound = np.zeros(len(flows), dtype=np.bool_)
+    for k, flow in enumerate(flows):
+        # No sum can overflow: weights and effects are small.
+        sound[k] = not (flow @ effect).any()
+        if ticks.over(effect.size):
+            yield ticks.progress
+    return np.asarray(flows[sound])
 
 
-def _are_too_many(net: Net) -> bool:
-    """Whether there are too many different effects for a matrix to be eliminated.
+def _different_effects(net: Net, ticks: Ticks) -> Job[np.ndarray | None]:
+    """Return int64[n_places, k]: what transitions change, those with few places first.
 
-    Decided before there is one, which would take gigabytes for a net of some thousand
+    None if there are too many different effects for a matrix to be eliminated.  That is
+    decided before there is one, which would take gigabytes for a net of some thousand
     places.
     """
     most = _MAX_EFFORT // max(len(net.places), 1) ** 2
-    sides = [
-        (sign, arcs.first.tolist(), arcs.place.tolist(), arcs.weight.tolist())
-        for arcs, sign in ((net.pre, -1), (net.post, 1))
-    ]
-    different = set()
-    for transition in range(len(net.transitions)):
-        effect: dict[int, int] = {}
-        for sign, first, places, weights in sides:
-            for k in range(first[transition], first[transition + 1]):
-                effect[places[k]] = effect.get(places[k], 0) + sign * weights[k]
-        changed = frozenset(
-            (place, change) for place, change in effect.items() if change
-        )
-        if changed:
-            different.add(changed)
+    different: dict[bytes, None] = {}  # pairs of place and change
+    for piece in net.pieces():
+        owner, place, change = net.effects(piece)
+        data = np.column_stack([place, change]).tobytes()
+        counts = np.bincount(owner, minlength=len(piece))
+        begin = 0
+        for end in (_PAIR_BYTES * np.cumsum(counts)).tolist():
+            if end > begin:
+                different[data[begin:end]] = None
+            begin = end
         if len(different) > most:
-            return True
-    return False
-
-
-def _effects(net: Net) -> np.ndarray:
-    """Return int64[n_places, k]: what different transitions change."""
-    n_transitions = len(net.transitions)
-    effect = np.zeros((n_transitions, len(net.places)), dtype=np.int64)
-    for arcs, sign in ((net.pre, -1), (net.post, 1)):
-        owner = np.repeat(np.arange(n_transitions), np.diff(arcs.first))
-        np.add.at(effect, (owner, arcs.place), sign * arcs.weight)
-    different = np.unique(effect[effect.any(axis=1)], axis=0)
-    return different[np.argsort(np.count_nonzero(different, axis=1))].T
+            return None
+        if ticks.over(_PER_ARC * (len(piece) + len(owner))):
+            yield ticks.progress
+    texts = sorted(different, key=len)
+    pairs = np.frombuffer(b"".join(texts), dtype=np.int64).reshape(-1, 2)
+    effect = np.zeros((len(net.places), len(texts)), dtype=np.int64)
+    column = np.repeat(np.arange(len(texts)), [len(t) // _PAIR_BYTES for t in texts])
+    effect[pairs[:, 0], column] = pairs[:, 1]
+    return effect
 
 
 def _independent(effect: np.ndarray, ticks: Ticks) -> Job[list[int]]:

@@ -14,10 +14,11 @@ it is an id, too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.propositions.syntax import Number, Operation, Variable
+from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Variable
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.pnml.invariants import place_bounds
@@ -27,9 +28,6 @@ from ltlpipe.systems.propositions.binding import Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-
-    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.pnml.packing import PackedNet
@@ -74,10 +72,9 @@ class PetriNet(Net, Model):
     @cached_property
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]
         """Ids and names of places and transitions."""
-        fireable = [_is_enabled(transition) for transition in self.transitions]
         return Vocabulary(
             self.place_numbers,
-            fireable={text: fireable[t] for text, t in self.transition_numbers.items()},
+            fireable=_Fireable(self),
             actions=self.transition_numbers,
         )
 
@@ -105,22 +102,40 @@ class PetriNet(Net, Model):
         """Return the tokens by the names of their places."""
         return dict(zip(self.variables, state, strict=True))
 
-    def pack(
-        self,
-        propositions: Sequence[Expression],
-        *,
-        extra_values: int = 1,
-        seed: int | None = None,
-        ample: np.ndarray | None = None,
-    ) -> PackedNet:
-        """Lay out the tables for one property (see `Model.pack`)."""
+    def packing(
+        self, propositions: Sequence[Expression], **layout: Any
+    ) -> Job[PackedNet]:
+        """Lay out the tables for one property (see `Model.packing`)."""
         # Only here: whoever reads a net, or steps through it, does without Numba.
 
         from ltlpipe.systems.pnml.packing import pack_net
 
-        return pack_net(
-            self, propositions, extra_values=extra_values, seed=seed, ample=ample
-        )
+        yield from self.prepared()
+        packed = yield from pack_net(self, propositions, **layout)
+        return packed
+
+    def pack(self, propositions: Sequence[Expression], **layout: Any) -> PackedNet:
+        """Do `packing` at once."""
+        return complete(self.packing(propositions, **layout))
+
+
+class _Fireable(Mapping[str, Expression]):
+    """When each transition of a net can fire, by its id or name.
+
+    The conditions of all would take longer than those that a property names.
+    """
+
+    def __init__(self, net: PetriNet) -> None:
+        self._net = net
+
+    def __getitem__(self, text: str) -> Expression:
+        return _is_enabled(self._net.transitions[self._net.transition_numbers[text]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._net.transition_numbers)
+
+    def __len__(self) -> int:
+        return len(self._net.transition_numbers)
 
 
 def _is_enabled(transition: Transition) -> Expression:

@@ -13,18 +13,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.systems.fields import allocate
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.fields import allocation
 from ltlpipe.systems.models import PackedModel
+from ltlpipe.systems.packing import PACKING
 from ltlpipe.systems.pnml.kernels import Header, Part, expand_net
 from ltlpipe.systems.pnml.tables import TableBuilder
 from ltlpipe.systems.pnml.widths import Widths, first_widths
-from ltlpipe.systems.propositions.tables import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.structure import Net
+    from ltlpipe.systems.propositions.tables import Place
+
+_PER_THING = 0.5  # microseconds, roughly, of all that is done to an arc or a place
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ def pack_net(
     seed: int | None = None,
     ample: np.ndarray | None = None,
     widths: Widths | None = None,
-) -> PackedNet:
+) -> Job[PackedNet]:
     """Lay out the tables of `net`.
 
     Parameters
@@ -72,29 +77,30 @@ def pack_net(
     UnsupportedError
         There are too many propositions.
     """
+    ticks = Ticks(PACKING, _PER_THING)
     if widths is None:
-        widths = first_widths(net)
+        widths = yield from first_widths(net, ticks)
     order = np.arange(len(net.places))
     if seed is not None:
         order = np.random.default_rng(seed).permutation(order)
     sizes = [1 << widths.bits[place] for place in order.tolist()]
-    *placed, extra = allocate([*sizes, extra_values])
-    places = [Place(*placed[k]) for k in np.argsort(order).tolist()]
-    n_words = 1 + max(extra.word, *(place.word for place in places), 0)
+    *placed, extra = yield from allocation([*sizes, extra_values], ticks)
+    places = [placed[k] for k in np.argsort(order).tolist()]
+    n_words = 1 + max(place.word for place in (*places, extra))
     builder = TableBuilder(net, places, n_words, widths.proven)
-    ints, words = builder.build(propositions, seed)
+    ints, words = yield from builder.build(propositions, seed, ticks)
     if ample is not None:
         ints[Header.AMPLE] = len(ints)
         ints = np.concatenate([ints, ample.ravel()])
-    initial = np.zeros(n_words, dtype=np.uint64)
+    initial = [0] * n_words
     for place, tokens in zip(places, net.initial(), strict=True):
-        initial[place.word] |= np.uint64(tokens << place.shift)
+        initial[place.word] |= tokens << place.shift
 
-    def widened() -> PackedNet | None:
+    def widened() -> Job[PackedNet | None]:
         wider = widths.widened(too_narrow(ints, words, places))
         if wider is None:
             return None
-        return pack_net(
+        packed = yield from pack_net(
             net,
             propositions,
             extra_values=extra_values,
@@ -102,12 +108,13 @@ def pack_net(
             ample=ample,
             widths=wider,
         )
+        return packed
 
     return PackedNet(
         expand=expand_net,
         ints=ints,
         words=words,
-        initial=initial,
+        initial=np.array(initial, dtype=np.uint64),
         extra=extra,
         max_successors=max(len(net.transitions), 1),
         places=tuple(places),

@@ -63,6 +63,33 @@ class Arcs(NamedTuple):
     place: np.ndarray  # int64[m]
     weight: np.ndarray  # int64[m], positive
 
+    def of(self, transitions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the arcs of some transitions, int64[n], one after the other.
+
+        For each arc the place of its transition in `transitions`, its place, and its
+        weight: int64[m] each.
+        """
+        begins = self.first[transitions]
+        counts = self.first[transitions + 1] - begins
+        owner = np.repeat(np.arange(len(transitions)), counts)
+        arc = ranges(begins, counts)
+        return owner, self.place[arc], self.weight[arc]
+
+
+def ranges(begins: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return ``begins[i], begins[i] + 1, ...``, ``counts[i]`` numbers for each i."""
+    ends = np.cumsum(counts)
+    ahead = np.repeat(begins - ends + counts, counts)
+    numbers: np.ndarray = np.arange(len(ahead)) + ahead
+    return numbers
+
+
+def group_begins(*keys: np.ndarray) -> np.ndarray:
+    """Return where runs of equal keys begin."""
+    differs = np.ones(len(keys[0]), dtype=np.bool_)
+    differs[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return np.flatnonzero(differs)
+
 
 class Bounds(NamedTuple):
     """What invariants say about n places."""
@@ -112,6 +139,33 @@ class Net:
     def initial(self) -> tuple[int, ...]:
         """Return the initial marking."""
         return tuple(place.tokens for place in self.places)
+
+    def pieces(self, transitions: np.ndarray | None = None) -> list[np.ndarray]:
+        """Divide transitions, by default all, into parts of some thousand arcs."""
+        if transitions is None:
+            transitions = np.arange(len(self.transitions))
+        n_arcs = np.diff(self.pre.first) + np.diff(self.post.first)
+        piece = np.cumsum(n_arcs[transitions] + 1) // TURN
+        return np.split(transitions, 1 + np.flatnonzero(np.diff(piece)))
+
+    def effects(
+        self, transitions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what firing some transitions, int64[n], adds to places they change.
+
+        For each change the place of its transition in `transitions`, its place, and
+        what is added: int64[m] each, in this order.
+        """
+        taker, source, taken = self.pre.of(transitions)
+        putter, target, put = self.post.of(transitions)
+        owner = np.concatenate([taker, putter])
+        place = np.concatenate([source, target])
+        order = np.lexsort((place, owner))
+        owner, place = owner[order], place[order]
+        begins = group_begins(owner, place)
+        change = np.add.reduceat(np.concatenate([-taken, put])[order], begins)
+        begins, change = begins[change != 0], change[change != 0]
+        return owner[begins], place[begins], change
 
     def _check(self) -> Job[None]:
         nodes: list[Node] = [*self.places, *self.transitions]

@@ -10,9 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.ticks import Ticks
     from ltlpipe.systems.pnml.structure import Net
 
 MAX_BITS = 63
@@ -56,21 +60,23 @@ class Widths:
         return Widths(tuple(bits), self.proven, self.restarts + 1)
 
 
-def first_widths(net: Net) -> Widths:
+def first_widths(net: Net, ticks: Ticks) -> Job[Widths]:
     """Return how wide fields are at first.
 
     Whatever a transition adds to an empty place fits.
     """
-    least = [max(tokens, 1).bit_length() for tokens in net.initial()]
-    for transition in net.transitions:
-        for place, difference in transition.differences().items():
-            least[place] = max(least[place], max(difference, 1).bit_length())
-    bits = [
-        min(max(b, (tokens or 0).bit_length()), MAX_BITS)
-        for b, tokens in zip(least, net.bounds.tokens, strict=True)
-    ]
-    proven = [
-        tokens is not None and tokens.bit_length() <= b
-        for b, tokens in zip(bits, net.bounds.tokens, strict=True)
-    ]
+    added = np.ones(len(net.places), dtype=np.int64)
+    for piece in net.pieces():
+        _, place, change = net.effects(piece)
+        np.maximum.at(added, place, change)
+        if ticks.over(len(piece) + len(place)):
+            yield ticks.progress
+    held = zip(net.initial(), added.tolist(), net.bounds.tokens, strict=True)
+    bits, proven = [], []
+    for tokens, put, bound in held:
+        least = max(tokens, put, bound or 0).bit_length()
+        bits.append(min(least, MAX_BITS))
+        proven.append(bound is not None and bound.bit_length() <= bits[-1])
+        if ticks.over():
+            yield ticks.progress
     return Widths(tuple(bits), tuple(proven))

@@ -127,3 +127,17 @@ def test_a_large_net_is_left_alone():
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_many_transitions_with_few_effects():
+    """Each effect is looked at once, and no matrix has all transitions."""
+    n = 400
+    moves = [Transition(f"t{k}", f"t{k}", {0: 1}, {1: 1}) for k in range(40_000)]
+    idle = [Transition("idle", "idle", {2: 1}, {2: 1})]
+    net = PetriNet([Place(f"p{k}", f"p{k}", 1) for k in range(n)], moves + idle)
+    tracemalloc.start()
+    try:
+        assert net.bounds.tokens == [2, 2] + [1] * (n - 2)
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()

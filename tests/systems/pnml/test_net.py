@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, check
 from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.systems.pnml import net as net_module
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
 from ltlpipe.systems.propositions.evaluating import evaluate
@@ -86,6 +87,17 @@ def test_fireable_is_having_the_step(net, tokens):
         text = f"fireable({name})"
         proposition = net.bound(parse_proposition(text), text)
         assert evaluate(proposition, state) == (number in enabled)
+
+
+def test_conditions_are_made_of_named_transitions_only(monkeypatch):
+    """All of a large net would take seconds when a question is created."""
+    net, made = small(), []
+    monkeypatch.setattr(net_module, "_is_enabled", made.append)
+    assert set(net.vocabulary.fireable) == set(net.transition_numbers)
+    assert made == []
+    assert "none" not in net.vocabulary.fireable
+    assert net.vocabulary.fireable[net.transitions[1].id] is None
+    assert made == [net.transitions[1]]
 
 
 @pytest.mark.parametrize(

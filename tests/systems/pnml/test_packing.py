@@ -13,17 +13,18 @@ from ltlpipe import UnsupportedError
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Deadlock, Taken
+from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
 from ltlpipe.systems.packing_kernels import Select
-from ltlpipe.systems.pnml import net as net_module
-from ltlpipe.systems.pnml.invariants import Bounds
-from ltlpipe.systems.pnml.kernels import exceeds, lacks
+from ltlpipe.systems.pnml import structure
+from ltlpipe.systems.pnml.invariants import place_bounds
+from ltlpipe.systems.pnml.kernels import Header, exceeds, lacks
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.packing import pack_net
-from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
+from ltlpipe.systems.pnml.structure import MAX_TOKENS, Bounds, Place, Transition
 from ltlpipe.systems.pnml.widths import MAX_BITS, Widths
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.driving import Limits, drive
@@ -80,7 +81,7 @@ def explored(net, packed, limit):
     for row in waiting:
         if not compare(net, packed, row):
             place = packed.overflowed()
-            wider = packed.widened()
+            wider = complete(packed.widened())
             assert wider.places[place].bits > packed.places[place].bits
             assert wider.overflowed() is None
             return explored(net, wider, limit)
@@ -108,14 +109,47 @@ def test_all_successors_of_small_nets(net, seed):
 @settings(max_examples=100)
 def test_without_bounds_all_fields_are_checked(net):
     """Nothing depends on what invariants are found."""
-    nothing = Bounds([None] * len(net.places), np.full(len(net.places), 0.5))
-    with (
-        mock.patch.object(net_module, "place_bounds"),
-        mock.patch.object(net_module, "complete", return_value=nothing),
-    ):
-        packed = net.pack(())
-        assert packed.widths.proven == (False,) * len(net.places)
-        explored(net, packed, 60)
+    net.bounds = Bounds([None] * len(net.places), np.full(len(net.places), 0.5))
+    packed = net.pack(())
+    assert packed.widths.proven == (False,) * len(net.places)
+    explored(net, packed, 60)
+
+
+@given(petri_nets(max_weight=3), st.none() | st.integers(0, 5), st.integers(1, 30))
+@settings(max_examples=100)
+def test_tables_are_the_same_wherever_pieces_end(net, seed, turn):
+    """They are made for some arcs at a time."""
+    whole = net.pack((), seed=seed)
+    with mock.patch.object(structure, "TURN", turn):
+        pieces = complete(pack_net(net, seed=seed))
+        assert complete(place_bounds(net)).tokens == net.bounds.tokens
+    assert np.array_equal(whole.ints, pieces.ints)
+    assert np.array_equal(whole.words, pieces.words)
+
+
+@pytest.mark.parametrize("n_places", [3, 10_000])
+def test_packing_a_large_net_yields(n_places):
+    """No more than 50 ms of work lie between two yields, wider places or not."""
+    net = PetriNet(
+        [Place(f"p{k}", f"p{k}") for k in range(n_places)],
+        [
+            Transition(f"t{k}", f"t{k}", {k % n_places: 1}, {(7 * k + 1) % n_places: 2})
+            for k in range(50_000)
+        ],
+    )
+    packed = yielding(net.packing(()), least=5)
+    packed.ints[Header.OVERFLOW] = 1
+    packed.words[:] = np.uint64(2**64 - 1)
+    assert yielding(packed.widened(), least=5) is not None
+
+
+def yielding(job, least):
+    """The result of a job that tells of its work in so many parts, at least."""
+    said = []
+    result = run(job, observer=said.append)
+    assert len(said) >= least
+    assert max(progress.work for progress in said) <= 50_000
+    return result
 
 
 @pytest.mark.slow
@@ -152,7 +186,7 @@ def test_walks_in_a_large_net(most):
     net = random_net(rng, 500, 5000, most)
     bits = tuple(16 for _ in net.places)
     widths = Widths(bits, (False,) * 500)
-    packed = pack_net(net, widths=widths)
+    packed = complete(pack_net(net, widths=widths))
     assert packed.initial.shape == (125,)
     row = packed.initial
     for _ in range(40):
@@ -221,7 +255,7 @@ def test_fields_are_doubled_up_to_63_bits():
         assert steps(packed, full) == []
         assert packed.overflowed() == 0
         assert packed.places[1].bits == 1
-        packed = packed.widened()
+        packed = complete(packed.widened())
     assert widths == [1, 2, 4, 8, 16, 32, MAX_BITS]
 
 
@@ -232,7 +266,7 @@ def test_the_largest_numbers():
     assert marking(packed, row) == (MAX_TOKENS, 1)
     assert steps(packed, row) == []
     assert packed.overflowed() == 0
-    assert packed.widened() is None
+    assert complete(packed.widened()) is None
     packed = maker(put=MAX_TOKENS).pack(())
     ((_, _, row),) = steps(packed, packed.initial)
     assert marking(packed, row) == (MAX_TOKENS, 1)
@@ -280,7 +314,7 @@ def test_restarts_are_few():
             row = targets[action]
         if packed.overflowed() is None:
             break
-        packed = packed.widened()
+        packed = complete(packed.widened())
         restarts += 1
     assert marking(packed, row) == (3,) * n
     assert restarts < 6
