@@ -143,13 +143,17 @@ class Outcome(Translator):
         if not bits:
             return _constant(low)
         self._write_waiting(range(first, first + size))
-        text = ""
-        for chunk in reversed(self.layout.chunks[first]):
+        chunks, tested = self.layout.chunks[first], index
+        if len(chunks) > 1 and not index.isidentifier():
+            # It would be written twice for each chunk, and so would an index inside.
+            index = self.source.temporary()
+            tested = f"({index} := {tested})"  # the first thing that is evaluated
+        texts = []
+        for chunk in chunks:
             at = _shift(chunk.shift, bits, chunk.first, index)
-            part = f"({self.words[chunk.word]} >> {at}) & {(1 << bits) - 1}"
-            end = chunk.first + chunk.size
-            text = f"{part} if {index} < {end} else {text}" if text else part
-        return f"({_plus(text, low)})"
+            texts.append(f"({self.words[chunk.word]} >> {at}) & {(1 << bits) - 1}")
+        starts = [chunk.first for chunk in chunks]
+        return f"({_plus(_chosen(texts, starts, index, tested), low)})"
 
     def assign(self, target: Expression, value: str) -> None:
         """Assign a value that is in the target's range."""
@@ -257,6 +261,19 @@ class Outcome(Translator):
         """Return the words of the row that the step leads to."""
         everything = range(len(self.layout.places))
         return [self._combined(word, everything) for word in range(len(self.words))]
+
+
+def _chosen(texts: list[str], starts: list[int], index: str, tested: str) -> str:
+    """Return the text behind whose start an index lies, by halves.
+
+    `tested` is what the index is called when it is first looked at.
+    """
+    if len(texts) == 1:
+        return texts[0]
+    half = len(texts) // 2
+    low = _chosen(texts[:half], starts[:half], index, index)
+    high = _chosen(texts[half:], starts[half:], index, index)
+    return f"({low} if {tested} < {starts[half]} else {high})"
 
 
 def _shift(shift: int, bits: int, first: int, index: str) -> str:

@@ -65,10 +65,20 @@ process Q { byte x; state s; init s; trans s -> s { effect x = (x + 1) % 9; },
 system async;
 """  # steps that are never taken lead to a state below those that are reached
 
+NESTED = """
+byte x, t[20] = {1, 3, 5, 250, 9, 7, 11, 2}; int i;
+process P { state s; init s; trans
+  s -> s { guard t[t[x]] < 12 && t[t[t[x]]] != 1;
+    effect i = t[t[x]] - t[x], x = x + 1; },
+  s -> s { effect x = (x + 3) % 9; }; }
+system async;
+"""  # an array over several words, read by indices that are read from it, or fail
+
 MODELS = {
     "everything": EVERYTHING,
     "synchronous": JOINT,
     "unreached": UNREACHED,
+    "nested": NESTED,
     **{path.stem: path.read_text(encoding="utf-8") for path in EXAMPLES},
 }
 

@@ -88,6 +88,20 @@ def test_many_random_models(text):
     compare(text, 150)
 
 
+def test_elements_inside_indices():
+    """An index is evaluated once, not for each word that the array lies in."""
+    index, lengths = "x", []
+    for _ in range(10):
+        index = f"t[{index}]"
+        text = f"""byte x = 1, y, t[100] = {{3, 2, 5, 1, 99, 4}};
+        process P {{ state s; init s; trans
+          s -> s {{ guard x < 7; effect y = {index}, x = x + 1; }},
+          s -> s {{ guard y < 99; effect t[y] = x & 7; }}; }} system async;"""
+        lengths.append(len(read_dve_model(text, "m.dve").source))
+    assert lengths[-1] < 3 * lengths[1]
+    assert len(compare(text, 100)) > 50
+
+
 def wide(n, body):
     """The text of a model with many transitions between as many states."""
     states = ", ".join(f"s{k}" for k in range(n))
