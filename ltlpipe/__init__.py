@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from ltlpipe.batch.results import results
     from ltlpipe.batch.solving import solve
     from ltlpipe.logic.actions import action_equivalent
+    from ltlpipe.logic.formulas import Formula, parse
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
     from ltlpipe.question.answer import Plan, Statistics
     from ltlpipe.search.scc.scc_enumeration import sccs
     from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.models import Model, System
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
     from ltlpipe.verdict.checking import check, livelock
@@ -45,11 +47,14 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
 _PLACES = {
+    "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.lts",
     "Lasso": "ltlpipe.verdict.verdict",
+    "Model": "ltlpipe.systems.models",
     "Network": "ltlpipe.systems.lts",
     "Plan": "ltlpipe.question.answer",
     "Statistics": "ltlpipe.question.answer",
+    "System": "ltlpipe.systems.models",
     "Verdict": "ltlpipe.verdict.verdict",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
@@ -60,6 +65,7 @@ _PLACES = {
     "is_interruptible": "ltlpipe.logic.interruptible",
     "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
+    "parse": "ltlpipe.logic.formulas",
     "results": "ltlpipe.batch.results",
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",
@@ -68,14 +74,17 @@ _PLACES = {
 
 __all__ = [
     "LTS",
+    "Formula",
     "FormulaError",
     "InputError",
     "Lasso",
     "LtlpipeError",
     "LtlpipeWarning",
+    "Model",
     "Network",
     "Plan",
     "Statistics",
+    "System",
     "UnsupportedError",
     "Verdict",
     "__version__",
@@ -88,6 +97,7 @@ __all__ = [
     "is_interruptible",
     "livelock",
     "load",
+    "parse",
     "results",
     "save",
     "sccs",

@@ -66,7 +66,8 @@ def test_names_come_from_where_they_are_defined():
     """A lazy name is the object itself."""
     for name, place in ltlpipe._PLACES.items():
         assert getattr(ltlpipe, name) is getattr(importlib.import_module(place), name)
-        assert getattr(ltlpipe, name).__module__ == place
+        if name != "System":  # a union of types
+            assert getattr(ltlpipe, name).__module__ == place
 
 
 def test_no_other_name():

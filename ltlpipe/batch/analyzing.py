@@ -17,7 +17,14 @@ from ltlpipe.batch.many import call_many
 from ltlpipe.batch.table import to_frame
 from ltlpipe.logic.actions import anonymous, refuse_psl
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
-from ltlpipe.logic.formulas import Formula, heard, parse, read_formulas, told
+from ltlpipe.logic.formulas import (
+    Formula,
+    FormulaLike,
+    formulas_of,
+    heard,
+    read_formulas,
+    told,
+)
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
@@ -64,7 +71,7 @@ TIMEOUT = 60.0
 
 
 def analyze(
-    formulas: str | Formula | os.PathLike[str] | Iterable[str | Formula],
+    formulas: FormulaLike | os.PathLike[str] | Iterable[FormulaLike],
     *,
     timeout: float | None = TIMEOUT,
     jobs: int = 1,
@@ -107,11 +114,9 @@ def analyze(
 
 
 def _as_formulas(formulas: Any) -> list[Formula]:
-    if isinstance(formulas, (str, Formula)):
-        formulas = [formulas]
-    elif isinstance(formulas, os.PathLike):
+    if isinstance(formulas, os.PathLike):
         return read_formulas(formulas)
-    return [parse(f) if isinstance(f, str) else f for f in formulas]
+    return formulas_of(formulas)
 
 
 def analysis_rows(

@@ -27,13 +27,12 @@ from ltlpipe.batch.table import (
     row_of,
     to_frame,
 )
-from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
 from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options, understood
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.models import System
-from ltlpipe.systems.reading import load
+from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.sizes import chosen_search, product_size
 
@@ -43,8 +42,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Progress
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.reading import SystemLike
 
 ALL = "all"
 
@@ -140,8 +140,8 @@ def runs_of(
 
 
 def compare(
-    system: Network | StrPath | Sequence[StrPath],
-    formulas: Iterable[str | Formula] = (),
+    system: SystemLike,
+    formulas: FormulaLike | Iterable[FormulaLike] = (),
     *,
     emptiness: str | Sequence[str] | None = None,
     acceptance: str | Sequence[str] = "ba",
@@ -155,7 +155,7 @@ def compare(
     ----------
     system : Network, path or paths
         The system, or the files of its components.
-    formulas : iterable of str or Formula
+    formulas : formula, or iterable of formulas
         What is asked of it.
     emptiness, acceptance : str or sequence of str
         As for `configurations`: every algorithm on `ba` by default, so that all
@@ -189,13 +189,9 @@ def compare(
         The options ask for what cannot be done.
     """
     configured = configurations(emptiness, acceptance)
-    if isinstance(formulas, (str, Formula)):
-        formulas = [formulas]
-    asked: list[Formula | None]
-    asked = [parse(f) if isinstance(f, str) else f for f in formulas]
-    runs = runs_of(asked + [None] * empty, configured)
-    asked_of = system if isinstance(system, System) else load(system)
-    rows = comparison_rows(asked_of, runs, sizes=sizes, **options)
+    asked: list[Formula | None] = [*formulas_of(formulas), *[None] * empty]
+    runs = runs_of(asked, configured)
+    rows = comparison_rows(system_of(system), runs, sizes=sizes, **options)
     return to_frame(rows, COMPARISON_DTYPES)
 
 

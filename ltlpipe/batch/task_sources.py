@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.batch.settings import combinations
 from ltlpipe.batch.task_tables import read_tasks
 from ltlpipe.batch.tasks import Task
-from ltlpipe.logic.formulas import Formula, read_formulas
+from ltlpipe.logic.formulas import Formula, formula_of, read_formulas
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.systems.formats import READ_SUFFIXES
 from ltlpipe.systems.lts import Network
@@ -142,9 +142,14 @@ def as_tasks(tasks: Any) -> list[Task]:
     if all(isinstance(item, (str, os.PathLike)) for item in items):
         return find_tasks(items)
     return [
-        item if isinstance(item, Task) else Task(_as_system(item[0]), item[1])
+        item if isinstance(item, Task) else Task(_as_system(item[0]), _asked(item[1]))
         for item in items
     ]
+
+
+def _asked(formula: Any) -> Any:
+    """Return what a pair asks; a text is parsed when its task is solved."""
+    return formula if isinstance(formula, str) else formula_of(formula)
 
 
 def _as_system(system: Any) -> Network | tuple[str, ...]:

@@ -12,7 +12,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.reading import not_read, run_within
+from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import exit_code, noted_warnings, report
 from ltlpipe.question.options import OPTIONS, understood
 from ltlpipe.runtime.errors import UnsupportedError
@@ -65,6 +65,7 @@ def check(
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.checking import Inquiry
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
+    from ltlpipe.verdict.verdict import not_read
 
     chosen["lasso"] = not no_lasso
     options, limits = understood(chosen)
@@ -86,7 +87,7 @@ def check(
         except StoppedError as stopped:
             progress.hide()
             for asked in questions:
-                verdict = not_read(system, stopped.reason, asked.formula)
+                verdict = not_read(" ".join(system), stopped.reason, asked.formula)
                 report(verdict, as_json=as_json)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         for asked in questions:

@@ -9,7 +9,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.reading import not_read, run_within
+from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import exit_code, report
 from ltlpipe.question.options import understood
 
@@ -81,6 +81,7 @@ def _look(
     """Read a system and look for a run, within the limits that are chosen."""
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
+    from ltlpipe.verdict.verdict import not_read
 
     options = {n: v for n, v in chosen.items() if n != "progress_actions"}
     with search_progress(quiet=quiet) as bar:
@@ -90,7 +91,7 @@ def _look(
             bar.begin(label)
             verdict = look_for_one(system, progress=bar, **chosen)
         except StoppedError as stopped:
-            verdict = not_read(files, stopped.reason)
+            verdict = not_read(" ".join(files), stopped.reason)
         bar.hide()
         plans.show(verdict.plan)
     return verdict

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ltlpipe.cli.progress import SearchProgress
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job, Result
-    from ltlpipe.verdict.verdict import Verdict
 
 
 def run_within(
@@ -28,21 +24,3 @@ def run_within(
         if stopped.reason == INTERRUPTED:
             raise KeyboardInterrupt from None
         raise
-
-
-def not_read(
-    files: Sequence[str], reason: str, formula: Formula | None = None
-) -> Verdict:
-    """Return the verdict of a question whose system could not be read in time."""
-    from ltlpipe.question.answer import Plan, Statistics
-    from ltlpipe.verdict.verdict import UNKNOWN, Verdict
-
-    return Verdict(
-        verdict=UNKNOWN,
-        reason=reason,
-        system=" ".join(files),
-        formula=None if formula is None else formula.text,
-        formula_id=None if formula is None else formula.identifier,
-        plan=Plan(None, None, reasons=("the system was not read within the limits",)),
-        stats=Statistics(),
-    )

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import Formula, fold, parse
+from ltlpipe.logic.formulas import FormulaLike, fold, formula_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ def anonymous(formula: Any) -> Any:
     return spot.relabel_apply(formula, meaning)
 
 
-def tree_of(formula: str | Formula | Any) -> Any:
+def tree_of(formula: FormulaLike) -> Any:
     """Return Spot's tree of a formula that is given in any way.
 
     Raises
@@ -102,9 +102,10 @@ def tree_of(formula: str | Formula | Any) -> Any:
     FormulaError
         A text that does not parse.
     """
-    if isinstance(formula, str):
-        return parse(formula).spot
-    return formula.spot if isinstance(formula, Formula) else formula
+    import spot
+
+    is_tree = isinstance(formula, spot.formula)
+    return formula if is_tree else formula_of(formula).spot
 
 
 def names_in(formulas: Iterable[Any]) -> list[str]:
@@ -126,7 +127,7 @@ def refuse_psl(formula: Any) -> None:
     fold(formula, lambda node, kind, below: None)  # noqa: ARG005
 
 
-def action_equivalent(f: str | Formula, g: str | Formula) -> bool:
+def action_equivalent(f: FormulaLike, g: FormulaLike) -> bool:
     """Decide whether the same words of actions satisfy two formulas.
 
     Exactly one action happens at each step of a word, and there are more
@@ -135,7 +136,7 @@ def action_equivalent(f: str | Formula, g: str | Formula) -> bool:
 
     Parameters
     ----------
-    f, g : str or Formula
+    f, g : str, Formula or spot.formula
         LTL in Spot's syntax.
 
     Raises

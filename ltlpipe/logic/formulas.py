@@ -16,9 +16,11 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
 
 Value = TypeVar("Value")
+FormulaLike: TypeAlias = "str | Formula | Any"
+"""What stands for a formula: a text, a `Formula`, or a ``spot.formula``."""
 
 _CONNECTIVES = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
 LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *_CONNECTIVES))
@@ -174,6 +178,51 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
     if parsed.format_errors(spot.ostringstream()):
         raise refusal(*_first_error(text))
     return Formula(text.strip(), parsed.f, file, line)
+
+
+def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
+    """Return as one of ours what stands for a formula.
+
+    Parameters
+    ----------
+    given : str, Formula or spot.formula
+        A text is parsed.
+    parameter : str
+        What the caller calls it, for messages.
+
+    Raises
+    ------
+    FormulaError
+        A text that does not parse.
+    UnsupportedError
+        It is something else.
+    """
+    if isinstance(given, Formula):
+        return given
+    if isinstance(given, str):
+        return parse(given)
+    spot = sys.modules.get("spot")
+    if spot is not None and isinstance(given, spot.formula):
+        return Formula(str(spot.str_psl(given)), given)
+    message = (
+        f"{parameter}: expected LTL as a text, a Formula or a spot.formula, not a "
+        f"{type(given).__name__}"
+    )
+    if spot is not None and isinstance(given, spot.twa):
+        message += "; an automaton of the unwanted runs goes into violations"
+    raise UnsupportedError(message)
+
+
+def formulas_of(
+    given: FormulaLike | Iterable[FormulaLike], parameter: str = "formulas"
+) -> list[Formula]:
+    """Return as ours one formula or several; see `formula_of`."""
+    if isinstance(given, Formula | str) or not isinstance(given, Iterable):
+        return [formula_of(given, parameter)]
+    spot = sys.modules.get("spot")
+    if spot is not None and isinstance(given, spot.formula):  # iterates over operands
+        return [formula_of(given, parameter)]
+    return [formula_of(each, parameter) for each in given]
 
 
 def _refuse_unparsable(

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.actions import names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.formulas import Formula, fold, heard, told
+from ltlpipe.logic.formulas import Formula, FormulaLike, fold, heard, told
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
 
@@ -51,7 +51,7 @@ class _Part(NamedTuple):
     unseen: bool  # whether it holds of words without visible actions
 
 
-def intrpt(formula: str | Formula) -> Formula:
+def intrpt(formula: FormulaLike) -> Formula:
     """Return the interruptible formula that agrees on interrupt-free words.
 
     The result is interruptible, and action equivalent to `formula` iff this is
@@ -59,7 +59,7 @@ def intrpt(formula: str | Formula) -> Formula:
 
     Parameters
     ----------
-    formula : str or Formula
+    formula : str, Formula or spot.formula
         LTL in Spot's syntax.
 
     Raises
@@ -155,7 +155,7 @@ def without_actions(kind: str, below: list[bool]) -> bool:
 # --- Theorem 1 --------------------------------------------------------------
 
 
-def is_interruptible(formula: str | Formula) -> bool:
+def is_interruptible(formula: FormulaLike) -> bool:
     """Decide whether only the actions that a formula names matter to it.
 
     It can take long for large formulas; who needs an answer in time asks
@@ -164,7 +164,7 @@ def is_interruptible(formula: str | Formula) -> bool:
 
     Parameters
     ----------
-    formula : str or Formula
+    formula : str, Formula or spot.formula
         LTL in Spot's syntax.
 
     Raises

@@ -46,7 +46,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.formulas import FormulaLike
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Witness:
         return " ".join(form.prefix) or "nothing"
 
 
-def witness(formula: str | Formula | Any) -> Witness | None:
+def witness(formula: FormulaLike) -> Witness | None:
     """Return two words that show that a formula is not interruptible; None if it is.
 
     The words have been evaluated directly, not by the automaton that found them.

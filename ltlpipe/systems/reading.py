@@ -13,8 +13,9 @@ can be stopped at any time, whatever is read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import (
@@ -30,17 +31,18 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import call
 from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_suffix
 from ltlpipe.systems.lts import Network
+from ltlpipe.systems.models import System
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ltlpipe.runtime.files import Source, StrPath
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.model import DveModel
     from ltlpipe.systems.formats import Format
     from ltlpipe.systems.lts import LTS
-    from ltlpipe.systems.models import System
     from ltlpipe.systems.plain import Plain
+
+SystemLike: TypeAlias = "System | Source | Iterable[Source]"
+"""A system, or what one is read from."""
 
 
 def load(sources: Source | Iterable[Source]) -> System:
@@ -112,6 +114,18 @@ def load_job(sources: Source | Iterable[Source]) -> Job[System]:
     return system  # type: ignore[no-any-return]
 
 
+def system_of(given: SystemLike) -> System:
+    """Return a system, which is read unless it is one; see `load`."""
+    return complete(system_job(given))
+
+
+def system_job(given: SystemLike) -> Job[System]:
+    """Return the job that `system_of` runs."""
+    if isinstance(given, System):
+        return given
+    return (yield from load_job(given))
+
+
 def parse(suffix: str, data: str | bytes, file: str) -> Plain:
     """Return what the text of a file holds, as plain data: an operation of workers."""
     form = by_suffix(suffix)
@@ -130,7 +144,7 @@ def _network(files: list[Source], *, models_too: bool) -> Job[System]:
             return content  # type: ignore[no-any-return]
         _refuse_model(form, source)
         components += content
-    return Network(components, name=" ".join(map(name_of, files)))
+    return Network(components, name=name_of_system(files))
 
 
 def _refuse_model(form: Format | None, source: Source) -> None:
@@ -140,11 +154,25 @@ def _refuse_model(form: Format | None, source: Source) -> None:
         )
 
 
+def name_of_system(given: SystemLike) -> str:
+    """Return what a system is called, be it read or not."""
+    if isinstance(given, System):
+        return given.name
+    return " ".join(map(name_of, _listed(given)))
+
+
 def _listed(sources: Source | Iterable[Source]) -> list[Source]:
     """Return the sources; a file is one, though it is iterable, too."""
     if hasattr(sources, "read") or isinstance(sources, (str, PathLike)):
         return cast("list[Source]", [sources])
-    files = list(cast("Iterable[Source]", sources))
+    several = isinstance(sources, Iterable)
+    files = list(cast("Iterable[Source]", sources if several else [sources]))
+    for source in files:
+        if not (hasattr(source, "read") or isinstance(source, (str, PathLike))):
+            raise UnsupportedError(
+                "a system is a Network or a Model, or what it is read from: paths or "
+                f"open files, not a {type(source).__name__}"
+            )
     if not files:
         raise InputError("expected at least one file", file="(no file)")
     return files

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.options import AUTO, OPTIONS, TOGETHER, Options, understood
@@ -18,6 +18,7 @@ from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.reading import name_of_system, system_job, system_of
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.verdict import (
@@ -27,6 +28,7 @@ from ltlpipe.verdict.verdict import (
     UNSUPPORTED,
     VIOLATED,
     Verdict,
+    not_read,
 )
 
 if TYPE_CHECKING:
@@ -36,12 +38,13 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.strategy import Strategy
     from ltlpipe.systems.models import System
+    from ltlpipe.systems.reading import SystemLike
     from ltlpipe.verdict.verdict import Lasso
 
 
 def check(
-    system: System,
-    formula: str | Formula | None = None,
+    system: SystemLike,
+    formula: FormulaLike | None = None,
     *,
     violations: Any = None,
     empty: bool = False,
@@ -78,9 +81,10 @@ def check(
 
     Parameters
     ----------
-    system : Network or Model
-        What `ltlpipe.load` returned; it is not changed.
-    formula : str or Formula
+    system : Network, Model, or paths
+        What `ltlpipe.load` returned, which is not changed, or what it takes.  Reading
+        may take as long as the question.
+    formula : str, Formula or spot.formula
         LTL in Spot's syntax.  Of a network an atomic proposition names an action, and
         exactly one action happens at each step; of a model it is a comparison, such as
         ``P_1=="CS"``, about the state that a step leaves.  If components have accepting
@@ -174,21 +178,13 @@ def check(
     given = locals()  # the options are parameters by the same names
     if sum((formula is not None, violations is not None, empty)) != 1:
         raise UnsupportedError("expected one of a formula, an automaton, or --empty")
-    asked = Property(_formula(formula), violations)
+    asked = Property(None if formula is None else formula_of(formula), violations)
     options, limits = understood({name: given[name] for name in OPTIONS})
-    return Inquiry(system, asked, options, constraint).verdict(limits, progress)
-
-
-def _formula(given: str | Formula | None) -> Formula | None:
-    """Return what was given as a formula; an automaton is not taken for one."""
-    if isinstance(given, str):
-        return parse(given)
-    if given is None or isinstance(given, Formula):
-        return given
-    raise UnsupportedError(
-        f"a formula is a text or what `parse` returns, not a {type(given).__name__}; "
-        "an automaton of the unwanted runs goes into `violations`"
-    )
+    try:
+        loaded = run(system_job(system), limits, observer=progress)
+    except StoppedError as stopped:
+        return not_read(name_of_system(system), stopped.reason, asked.formula)
+    return Inquiry(loaded, asked, options, constraint).verdict(limits, progress)
 
 
 class Inquiry:
@@ -325,7 +321,7 @@ def question_of(system: System, asked: Property, options: Options) -> Question:
 
 
 def livelock(
-    system: System,
+    system: SystemLike,
     progress_actions: Sequence[str],
     *,
     progress: Callable[[Progress], None] | None = None,
@@ -335,8 +331,8 @@ def livelock(
 
     Parameters
     ----------
-    system : Network or Model
-        What `ltlpipe.load` returned; it is not changed.
+    system : Network, Model, or paths
+        As for `check`.
     progress_actions : sequence of str
         The actions that are progress.
     progress : callable, optional
@@ -362,6 +358,7 @@ def livelock(
     """
     from ltlpipe.systems.lts import Network
 
+    system = system_of(system)
     known = system.action_index if isinstance(system, Network) else system.actions
     for name in progress_actions:
         if name not in known:

@@ -19,6 +19,7 @@ from ltlpipe.runtime.jobs import (
     timed,
 )
 from ltlpipe.systems.lts import Network
+from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import replay_model_run
 from ltlpipe.verdict.replay import replay_run
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
     from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.reading import SystemLike
     from ltlpipe.verdict.verdict import Lasso
 
 _REASON = (
@@ -40,7 +42,7 @@ _REASON = (
 
 
 def deadlocks(
-    system: System,
+    system: SystemLike,
     *,
     timeout: float | None = None,
     memory: float | None = None,
@@ -52,8 +54,8 @@ def deadlocks(
 
     Parameters
     ----------
-    system : Network or Model
-        What `ltlpipe.load` returned; it is not changed.
+    system : Network, Model, or paths
+        As for `ltlpipe.check`.
     timeout, memory, max_states, seed, progress : optional
         As for `ltlpipe.check`.
 
@@ -63,6 +65,7 @@ def deadlocks(
         "violated" if there is one: the prefix of the lasso is a shortest way to it,
         the cycle the step in which it repeats itself.  "holds" if there is none.
     """
+    system = system_of(system)
     given = {"timeout": timeout, "memory": memory}
     options, limits = understood(given | {"max_states": max_states, "seed": seed})
     clock = Clock()

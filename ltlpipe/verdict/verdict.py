@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ltlpipe.question.answer import Plan, Statistics
+    from ltlpipe.logic.formulas import Formula
 
 HOLDS = "holds"
 VIOLATED = "violated"
@@ -147,6 +148,24 @@ class Verdict(Displayed):
     warnings: tuple[str, ...] = ()
     message: str | None = None
 
+    @property
+    def holds(self) -> bool:
+        """Whether the answer is that every run is as wanted; not if it is unknown."""
+        return self.verdict == HOLDS
+
+    def __bool__(self) -> bool:
+        """Refuse to be taken for true or false: there are three verdicts.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            'a verdict is "holds", "violated" or "unknown": use .holds, or compare '
+            ".verdict"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints for this verdict.
 
@@ -183,6 +202,19 @@ class Verdict(Displayed):
             "warnings": list(self.warnings),
             **known,
         }
+
+
+def not_read(name: str, reason: str, formula: Formula | None = None) -> Verdict:
+    """Return the verdict about a system that could not be read within the limits."""
+    return Verdict(
+        verdict=UNKNOWN,
+        reason=reason,
+        system=name,
+        formula=None if formula is None else formula.text,
+        formula_id=None if formula is None else formula.identifier,
+        plan=Plan(None, None, reasons=("the system was not read within the limits",)),
+        stats=Statistics(),
+    )
 
 
 def _rounded(value: float | None) -> float | None:
