@@ -29,6 +29,7 @@ from ltlpipe.runtime.errors import (
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ltlpipe.automata.translating import automaton
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.results import results
@@ -58,6 +59,7 @@ _PLACES = {
     "Verdict": "ltlpipe.verdict.verdict",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
+    "automaton": "ltlpipe.automata.translating",
     "check": "ltlpipe.verdict.checking",
     "compare": "ltlpipe.batch.comparing",
     "deadlocks": "ltlpipe.verdict.deadlocks",
@@ -90,6 +92,7 @@ __all__ = [
     "__version__",
     "action_equivalent",
     "analyze",
+    "automaton",
     "check",
     "compare",
     "deadlocks",

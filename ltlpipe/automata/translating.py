@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.letters import decode, encode
-from ltlpipe.logic.formulas import Formula, heard, told
+from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of, heard, told
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +111,49 @@ def translate_subject(
     return encode(table)
 
 
+def automaton(
+    formula: FormulaLike,
+    *,
+    acceptance: str = "ba",
+    negate: bool = False,
+    deterministic: bool = False,
+) -> Any:
+    """Translate a formula into an automaton of Spot.
+
+    Parameters
+    ----------
+    formula : str, Formula or spot.formula
+        LTL in Spot's syntax.
+    acceptance : str
+        "ba", "tgba", "tgra", "tfla" or "tela", as in `ltlpipe.check`.
+    negate : bool
+        Whether it is to accept the words that violate the formula, as `violations` of
+        `ltlpipe.check` does.
+    deterministic : bool
+        Whether it is to be deterministic (for "tgra", "tfla" and "tela").
+
+    Returns
+    -------
+    spot.twa_graph
+
+    Raises
+    ------
+    FormulaError
+        The formula does not parse.
+    UnsupportedError
+        There is no such acceptance, or none of it that is deterministic.
+
+    Examples
+    --------
+    >>> automaton("GF a", acceptance="tgba").num_states()
+    1
+    """
+    job = automaton_text(
+        formula_of(formula), acceptance, negate=negate, deterministic=deterministic
+    )
+    return parse_automata(complete(job), "automaton")[0]
+
+
 def automaton_text(
     formula: Formula,
     acceptance: str,
@@ -117,7 +161,13 @@ def automaton_text(
     negate: bool = False,
     deterministic: bool = False,
 ) -> Job[str]:
-    """Return the automaton of a formula, or of its negation, in HOA."""
+    """Return the automaton of a formula, or of its negation, in HOA.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such acceptance, or none of it that is deterministic.
+    """
     text: str = yield from workers.call(
         "automaton text",
         phase=PHASE,

@@ -103,6 +103,10 @@ def translate(
 
 def _wishes(acceptance: str, deterministic: bool) -> tuple[str, ...]:
     """Return what Spot is asked for."""
+    if acceptance not in ACCEPTANCES:
+        raise UnsupportedError(
+            f"--acceptance {acceptance}: expected one of {', '.join(ACCEPTANCES)}"
+        )
     if not deterministic:
         return ACCEPTANCES[acceptance]
     if acceptance not in _DETERMINISTIC:

@@ -25,14 +25,9 @@ def translate(
 ) -> None:
     """Print an automaton of a formula in HOA."""
     from ltlpipe.automata.translating import automaton_text
-    from ltlpipe.automata.translation import ACCEPTANCES
     from ltlpipe.logic.formulas import parse
     from ltlpipe.runtime.jobs import StoppedError
 
-    if acceptance not in ACCEPTANCES:
-        raise UnsupportedError(
-            f"--acceptance {acceptance}: expected one of {', '.join(ACCEPTANCES)}"
-        )
     job = automaton_text(parse(formula), acceptance, negate=negate, **chosen)
     try:
         text = run_within(job)

@@ -321,10 +321,12 @@ def test_ctrl_c_while_starting(delay, big):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
         time.sleep(delay)
         p.send_signal(signal.SIGINT)
-        out, _ = p.communicate(timeout=30)
+        out, err = p.communicate(timeout=30)
 
+    if b"Fatal Python error: init" in err:  # on a busy machine: before our first line
+        return
     searched = b"unknown (interrupted)" in out
-    assert p.returncode in ((3,) if searched else (130, -signal.SIGINT))
+    assert p.returncode in ((3,) if searched else (130, -signal.SIGINT)), err
 
 
 def test_ctrl_c_that_is_wrapped(run, monkeypatch):

@@ -108,3 +108,21 @@ def test_types_of_public_signatures():
         assert name in dir(ltlpipe)
         assert getattr(ltlpipe, name) is not None
     assert isinstance(RING, ltlpipe.System)
+
+
+@pytest.mark.parametrize("acceptance", ["ba", "tgba", "tgra", "tfla", "tela"])
+@pytest.mark.parametrize("negate", [False, True])
+def test_automata_of_formulas(acceptance, negate):
+    """Those of Spot, and what `violations` takes."""
+    found = ltlpipe.automaton(FORMULA, acceptance=acceptance, negate=negate)
+    meant = spot.formula_Not(FORMULA) if negate else FORMULA
+    assert spot.are_equivalent(found, meant)
+    if negate:
+        assert check(RING, violations=found).verdict == "holds"
+
+
+def test_automata_that_there_are_not():
+    with pytest.raises(UnsupportedError, match="--acceptance dba: expected one of ba"):
+        ltlpipe.automaton("G a", acceptance="dba")
+    with pytest.raises(UnsupportedError, match="use tgra, tfla, tela"):
+        ltlpipe.automaton("G a", deterministic=True)
