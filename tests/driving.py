@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from ltlpipe.runtime.jobs import Limits, StoppedError, run
+from ltlpipe.runtime.jobs import Limits, StoppedError, complete, run
 from ltlpipe.search.driver import Outcome, advance
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.verdict.replay import run_replayed
 
-__all__ = ["Limits", "drive"]
+__all__ = ["Limits", "drive", "replay_run"]
+
+
+def replay_run(network, lasso, **how):
+    """Step a lasso through the components, without limits."""
+    complete(run_replayed(network, lasso, **how))
 
 
 def drive(search, limits=None, *, progress=None, **options):

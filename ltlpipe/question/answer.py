@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.runtime.jobs import MIB, timed
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from ltlpipe.runtime.jobs import Clock, Job, Result
 
 EMPTY, FOUND = "empty", "found"
 NOT_APPLICABLE, INCONCLUSIVE = "not applicable", "inconclusive"
@@ -138,6 +143,16 @@ class Statistics:
     compile_seconds: float = 0.0
     cpu_seconds: float = 0.0
 
+    def by(self, clock: Clock) -> Statistics:
+        """Return these with what a clock says of the whole check."""
+        return replace(
+            self,
+            seconds=clock.seconds,
+            compile_seconds=clock.compile_seconds,
+            cpu_seconds=clock.cpu_seconds,
+            memory_mib=clock.peak_bytes / MIB,
+        )
+
 
 class Run(NamedTuple):
     """An accepting run of a system.
@@ -197,6 +212,9 @@ class Trace:
         """Add figures to the statistics."""
         self.stats = replace(self.stats, **figures)
 
-    def add_seconds(self, name: str, seconds: float) -> None:
-        """Add to the seconds of a phase, such as "search_seconds"."""
+    def timed(self, name: str, job: Job[Result]) -> Job[Result]:
+        """Add the seconds of a job to those of a phase, such as "search_seconds"."""
+        return timed(job, partial(self._add_seconds, name))
+
+    def _add_seconds(self, name: str, seconds: float) -> None:
         self.note(**{name: (getattr(self.stats, name) or 0.0) + seconds})

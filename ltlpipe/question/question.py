@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ltlpipe.question.options import AMPLE
-from ltlpipe.question.plan import make_plan
+from ltlpipe.question.plan import make_plan, settle
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import Shared, timed
+from ltlpipe.runtime.jobs import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -177,14 +177,20 @@ class Question(ABC):
         make: Callable[[], Job[PropertyAutomaton]],
         trace: Trace,
     ) -> Job[PropertyAutomaton]:
-        """Return an automaton of the violations, and tell a trace of it."""
+        """Return an automaton of the violations."""
+        found = self.fact(("table", key), make)
+        return trace.timed("translation_seconds", found)
 
-        def spend(seconds: float) -> None:
-            trace.add_seconds("translation_seconds", seconds)
-
-        table = yield from timed(self.fact(("table", key), make), spend)
-        note_table(trace, table)
-        return table
+    def settled(
+        self,
+        plan: Plan,
+        table: PropertyAutomaton,
+        reductions: tuple[str, ...] | None = (),
+    ) -> Plan:
+        """Complete a plan for an automaton; see `settle`."""
+        return settle(
+            plan, self.options, table, self.system_marks, reductions, self.fairness
+        )
 
     def violated(self) -> Job[Any]:
         """Return the formula that shall hold, or the automaton of its violations."""

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.options import AMPLE, COMPONENTS
-from ltlpipe.question.plan import settle
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
@@ -46,14 +45,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:
     """Return the settled plan of a search with ample sets."""
-    plan = settle(
-        product.plan,
-        question.options,
-        product.table,
-        question.system_marks,
-        product.reductions,
-        question.fairness,
-    )
+    plan = question.settled(product.plan, product.table, product.reductions)
     said = f"ample sets, because {reason}"
     return replace(
         plan, reductions=(*plan.reductions, AMPLE), reasons=(*plan.reasons, said)

@@ -14,9 +14,8 @@ from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer, Run
 from ltlpipe.question.network import UNFAIR, with_components
 from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS
-from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.runtime.jobs import MAX_STATES, Progress, timed
+from ltlpipe.runtime.jobs import MAX_STATES, Progress
 from ltlpipe.strategies.ample import ample_plan
 from ltlpipe.strategies.explicit import OF_SETS
 from ltlpipe.strategies.state_search import search_states
@@ -150,9 +149,7 @@ class Composed(NamedTuple):
         lift = Lifter(self.before).lift(
             self.reduced.groups, run.actions, run.states[-1], run.length
         )
-        found = yield from timed(
-            lift, lambda seconds: trace.add_seconds("lasso_seconds", seconds)
-        )
+        found = yield from trace.timed("lasso_seconds", lift)
         return Answer(FOUND, run=Run(*found))
 
 
@@ -219,14 +216,8 @@ def _product(
     if composed.decision.allowed and question.property.formula is None:
         plan = question.with_one_mark(given)
     product = yield from question.product_of(network, plan, trace)
-    return product, settle(
-        product.plan,
-        question.options,
-        product.table,
-        question.system_marks,
-        product.reductions,
-        question.fairness,
-    )
+    plan = question.settled(product.plan, product.table, product.reductions)
+    return product, plan
 
 
 def _size(network: Network) -> int:

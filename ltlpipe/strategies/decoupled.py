@@ -10,20 +10,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.answer import Run
 from ltlpipe.question.interruptible import is_simple, normalised
 from ltlpipe.question.network import UNFAIR, with_components
 from ltlpipe.question.options import DECOUPLING
-from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.decoupling import Asked, estimate
-from ltlpipe.runtime.jobs import timed
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.strategies import components
+from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
@@ -96,13 +95,7 @@ def _asked(
         trimmed = trimmed._replace(table=normalised(trimmed.table, visible))
     trace.note(automaton_states=trimmed.table.n_states)
     chosen = _with_search(product.plan, _search_name(question))
-    plan = settle(
-        chosen,
-        question.options,
-        trimmed.table,
-        question.system_marks,
-        product.reductions,
-    )
+    plan = question.settled(chosen, trimmed.table, product.reductions)
     found = estimate(trimmed.network, [trimmed.actions[v - 1] for v in visible])
     plan = replace(
         plan,
@@ -138,35 +131,16 @@ def _with_search(plan: Plan, search: str) -> Plan:
 def _search(question: NetworkQuestion, asked: Asked, trace: Trace) -> Job[Answer]:
     """Search decoupled states for an accepting run."""
     from ltlpipe.search.decoupled.lassos import lasso
-    from ltlpipe.search.driver import advance
-    from ltlpipe.search.registers import Status
 
-    network = asked.trimmed.network
     search = yield from _new_search(question, asked, trace)
-    try:
-        outcome = yield from timed(
-            advance(search, max_states=question.options.max_states),
-            lambda seconds: trace.add_seconds("search_seconds", seconds),
-        )
-    finally:
-        _note(trace, search)
-    if outcome.reason is not None:
-        return Answer(INCONCLUSIVE, outcome.reason)
-    if outcome.status == Status.EMPTY:
-        return Answer(EMPTY)
-    trace.has_found = True
-    if not question.options.lasso:
-        return Answer(FOUND)
 
     def extraction() -> Job[Run]:
         steps = yield from search.trace()
-        found = yield from lasso(network, steps, search.network)
+        found = yield from lasso(asked.trimmed.network, steps, search.network)
         return Run(found.actions, found.states, found.length)
 
-    run = yield from timed(
-        extraction(), lambda seconds: trace.add_seconds("lasso_seconds", seconds)
-    )
-    return Answer(FOUND, run=run)
+    limit = question.options.max_states
+    return (yield from searched(question, search, trace, extraction, max_states=limit))
 
 
 def _new_search(
@@ -202,18 +176,6 @@ def _monitor(asked: Asked) -> Monitor:
         letters_of(trimmed.network, trimmed.actions).tolist(),
         asked.visible,
         together=asked.together,
-    )
-
-
-def _note(trace: Trace, search: DecoupledSCC | DecoupledNDFS) -> None:
-    from ltlpipe.search.registers import Reg
-
-    registers = search.registers
-    trace.note(
-        states=int(registers[Reg.VISITED]),
-        transitions=int(registers[Reg.TRANSITIONS]),
-        max_depth=int(registers[Reg.MAX_DEPTH]),
-        details=trace.stats.details | search.statistics(),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.network import with_components
-from ltlpipe.question.plan import settle
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.strategies.state_search import search_states
 
@@ -44,13 +43,6 @@ def obstacle(question: Question) -> str | None:
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product = yield from question.product(question.given, trace)
-    trace.plan = settle(
-        question.given,
-        question.options,
-        product.table,
-        question.system_marks,
-        product.reductions,
-        question.fairness,
-    )
+    trace.plan = question.settled(product.plan, product.table, product.reductions)
     answer = yield from search_states(question, product, trace)
     return answer

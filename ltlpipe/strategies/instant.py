@@ -11,7 +11,7 @@ from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
 from ltlpipe.question.options import AUTO, BOUND_TO_KERNELS
 from ltlpipe.question.plan import kind_of, why_fair
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.runtime.jobs import MAX_STATES, timed
+from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.strategies import instant_search
 from ltlpipe.systems.views import TooLargeError
 
@@ -58,17 +58,15 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     trace.plan = _noted(question, kind_of(plan, question.options, table))
     limit = question.options.max_states
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
-    outcome = yield from timed(
-        instant_search.search(
-            view,
-            table,
-            system_marks=view.n_marks,
-            condition=view.condition,
-            stutter=question.stutters,
-            max_states=most,
-        ),
-        lambda seconds: trace.add_seconds("search_seconds", seconds),
+    search = instant_search.search(
+        view,
+        table,
+        system_marks=view.n_marks,
+        condition=view.condition,
+        stutter=question.stutters,
+        max_states=most,
     )
+    outcome = yield from trace.timed("search_seconds", search)
     trace.note(
         states=outcome.states,
         transitions=outcome.transitions,

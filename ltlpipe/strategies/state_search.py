@@ -8,15 +8,21 @@ import numpy as np
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
 from ltlpipe.question.options import AMPLE
-from ltlpipe.runtime.jobs import MIB, Progress, StoppedError, timed
+from ltlpipe.runtime.jobs import MIB, Progress, StoppedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.powerset.searching import PowersetSearch
+    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
     from ltlpipe.search.problem import Problem
+    from ltlpipe.systems.packing import PackedSystem
+
+    AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
 
 BITSTATE_REASON = "bitstate"
 """Why a search over bits that finds nothing says nothing: it may miss states."""
@@ -58,7 +64,7 @@ def search_states(
             raise StoppedError("memory")
         yield from ready_expand_pointer(packed.expand)
         search = _new_search(question, trace.plan, product.problem(packed))
-        answer = yield from _searched(question, search, packed, trace, limit)
+        answer = yield from _answer(question, search, packed, trace, limit)
         if answer.reason != OVERFLOW:
             return answer
         packed = yield from packed.widened()
@@ -76,48 +82,78 @@ def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
     return SEARCHES[plan.emptiness]()(problem)
 
 
-def _searched(
+def _answer(
     question: Question,
     search: Search,
-    packed: object,
+    packed: PackedSystem,
     trace: Trace,
     max_states: int | None,
 ) -> Job[Answer]:
-    """Run a search to its end, and extract the run that it has found."""
+    def extraction() -> Job[Run | None]:
+        lasso = yield from search.lasso()
+        if packed.overflowed() is not None:  # extraction may have searched on
+            return None
+        return run_of(lasso, search, packed)
+
+    answer = yield from searched(
+        question,
+        search,
+        trace,
+        extraction,
+        max_states=max_states,
+        overflowed=packed.overflowed,
+    )
+    if answer.kind == EMPTY and question.options.bitstate is not None:
+        return Answer(INCONCLUSIVE, BITSTATE_REASON)
+    if answer.kind == FOUND and answer.run is None and question.options.lasso:
+        trace.has_found = False
+        return Answer(INCONCLUSIVE, OVERFLOW)
+    return answer
+
+
+def searched(
+    question: Question,
+    search: AnySearch,
+    trace: Trace,
+    extraction: Callable[[], Job[Run | None]],
+    *,
+    max_states: int | None,
+    overflowed: Callable[[], int | None] | None = None,
+) -> Job[Answer]:
+    """Run a search to its end, and extract the run that it has found.
+
+    `max_states` and `overflowed` are what `ltlpipe.search.driver.advance` takes.
+    """
     from ltlpipe.search.driver import advance
     from ltlpipe.search.registers import Status
 
-    overflowed = packed.overflowed  # type: ignore[attr-defined]
+    advancing = advance(search, max_states=max_states, overflowed=overflowed)
     try:
-        outcome = yield from timed(
-            advance(search, max_states=max_states, overflowed=overflowed),
-            lambda seconds: trace.add_seconds("search_seconds", seconds),
-        )
+        outcome = yield from trace.timed("search_seconds", advancing)
     finally:
         note_search(trace, search)
     if outcome.reason is not None:
         return Answer(INCONCLUSIVE, outcome.reason)
     if outcome.status == Status.EMPTY:
-        if question.options.bitstate is not None:
-            return Answer(INCONCLUSIVE, BITSTATE_REASON)
         return Answer(EMPTY)
     trace.has_found = True
     if not question.options.lasso:
         return Answer(FOUND)
-    found = yield from timed(
-        search.lasso(), lambda seconds: trace.add_seconds("lasso_seconds", seconds)
-    )
-    if overflowed() is not None:  # extraction may have searched on
-        trace.has_found = False
-        return Answer(INCONCLUSIVE, OVERFLOW)
-    ids = np.concatenate([found.prefix, found.cycle[1:]])
+    run = yield from trace.timed("lasso_seconds", extraction())
+    return Answer(FOUND, run=run)
+
+
+def run_of(lasso: ProductLasso, search: Search, packed: PackedSystem) -> Run:
+    """Return the run of the system that a lasso of a product goes with."""
+    ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
+    actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
     states = packed.unpack(search.store.rows[ids])  # type: ignore[attr-defined]
-    actions = np.concatenate([found.prefix_actions, found.cycle_actions])
-    return Answer(FOUND, run=Run(actions, states, len(found.prefix_actions)))
+    return Run(actions, states, len(lasso.prefix_actions))
 
 
-def note_search(trace: Trace, search: Search | PowersetSearch) -> None:
+def note_search(trace: Trace, search: AnySearch) -> None:
     """Tell a trace the figures of a search."""
+    from ltlpipe.search.emptiness import StoredSearch
     from ltlpipe.search.registers import Reg
 
     registers = search.registers
@@ -129,8 +165,11 @@ def note_search(trace: Trace, search: Search | PowersetSearch) -> None:
         states=states,
         transitions=int(registers[Reg.TRANSITIONS]),
         max_depth=int(registers[Reg.MAX_DEPTH]),
-        bytes_per_state=search.memory_bytes / states if states else None,
-        colour_bytes_per_state=search.bytes_per_state,
         details=details,
         coverage=search.coverage(),
     )
+    if isinstance(search, StoredSearch):
+        trace.note(
+            bytes_per_state=search.memory_bytes / states if states else None,
+            colour_bytes_per_state=search.bytes_per_state,
+        )

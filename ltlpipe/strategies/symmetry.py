@@ -9,19 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import AMPLE, SYMMETRY
-from ltlpipe.question.plan import settle
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.identity_cache import Beside
-from ltlpipe.runtime.jobs import Progress, StoppedError, timed
+from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
 from ltlpipe.strategies import components
 from ltlpipe.strategies.decoupled import not_generalised
+from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
-    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.reduction.symmetry.group import Symmetry
@@ -84,13 +84,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     table = yield from network.automaton(question.given, actions, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
-    plan = settle(
-        _with_search(question.given),
-        question.options,
-        table,
-        question.system_marks,
-        None,
-    )
+    plan = question.settled(_with_search(question.given), table, None)
     if composed is not None:
         plan = composed.noted(plan)
     trace.plan = _noted(plan, symmetry)
@@ -132,13 +126,10 @@ def _search(
 ) -> Job[Answer]:
     """Search the symbolic product for an accepting run."""
     from ltlpipe.reduction.alphabet import letters_of
-    from ltlpipe.search.driver import advance
     from ltlpipe.search.powerset.runs import SetRuns
     from ltlpipe.search.powerset.searching import PowersetSearch
-    from ltlpipe.search.registers import Status
     from ltlpipe.search.symmetric.concretise import Underlying, run_through
     from ltlpipe.search.symmetric.tables import product_bytes, symbolic_product
-    from ltlpipe.strategies.state_search import note_search
     from ltlpipe.systems.packing import pack_network
 
     options, stutter = question.options, question.stutters
@@ -162,20 +153,6 @@ def _search(
     )
     yield from automaton.ready()
     search = PowersetSearch(automaton, emptiness)
-    try:
-        outcome = yield from timed(
-            advance(search, max_states=options.max_states),
-            lambda seconds: trace.add_seconds("search_seconds", seconds),
-        )
-    finally:
-        note_search(trace, search)
-    if outcome.reason is not None:
-        return Answer(INCONCLUSIVE, outcome.reason)
-    if outcome.status == Status.EMPTY:
-        return Answer(EMPTY)
-    trace.has_found = True
-    if not options.lasso:
-        return Answer(FOUND)
 
     def extraction() -> Job[Run]:
         sets = yield from SetRuns(search).accepting()
@@ -183,10 +160,8 @@ def _search(
         found = yield from run_through(underlying, search, sets)
         return Run(found.actions, found.states, found.length)
 
-    run = yield from timed(
-        extraction(), lambda seconds: trace.add_seconds("lasso_seconds", seconds)
-    )
-    return Answer(FOUND, run=run)
+    limit = options.max_states
+    return (yield from searched(question, search, trace, extraction, max_states=limit))
 
 
 def _with_search(plan: Plan) -> Plan:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
+from ltlpipe.question.answer import Run
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
+from ltlpipe.strategies.state_search import run_of
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack_network
 
@@ -57,15 +59,7 @@ class Word(NamedTuple):
     offers: frozenset[Label] | None = None
 
 
-class Found(NamedTuple):
-    """A lasso of a small network."""
-
-    actions: np.ndarray  # int32[k + c]
-    states: np.ndarray  # int32[k + c + 1, n_components]
-    length: int  # k
-
-
-def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Found]:
+def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Run]:
     """Find a run with a given word.
 
     Parameters
@@ -114,12 +108,10 @@ def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Foun
     if outcome.status != Status.FOUND:
         raise RuntimeError("a lift that fails: no run has the word of its reduction")
     lasso = yield from search.lasso()
-    ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
-    actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
-    length = len(lasso.prefix_actions)
+    actions, states, length = run_of(lasso, search, packed)
     if stops:
-        actions, ids = actions[:length], ids[: length + 1]
-    return Found(actions, packed.unpack(search.store.rows[ids]), length)
+        actions, states = actions[:length], states[: length + 1]
+    return Run(actions, states, length)
 
 
 def _ticking(component: LTS, offers: frozenset[Label], alphabet: frozenset[str]) -> LTS:

@@ -16,7 +16,7 @@ from ltlpipe.question.options import AUTO, OPTIONS, TOGETHER, Options, understoo
 from ltlpipe.question.property import Property
 from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import MIB, Clock, Limits, StoppedError, run
+from ltlpipe.runtime.jobs import Clock, Limits, StoppedError, run
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.reading import name_of_system, system_job, system_of
 from ltlpipe.verdict.judgement import judged
@@ -246,15 +246,7 @@ class Inquiry:
 
     def _timed(self, found: Verdict) -> Verdict:
         """Return a verdict with what it has cost."""
-        clock = self._clock
-        stats = replace(
-            found.stats,
-            seconds=clock.seconds,
-            compile_seconds=clock.compile_seconds,
-            cpu_seconds=clock.cpu_seconds,
-            memory_mib=clock.peak_bytes / MIB,
-        )
-        return replace(found, stats=stats)
+        return replace(found, stats=found.stats.by(self._clock))
 
     def _job(self) -> Job[Verdict]:
         if self._portfolio is None:

@@ -10,19 +10,13 @@ import numpy as np
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Plan, Trace
 from ltlpipe.question.options import understood
-from ltlpipe.runtime.jobs import (
-    MIB,
-    Clock,
-    Progress,
-    StoppedError,
-    run,
-    timed,
-)
+from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
+from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import replay_model_run
-from ltlpipe.verdict.replay import replay_run
+from ltlpipe.verdict.model_replay import model_run_replayed
+from ltlpipe.verdict.replay import run_replayed
 from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED, Verdict
 
 if TYPE_CHECKING:
@@ -82,13 +76,7 @@ def deadlocks(
         verdict, reason = UNKNOWN, stopped.reason
         if trace.has_found:
             verdict, reason = VIOLATED, LASSO_LIMIT
-    stats = replace(
-        trace.stats,
-        seconds=clock.seconds,
-        compile_seconds=clock.compile_seconds,
-        cpu_seconds=clock.cpu_seconds,
-        memory_mib=clock.peak_bytes / MIB,
-    )
+    stats = trace.stats.by(clock)
     return Verdict(verdict, reason, system.name, None, trace.plan, stats, lasso)
 
 
@@ -101,7 +89,6 @@ def _job(
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
     from ltlpipe.search.registers import Status
-    from ltlpipe.strategies.state_search import note_search
 
     trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
     table = universal()
@@ -110,11 +97,10 @@ def _job(
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
         yield from ready_expand_pointer(packed.expand)
         search = DeadlockSearch(make_problem(packed, table))
+        overflowed = packed.overflowed
+        advancing = advance(search, max_states=max_states, overflowed=overflowed)
         try:
-            outcome = yield from timed(
-                advance(search, max_states=max_states, overflowed=packed.overflowed),
-                lambda seconds: trace.add_seconds("search_seconds", seconds),
-            )
+            outcome = yield from trace.timed("search_seconds", advancing)
         finally:
             note_search(trace, search)
         if outcome.reason == OVERFLOW:
@@ -125,10 +111,8 @@ def _job(
         if outcome.status == Status.EMPTY:
             return HOLDS, None, None
         trace.has_found = True
-        lasso = yield from timed(
-            _way(system, search, packed),
-            lambda seconds: trace.add_seconds("lasso_seconds", seconds),
-        )
+        way = _way(system, search, packed)
+        lasso = yield from trace.timed("lasso_seconds", way)
         return VIOLATED, None, lasso
     return UNKNOWN, OVERFLOW, None
 
@@ -144,15 +128,11 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
 
 def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:
     """Return the way to the deadlock, replayed."""
-    found = yield from search.lasso()
-    ids = np.concatenate([found.prefix, found.cycle[1:]])
-    states = packed.unpack(search.store.rows[ids])
-    actions = np.concatenate([found.prefix_actions, found.cycle_actions])
-    length = len(found.prefix_actions)
+    found = run_of((yield from search.lasso()), search, packed)
     if isinstance(system, Network):
-        lasso = network_lasso(system, actions, states, length)
-        replay_run(system, lasso, stutters=True, accepting=False)
+        lasso = network_lasso(system, *found)
+        yield from run_replayed(system, lasso, stutters=True, accepting=False)
     else:
-        lasso = model_lasso(system, actions, states, length)
-        replay_model_run(system, lasso, stutters=True)
+        lasso = model_lasso(system, *found)
+        yield from model_run_replayed(system, lasso, stutters=True)
     return lasso

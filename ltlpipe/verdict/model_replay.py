@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.words import violates
-from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.verdict.replay import REPLAYING, ReplayError
@@ -28,17 +28,6 @@ if TYPE_CHECKING:
 
 _STEPS_AT_ONCE = 100  # replayed between two looks at the limits
 _STEP_WORK = 100.0  # units per step
-
-
-def replay_model_run(model: Model, lasso: Lasso, *, stutters: bool) -> None:
-    """Step a lasso through the interpreter; `model_run_replayed` as a plain function.
-
-    Raises
-    ------
-    ReplayError
-        The lasso is no run of the model.
-    """
-    complete(model_run_replayed(model, lasso, stutters=stutters))
 
 
 def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.words import violates
-from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.jobs import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,28 +34,6 @@ _STEP_WORK = 10.0  # units per step
 
 class ReplayError(RuntimeError):
     """A lasso is no violation: a bug of ltlpipe, never of the input."""
-
-
-def replay_run(
-    network: Network,
-    lasso: Lasso,
-    *,
-    stutters: bool = False,
-    together: bool = True,
-    accepting: bool = True,
-) -> None:
-    """Step a lasso through the components; `run_replayed` as a plain function.
-
-    Raises
-    ------
-    ReplayError
-        The lasso is no accepting run of the network.
-    """
-    complete(
-        run_replayed(
-            network, lasso, stutters=stutters, together=together, accepting=accepting
-        )
-    )
 
 
 def run_replayed(

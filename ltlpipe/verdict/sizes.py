@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import understood
-from ltlpipe.question.plan import settle
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import StoppedError, run
 from ltlpipe.verdict.checking import question_of
@@ -58,9 +57,7 @@ def chosen_search(
         return None
     finally:
         question.close()
-    marks, fairness = question.system_marks, question.fairness
-    plan = settle(question.given, chosen, product.table, marks, (), fairness)
-    return plan.emptiness
+    return question.settled(question.given, product.table).emptiness
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:

@@ -46,8 +46,8 @@ from ltlpipe.systems.views import (
     TooLargeError,
 )
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import replay_model_run, valuations_replayed
-from ltlpipe.verdict.replay import replay_run, word_replayed
+from ltlpipe.verdict.model_replay import model_run_replayed, valuations_replayed
+from ltlpipe.verdict.replay import word_replayed
 from tests.cross.test_models import (
     dve_atoms,
     explored,
@@ -55,7 +55,7 @@ from tests.cross.test_models import (
     random_formula,
     spot_verdict,
 )
-from tests.driving import drive
+from tests.driving import drive, replay_run
 from tests.oracles import (
     accepting_run_exists,
     accepts,
@@ -531,7 +531,7 @@ def assert_model_agrees(model, formula, *, stutter):
     assert outcome.status == (FOUND if expected == "violated" else EMPTY)
     if outcome.lasso:
         lasso = lasso_of(model, outcome)
-        replay_model_run(model, lasso, stutters=stutter)
+        complete(model_run_replayed(model, lasso, stutters=stutter))
         complete(
             valuations_replayed(asked.formula or asked.violations, meanings, lasso)
         )

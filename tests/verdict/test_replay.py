@@ -14,10 +14,10 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict.replay import (
     ReplayError,
-    replay_run,
     word_replayed,
 )
 from ltlpipe.verdict.verdict import Lasso
+from tests.driving import replay_run
 from tests.oracles import compose
 from tests.strategies import networks
 

@@ -12,9 +12,8 @@ from ltlpipe.runtime import ticks
 from ltlpipe.runtime.jobs import Grant
 from ltlpipe.search.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.verdict.replay import replay_run
 from ltlpipe.verdict.verdict import Lasso
-from tests.driving import Limits, drive
+from tests.driving import Limits, drive, replay_run
 from tests.search.decoupled.examples import figure_5, figure_8
 from tests.search.decoupled.jobs import decoupled_of, extracted, extraction
 from tests.strategies import networks

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
-from ltlpipe.verdict.replay import replay_run
+from tests.driving import replay_run
 from tests.oracles import compose
 from tests.search.decoupled.examples import (
     A,
