@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.interrupts import first_violation, interruptible_table, norm
-from ltlpipe.automata.letters import OTHER
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
 _SECONDS = 5.0
 """CPU time for the decision; a property without an answer is not reduced."""
 
-_TOO_HARD = "it is too hard to tell whether the property is interruptible"
-
-NOT_SIMPLE = "the automaton has more than one mark on states, or marks on transitions"
-"""Why there are no ample sets with an automaton that `is_simple` says no of."""
+NOT_BUCHI = "the automaton has more than one mark on states, or marks on transitions"
+"""Why there are no ample sets: normal forms need one mark on states at most."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +43,13 @@ class Decision:
     allowed: bool
     reason: str
 
+    @classmethod
+    def of(cls, answer: bool | None, subject: str, kind: str) -> Decision:
+        """Return what `decided` has answered, such as "the formula is", "weak"."""
+        if answer is None:
+            return cls(False, f"it is too hard to tell whether the property is {kind}")
+        return cls(answer, f"{subject} {'' if answer else 'not '}{kind}")
+
 
 def decide_formula(formula: Formula) -> Job[Decision]:
     """Decide whether only the actions that a formula names matter to it."""
@@ -58,10 +62,7 @@ def decide_formula(formula: Formula) -> Job[Decision]:
         answer = yield from decided(interruptible_formula(formula), _SECONDS)
     except UnsupportedError as error:
         return Decision(False, str(error))
-    if answer is None:
-        return Decision(False, _TOO_HARD)
-    no = "" if answer else "not "
-    return Decision(answer, f"the formula is {no}interruptible")
+    return Decision.of(answer, "the formula is", "interruptible")
 
 
 def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[Decision]:
@@ -70,22 +71,14 @@ def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[De
     Raises
     ------
     ValueError
-        The automaton is not as `is_simple` says.
+        The automaton is no Büchi automaton.
     """
     if first_violation(table, visible) is None:  # Prop. 6
         return Decision(True, "the automaton is in interrupt normal form")
-    if not is_simple(table):
+    if not table.is_buchi:
         raise ValueError(f"{table.acceptance} is no acceptance of one mark on states")
     answer = yield from decided(interruptible_table(table, visible), _SECONDS)
-    if answer is None:
-        return Decision(False, _TOO_HARD)
-    no = "" if answer else "not "
-    return Decision(answer, f"the automaton is {no}interruptible")
-
-
-def is_simple(table: PropertyAutomaton) -> bool:
-    """Whether acceptance is one mark on states at most, as normal forms need it."""
-    return table.is_buchi
+    return Decision.of(answer, "the automaton is", "interruptible")
 
 
 def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAutomaton:
@@ -93,18 +86,6 @@ def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAuto
     if first_violation(table, visible) is None:
         return table
     return norm(table, visible)
-
-
-def visible_letters(actions: Sequence[str], chosen: Sequence[str] | None) -> list[int]:
-    """Return the letters of the visible actions; by default of all that are named.
-
-    Letter i + 1 is ``actions[i]``.
-    """
-    return [
-        letter
-        for letter, name in enumerate(actions, start=OTHER + 1)
-        if chosen is None or name in chosen
-    ]
 
 
 def decided(job: Job[bool], seconds: float) -> Job[bool | None]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.letters import universal
+from ltlpipe.automata.translating import stutter_invariant, translated
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
-from ltlpipe.question.fairness import model_fairness
+from ltlpipe.question.fairness import fairness_of
+from ltlpipe.question.interruptible import Decision, decided
 from ltlpipe.question.options import AMPLE, AUTO, TOGETHER
-from ltlpipe.question.question import NotApplicableError, Question, note_table
-from ltlpipe.question.stuttering import decide_reduction
+from ltlpipe.question.question import NotApplicableError, Question
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.systems.views import ModelView
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import Model, PackedModel
+
+_SECONDS = 2.0
+"""CPU time for `decide_stuttering`; a property without an answer is not reduced."""
 
 
 @dataclass
@@ -68,13 +71,8 @@ class ModelProduct:
         """Return the product of the packed model and the automaton."""
         from ltlpipe.search.problem import make_problem
 
-        question = self.question
-        return make_problem(
-            packed,
-            self.table,
-            stutter=question.stutters,
-            fairness=question.fairness,
-        )
+        stutters, fairness = self.question.stutters, self.question.fairness
+        return make_problem(packed, self.table, stutter=stutters, fairness=fairness)
 
     def needed_bytes(self, packed: PackedModel) -> int:
         """Return what the buffers of `problem` take."""
@@ -110,12 +108,8 @@ class ModelQuestion(Question):
 
     def __init__(self, system: Model, asked: Property, options: Options) -> None:
         refuse_network_options(options)
-        super().__init__(
-            system.name,
-            asked,
-            options,
-            fairness=model_fairness(system, options),
-        )
+        fairness = fairness_of(system, options)
+        super().__init__(system.name, asked, options, fairness=fairness)
         self.system = system
         self.propositions = bound_propositions(system, asked)
 
@@ -139,16 +133,9 @@ class ModelQuestion(Question):
     def automaton(self, plan: Plan, trace: Trace) -> Job[PropertyAutomaton]:
         """Return the automaton of the violations over sets of propositions."""
         kind = (plan.automaton or "").lower()
-        if self.property.is_trivial:
-            table = universal()
-        else:
-            table = yield from self.table(kind, lambda: self._translated(kind), trace)
-        note_table(trace, table)
-        return table
+        return self.table(kind, lambda: self._translated(kind), trace)
 
     def _translated(self, kind: str) -> Job[PropertyAutomaton]:
-        from ltlpipe.automata.translating import translated
-
         deterministic = self.options.deterministic
         violated = yield from self.violated()
         # An automaton is taken as it is where nothing else is asked for or needed.
@@ -175,19 +162,26 @@ class ModelQuestion(Question):
     def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[ModelProduct, str]]:
         """Return the product with ample sets, and why they may be used.
 
+        They keep what stutter-invariant properties can tell (docs/models-por.md): those
+        that do not change when letters are repeated or repetitions deleted.
+
         Raises
         ------
         NotApplicableError
             They may not.
         """
+        from ltlpipe.reduction.static.groups import find_groups
+
         yield from self.prepared()  # whose facts tell what may fail
-        codes, reason = yield from decide_reduction(
-            self.system, self.propositions.values(), self.property
-        )
-        if codes is None:
-            raise NotApplicableError(reason)
+        groups = yield from find_groups(self.system, list(self.propositions.values()))
+        if groups.codes is None:
+            raise NotApplicableError(groups.reason)
+        decision = yield from decide_stuttering(self.property)
+        if not decision.allowed:
+            raise NotApplicableError(decision.reason)
         table = yield from self.automaton(plan, trace)
-        return ModelProduct(self, table, plan, codes), reason
+        reason = f"{decision.reason}, and {groups.reason}"
+        return ModelProduct(self, table, plan, groups.codes), reason
 
     def view(
         self, plan: Plan, trace: Trace
@@ -203,6 +197,20 @@ class ModelQuestion(Question):
         return np.array(rows, dtype=np.int64).reshape(
             len(rows), len(self.system.variables)
         )
+
+
+def decide_stuttering(asked: Property) -> Job[Decision]:
+    """Decide whether a property is stutter-invariant."""
+    if asked.is_trivial:
+        return Decision(True, "nothing is asked but a run")
+    formula = asked.formula
+    if formula is not None and formula.spot.is_syntactic_stutter_invariant():
+        return Decision(True, "the formula is stutter-invariant by its syntax")
+    what = "automaton" if formula is None else "formula"
+    answer = yield from decided(
+        stutter_invariant(formula or asked.violations), _SECONDS
+    )
+    return Decision.of(answer, f"the {what} is", "stutter-invariant")
 
 
 def refuse_network_options(options: Options) -> None:

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.letters import universal
+from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import (
-    NOT_SIMPLE,
+    NOT_BUCHI,
     Decision,
     decide_automaton,
     decide_formula,
-    is_simple,
     normalised,
-    visible_letters,
 )
 from ltlpipe.question.options import (
     ALPHABET,
@@ -208,15 +206,11 @@ class NetworkQuestion(Question):
         """Return the automaton of the violations over some actions."""
         told = tells_marks(plan, self.system_marks)
         acceptance = (plan.automaton or "").lower()
-        if self.property.is_trivial:
-            table = universal()
-        else:
-            key = (acceptance, tuple(actions), told)
-            table = yield from self.table(
-                key, lambda: self._translated(acceptance, actions, told), trace
-            )
-        note_table(trace, table)
-        return table
+        return self.table(
+            (acceptance, tuple(actions), told),
+            lambda: self._translated(acceptance, actions, told),
+            trace,
+        )
 
     def _translated(
         self, acceptance: str, actions: list[str], told: int
@@ -263,37 +257,33 @@ class NetworkQuestion(Question):
         changed = trimmed.network is not network or trimmed.actions != actions
         return trimmed, (ALPHABET,) if changed else ()
 
-    def product(self, plan: Plan, trace: Trace) -> Job[Product]:
-        """Return the product with all steps of the network."""
-        return self.product_of(self.system, plan, trace)
-
-    def product_of(
-        self, network: Network, plan: Plan, trace: Trace
+    def product(
+        self, plan: Plan, trace: Trace, network: Network | None = None
     ) -> Job[NetworkProduct]:
-        """Return `product` of a network that takes the system's place."""
+        """Return the product with all steps; `network` may take the system's place."""
+        network = self.system if network is None else network
         trimmed, reductions = yield from self.trimmed(network, plan, trace)
         return NetworkProduct(self, trimmed, plan, reductions)
 
-    def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[Product, str]]:
+    def ample_product(
+        self, plan: Plan, trace: Trace, network: Network | None = None
+    ) -> Job[tuple[Product, str]]:
         """Return the product with ample sets, and why they may be used.
+
+        The parameters are those of `product`.
 
         Raises
         ------
         NotApplicableError
             They may not.
         """
-        return self.ample_product_of(self.system, plan, trace)
-
-    def ample_product_of(
-        self, network: Network, plan: Plan, trace: Trace
-    ) -> Job[tuple[Product, str]]:
-        """Return `ample_product` of a network that takes the system's place."""
+        network = self.system if network is None else network
         decision, product = yield from self.interruptible_product(network, plan, trace)
         if not decision.allowed:
             raise NotApplicableError(decision.reason)
         trimmed = product.trimmed
-        if not is_simple(trimmed.table):
-            raise NotApplicableError(NOT_SIMPLE)
+        if not trimmed.table.is_buchi:
+            raise NotApplicableError(NOT_BUCHI)
         visible = self.visible_letters(trimmed)
         normal = normalised(trimmed.table, visible)
         if plan.emptiness == "dfs-weak" and not normal.weak:
@@ -313,11 +303,11 @@ class NetworkQuestion(Question):
         decision = yield from self.decision()
         if decision is None or (decision.allowed and self.obstacle_to_ample() is None):
             plan = self.with_one_mark(plan)
-        product = yield from self.product_of(network, plan, trace)
+        product = yield from self.product(plan, trace, network)
         if decision is None:
             visible = self.visible_letters(product.trimmed)
-            decision = Decision(False, NOT_SIMPLE)
-            if is_simple(product.table):
+            decision = Decision(False, NOT_BUCHI)
+            if product.table.is_buchi:
                 decision = yield from decide_automaton(product.table, visible)
         return decision, product
 
@@ -336,8 +326,16 @@ class NetworkQuestion(Question):
         return decision
 
     def visible_letters(self, trimmed: Trimmed) -> list[int]:
-        """Return the letters of the visible actions."""
-        return visible_letters(trimmed.actions, self.options.visible_actions)
+        """Return the letters of the visible actions; by default of all that are named.
+
+        Letter i + 1 is ``trimmed.actions[i]``.
+        """
+        chosen = self.options.visible_actions
+        return [
+            letter
+            for letter, name in enumerate(trimmed.actions, start=OTHER + 1)
+            if chosen is None or name in chosen
+        ]
 
     def view(
         self, plan: Plan, trace: Trace

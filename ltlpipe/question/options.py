@@ -13,36 +13,14 @@ from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET, SEARCHES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 AUTO = "auto"
 
-EMPTINESS_NAMES = [
-    "cvwy92",
-    "hpy96",
-    "gmz04",
-    "se05",
-    "tarjan72",
-    "gv04",
-    "couvreur99",
-    "couvreur99-fig5",
-    "dfs-weak",
-    "reach-terminal",
-    "tauriainen03",
-    "rabin",
-    "rabin-parallel",
-    "tela",
-    "decoupled-scc",
-    "decoupled-ndfs",
-    "tec",
-    "iec",
-    "nsiec",
-    "aec",
-    "aec-closed",
-]
+EMPTINESS_NAMES = [*SEARCHES, *DECOUPLED, *POWERSET]
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
 ALPHABET = "alphabet"
 AMPLE = "ample"

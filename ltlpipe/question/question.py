@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from ltlpipe.automata.letters import universal
 from ltlpipe.question.options import AMPLE
 from ltlpipe.question.plan import make_plan, settle
 from ltlpipe.runtime.errors import UnsupportedError
@@ -177,9 +178,17 @@ class Question(ABC):
         make: Callable[[], Job[PropertyAutomaton]],
         trace: Trace,
     ) -> Job[PropertyAutomaton]:
-        """Return an automaton of the violations."""
-        found = self.fact(("table", key), make)
-        return trace.timed("translation_seconds", found)
+        """Return the automaton of the violations, and tell a trace of it.
+
+        `make` is asked for it once for each key, and not at all without a property.
+        """
+        if self.property.is_trivial:
+            table = universal()
+        else:
+            found = self.fact(("table", key), make)
+            table = yield from trace.timed("translation_seconds", found)
+        note_table(trace, table)
+        return table
 
     def settled(
         self,

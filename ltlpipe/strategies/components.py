@@ -204,9 +204,7 @@ def _product(
     hindrance = question.obstacle_to_ample()
     if hindrance is None:
         try:
-            product, reason = yield from question.ample_product_of(
-                network, given, trace
-            )
+            product, reason = yield from question.ample_product(given, trace, network)
             return product, ample_plan(question, product, reason)
         except NotApplicableError as error:
             hindrance = error.reason
@@ -215,7 +213,7 @@ def _product(
     plan = given
     if composed.decision.allowed and question.property.formula is None:
         plan = question.with_one_mark(given)
-    product = yield from question.product_of(network, plan, trace)
+    product = yield from question.product(plan, trace, network)
     plan = question.settled(product.plan, product.table, product.reductions)
     return product, plan
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Run
-from ltlpipe.question.interruptible import is_simple, normalised
+from ltlpipe.question.interruptible import normalised
 from ltlpipe.question.network import UNFAIR, with_components
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import NotApplicableError
@@ -91,7 +91,7 @@ def _asked(
         raise NotApplicableError(not_generalised(trimmed.table))
     visible = question.visible_letters(trimmed)
     trivial = question.property.is_trivial
-    if is_simple(trimmed.table) and not trivial:
+    if trimmed.table.is_buchi and not trivial:
         trimmed = trimmed._replace(table=normalised(trimmed.table, visible))
     trace.note(automaton_states=trimmed.table.n_states)
     chosen = _with_search(product.plan, _search_name(question))

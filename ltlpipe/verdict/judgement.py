@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.automata.fairness import STRONG
+from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.network import with_components
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.verdict.fair_replay import check_fairness, check_model_fairness
+from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed, valuations_replayed
-from ltlpipe.verdict.replay import REPLAYING, run_replayed, word_replayed
+from ltlpipe.verdict.replay import REPLAYING, ReplayError, run_replayed, word_replayed
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Run
     from ltlpipe.question.model import ModelQuestion
     from ltlpipe.question.network import NetworkQuestion
+    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
 
 _REPLAYING = Progress(REPLAYING)
@@ -61,9 +65,46 @@ def _judged_by_valuations(question: ModelQuestion, run: Run) -> Job[Lasso]:
     yield _REPLAYING
     yield from model_run_replayed(system, lasso, stutters=question.stutters)
     yield _REPLAYING
-    check_model_fairness(system, lasso, question.options)
+    check_fairness(system, lasso, question.options)
     asked = question.property
     if not asked.is_trivial:
         subject = asked.formula or asked.violations
         yield from valuations_replayed(subject, question.propositions, lasso)
     return lasso
+
+
+def check_fairness(system: System, lasso: Lasso, options: Options) -> None:
+    """Check that a lasso is fair, by its states and what is enabled in them.
+
+    Raises
+    ------
+    ReplayError
+        It is not.
+    """
+    sets = fair_sets(system, options)
+    if not sets:
+        return
+    first = len(lasso.prefix)
+    taken = set(lasso.actions[first:].tolist())
+    enabled = [_enabled(system, state) for state in lasso.states[first:-1].tolist()]
+    for name, actions in sets:
+        if taken & actions:
+            continue
+        often = [bool(now & actions) for now in enabled]
+        if any(often) if options.fairness == STRONG else all(often):
+            raise ReplayError(f"the lasso is not fair to {name}")
+
+
+def _enabled(system: System, state: list[int]) -> set[int]:
+    """Return the actions that are enabled in a state, by transitions or interpreter."""
+    if not isinstance(system, Network):
+        return {step.action for step in system.each_step(tuple(state))}
+    offered = [
+        {component.labels[a] for a in component.label[component.src == local].tolist()}
+        for component, local in zip(system.components, state, strict=True)
+    ]
+    return {
+        number
+        for number, action in enumerate(system.actions)
+        if all(action.name in offered[i] for i in action.participants)
+    }
