@@ -57,7 +57,9 @@ def lts_graph(components: Sequence[LTS]) -> str | None:
     for number, lts in enumerate(components):
         arrows = _arrows(lts)
         n_arrows += len(arrows)
-        body = [*_states(lts, base), *_drawn(arrows, base)]
+        marks = () if lts.accepting is None else np.flatnonzero(lts.accepting).tolist()
+        nodes = _nodes(lts.n_states, marks, lts.initial, base)
+        body = [*nodes, *_drawn(arrows, base)]
         if len(components) > 1:
             name = short(lts.name) or f"component {number}"
             frame = (
@@ -79,15 +81,10 @@ def automaton_graph(automaton: PropertyAutomaton) -> str | None:
     arrows = automaton_arrows(automaton)
     if len(arrows) > MOST_ARROWS:
         return None
-    lines = list(_nodes(range(automaton.n_states), (), automaton.initial, 0))
-    labels = {}
+    lines = list(_nodes(automaton.n_states, (), automaton.initial))
     for (src, dst, marks), letters in arrows.items():
-        label = [letters_text(automaton, letters), marks_text(marks)]
-        labels[src, dst, marks] = " ".join(filter(None, label))
-    lines += [
-        f"{src} -> {dst} [label={_quoted([short(label)])}];"
-        for (src, dst, _), label in labels.items()
-    ]
+        label = f"{letters_text(automaton, letters)} {marks_text(marks)}".rstrip()
+        lines.append(f"{src} -> {dst} [label={_quoted([short(label)])}];")
     return _graph(lines)
 
 
@@ -130,16 +127,11 @@ def _arrows(lts: LTS) -> dict[tuple[int, int], list[str]]:
     return {ends: [*labels] for ends, labels in found.items()}
 
 
-def _states(lts: LTS, base: int) -> Iterator[str]:
-    accepting = () if lts.accepting is None else np.flatnonzero(lts.accepting).tolist()
-    return _nodes(range(lts.n_states), accepting, lts.initial, base)
-
-
 def _nodes(
-    states: Iterable[int], accepting: Iterable[int], initial: int, base: int
+    n_states: int, accepting: Iterable[int], initial: int, base: int = 0
 ) -> Iterator[str]:
     marked = frozenset(accepting)
-    for state in states:
+    for state in range(n_states):
         look = ", shape=doublecircle" if state in marked else ""
         yield f'{base + state} [label="{state}"{look}];'
     start = f"start{base}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.batch.disagreements import disagreements
 from ltlpipe.batch.results import VERDICTS
 from ltlpipe.batch.table import from_frame
-from ltlpipe.report.page_data import number
+from ltlpipe.report.page_data import TITLES, number
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
@@ -31,16 +31,12 @@ MOST_ANSWERS = 50
 MEANING = ("semantics", "deadlock", "accepting", "fairness", "fair_sets", "visible")
 """Options that change what is asked: answers under two of their values may differ."""
 
-LIMITS = {
-    "timeout": "Limit of seconds",
-    "cpu_time": "Limit of CPU seconds",
-    "memory_limit_mib": "Limit of MiB",
-    "max_states": "Limit of states",
-}
-_HOSTS = {"ltlpipe_version": "ltlpipe", "spot_version": "Spot", "host_cores": "Cores"}
-_OPTION = re.compile(
-    r" (?=[a-z_]+=)"
-)  # where the next option of a configuration begins
+_SETTING = (
+    *("ltlpipe_version", "spot_version", "host_cores"),
+    *("timeout", "cpu_time", "memory_limit_mib", "max_states"),
+)
+# Where the next option of a configuration begins.
+_OPTION = re.compile(r" (?=[a-z_]+=)")
 
 
 class Count(NamedTuple):
@@ -90,10 +86,9 @@ def setting(source: Source) -> list[tuple[str, list[str]]]:
         about = f"began {run.began_at}, {end}, {number(run.n_tasks)} tasks"
         if run.n_tasks or len(source.runs) == 1:
             facts.append((f"Run {run.number}", [shlex.join(run.command), about]))
-    for names in (_HOSTS, LIMITS):
-        for column, title in names.items():
-            if values := _values(frame, column):
-                facts.append((title, values))
+    for column in _SETTING:
+        if values := _values(frame, column):
+            facts.append((TITLES[column], values))
     if values := _values(frame, "configuration"):
         facts.append(("Configuration" + "s" * (len(values) > 1), values))
     return facts

@@ -54,9 +54,7 @@ def cactus(
     costs = costs_of_solved(frame, by=by, value=value)
     if not any(map(len, costs.values())):
         raise UnsupportedError("nothing to plot: no task was solved")
-    with figures.look() as figure_class:
-        figure = figure_class(figsize=(7.0, 4.2), layout="constrained")
-        axes = figure.subplots()
+    with figures.canvas(7.0, 4.2) as (figure, axes):
         _draw(axes, costs, found.names)
         axes.set(
             xlabel=f"{figures.unit(value)} for each task",
@@ -64,13 +62,7 @@ def cactus(
             title=title or f"Solved tasks ({len(frame)} in all)",
         )
         if found.columns:
-            lines = axes.lines
-            figure.legend(
-                lines,
-                [str(curve.get_label()) for curve in lines],
-                title=figures.plain(found.title),
-                loc="outside right upper",
-            )
+            figures.legend(figure, axes.lines, title=found.title)
     return figure
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -149,6 +149,31 @@ def look() -> Iterator[type[Figure]]:
 
     with style.context(["default", LOOK]):
         yield figures
+
+
+@contextmanager
+def canvas(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
+    """Give a figure of one plot, of so many inches, and its axes."""
+    with look() as figures:
+        figure = figures(figsize=(width, height), layout="constrained")
+        yield figure, figure.subplots()
+
+
+def legend(
+    figure: Figure,
+    drawn: Sequence[Any],
+    *,
+    title: str | None = None,
+    n_columns: int | None = None,
+) -> None:
+    """Add a legend of what has labels: on the right, or below in so many columns."""
+    figure.legend(
+        drawn,
+        [str(each.get_label()) for each in drawn],
+        title=None if title is None else plain(title),
+        loc="outside right upper" if n_columns is None else "outside lower center",
+        ncols=n_columns or 1,
+    )
 
 
 def logarithmic(axes: Axes, which: str, low: float, high: float) -> tuple[float, float]:

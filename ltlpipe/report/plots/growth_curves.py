@@ -79,22 +79,14 @@ def growth(
             "nothing to plot: no size has answers for more than half of its tasks"
         )
     n_left_out = int(_sizes(frame, size)[0].isna().sum())
-    with figures.look() as figure_class:
-        figure = figure_class(figsize=(7.0, 4.2), layout="constrained")
-        axes = figure.subplots()
+    with figures.canvas(7.0, 4.2) as (figure, axes):
         _draw(axes, drawn, found.names)
         about = f"Median of {figures.unit(value)} per size"
         if n_left_out:
             about += f" ({n_left_out} tasks without a size left out)"
         axes.set(xlabel="size", ylabel=figures.unit(value), title=title or about)
         if len(drawn) > 1:
-            curves_drawn = axes.lines
-            figure.legend(
-                curves_drawn,
-                [str(curve.get_label()) for curve in curves_drawn],
-                title=figures.plain(_title(drawn, found.title)),
-                loc="outside right upper",
-            )
+            figures.legend(figure, axes.lines, title=_title(drawn, found.title))
         elif drawn:
             axes.set_xlabel(f"size N of {figures.plain(drawn[0].family)}")
     return figure
@@ -119,24 +111,21 @@ def curves(
         raise UnsupportedError(
             "nothing to plot: no system has a size in its name; --size REGEX finds it"
         )
-    cost = answers(frame, value)
     rows = pd.DataFrame(
         {
             "family": families.to_numpy(dtype=object),
             "configuration": configured(frame, by).labels,
             "size": sizes.to_numpy(dtype=np.float64, na_value=np.nan),
-            "cost": np.where(np.isnan(cost), np.inf, cost),
+            "cost": np.nan_to_num(answers(frame, value), nan=np.inf),
         }
     ).dropna(subset="size")
     found = []
     for (family, name), some in rows.groupby(["family", "configuration"], sort=False):
         # The higher of two in the middle: infinite if half have no answer.
         medians = some.groupby("size")["cost"].quantile(0.5, interpolation="higher")
-        costs = medians.to_numpy(dtype=np.float64)
-        costs = np.where(np.isinf(costs), np.nan, costs)
-        found.append(
-            Curve(str(family), str(name), medians.index.to_numpy(np.float64), costs)
-        )
+        costs = medians.replace(np.inf, np.nan).to_numpy(np.float64)
+        sizes_known = medians.index.to_numpy(np.float64)
+        found.append(Curve(str(family), str(name), sizes_known, costs))
     return found
 
 
@@ -153,11 +142,9 @@ def _sizes(frame: pd.DataFrame, size: str | None) -> tuple[pd.Series, pd.Series]
         ) from None
     systems = frame["system"].astype("string").fillna("")
     found = {name: _split(name, pattern) for name in systems.unique()}
-    sizes = [found[name][0] for name in systems]
+    sizes = pd.array([found[name][0] for name in systems], dtype="Float64")
     families = [found[name][1] for name in systems]
-    return pd.Series(pd.array(sizes, dtype="Float64")), pd.Series(
-        families, dtype=object
-    )
+    return pd.Series(sizes), pd.Series(families, dtype=object)
 
 
 def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:

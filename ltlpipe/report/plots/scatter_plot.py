@@ -108,10 +108,8 @@ def scatter(
         The configurations of the x- and the y-axis, as the plot names them; they can
         be left out where there are two.  Where one of them has several rows for a
         question, the one that cost least counts.
-    by : sequence of str, optional
-        The columns that name configurations; by default those that differ.
-    value : str
-        What tasks have cost: "seconds", "cpu_seconds", "states", ...
+    by, value
+        As for `cactus`.
     title : str, optional
         Instead of the number of questions.
 
@@ -133,9 +131,7 @@ def scatter(
             f"nothing to plot: no question was asked with both {a!r} and {b!r}"
         )
     limit = _limit(frame[(labels == a) | (labels == b)], found, value)
-    with figures.look() as figure_class:
-        figure = figure_class(figsize=(5.6, 5.9), layout="constrained")
-        axes = figure.subplots()
+    with figures.canvas(5.6, 5.9) as (figure, axes):
         _draw(axes, found, _least(found, limit), limit, KINDS)
         axes.set(
             xlabel=f"{figures.plain(a)}, {figures.unit(value)}",
@@ -143,13 +139,7 @@ def scatter(
             title=_summary(found, value),
         )
         figure.suptitle(title or f"Questions asked with both ({len(found.x)})")
-        points = axes.collections
-        figure.legend(
-            points,
-            [str(drawn.get_label()) for drawn in points],
-            loc="outside lower center",
-            ncols=len(KINDS),
-        )
+        figures.legend(figure, axes.collections, n_columns=len(KINDS))
     return figure
 
 
@@ -203,18 +193,15 @@ def _met(
     """Return what both configurations have said and cost, a row per question."""
     import pandas as pd
 
+    said = frame["verdict"]
     rows = pd.DataFrame(
         {
             "question": questions(frame),
             "cost": answers(frame, value),
-            "holds": frame["verdict"].eq(HOLDS).fillna(False).to_numpy(dtype=bool),
-            "violated": frame["verdict"]
-            .eq(VIOLATED)
-            .fillna(False)
-            .to_numpy(dtype=bool),
+            **{v: said.eq(v).fillna(False).to_numpy(bool) for v in (HOLDS, VIOLATED)},
         }
     )
-    how = {"cost": "min", "holds": "any", "violated": "any"}
+    how = {"cost": "min", HOLDS: "any", VIOLATED: "any"}
     x, y = (rows[labels == name].groupby("question").agg(how) for name in (a, b))
     met: pd.DataFrame = x.add_suffix("_x").join(y.add_suffix("_y"), how="inner")
     return met

@@ -51,21 +51,12 @@ def verdicts(
     if table.empty:
         raise UnsupportedError("nothing to plot: the table has no rows")
     names = configured(frame, by)
-    with figures.look() as figure_class:
-        size = (7.0, 1.6 + 0.32 * len(table))
-        figure = figure_class(figsize=size, layout="constrained")
-        axes = figure.subplots()
+    with figures.canvas(7.0, 1.6 + 0.32 * len(table)) as (figure, axes):
         _draw(axes, table)
         axes.set(xlabel="tasks", title=title or f"Verdicts ({len(frame)} tasks)")
         if names.columns:
             axes.set_ylabel(figures.plain(names.title))
-        bars = [bar.patches[0] for bar in axes.containers]  # type: ignore[attr-defined]
-        figure.legend(
-            bars,
-            [figures.plain(str(outcome)) for outcome in table.columns],
-            loc="outside lower center",
-            ncols=4,
-        )
+        figures.legend(figure, axes.containers, n_columns=4)
     return figure
 
 
@@ -100,7 +91,8 @@ def _draw(axes: Axes, table: pd.DataFrame) -> None:
     unknown = 0
     for outcome in table.columns:
         widths = table[outcome].tolist()
-        if outcome in _ANSWERS:
+        dark = outcome in _ANSWERS
+        if dark:
             colour, hatch = _ANSWERS[outcome], ""
         else:
             colour = _GREYS[unknown % len(_GREYS)]
@@ -113,10 +105,10 @@ def _draw(axes: Axes, table: pd.DataFrame) -> None:
             height=0.7,
             color=colour,
             hatch=hatch,
-            edgecolor="white" if outcome in _ANSWERS else "#444444",
+            edgecolor="white" if dark else "#444444",
             linewidth=0.5,
+            label=figures.plain(str(outcome)),
         )
-        dark = outcome in _ANSWERS
         # Narrow bars have no room for the number.
         axes.bar_label(
             bars,
