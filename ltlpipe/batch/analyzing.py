@@ -333,8 +333,7 @@ def _explain_automaton(formula: Formula) -> Iterator[str]:
     table = classification.buchi(formula)
     normal, violation = classification.violation_of_normal_form(table)
     counted = "1 state" if table.n_states == 1 else f"{table.n_states} states"
-    if normal:
-        yield f"Büchi automaton: {counted}, in interrupt normal form"
-    else:
-        yield f"Büchi automaton: {counted}, not in interrupt normal form"
+    no = "" if normal else "not "
+    yield f"Büchi automaton: {counted}, {no}in interrupt normal form"
+    if not normal:
         yield f"  {violation}"

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ltlpipe.batch.answering import encodable, failed_row
@@ -27,10 +26,17 @@ from ltlpipe.batch.table import (
     row_of,
     to_frame,
 )
+from ltlpipe.batch.task_job import now
 from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
-from ltlpipe.question.options import ACCEPTANCE_NAMES, AUTO, Options, understood
+from ltlpipe.question.options import (
+    ACCEPTANCE_NAMES,
+    AUTO,
+    EMPTINESS_NAMES,
+    Options,
+    understood,
+)
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
-from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
+from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.checking import check
@@ -109,8 +115,8 @@ def configurations(
         emptiness = ALL if set(kinds).isdisjoint(GENERIC) else AUTO
     names = list(SEARCHES) if emptiness == ALL else _listed(emptiness)
     for name in names:
-        if name not in (AUTO, *SEARCHES, *DECOUPLED, *POWERSET):
-            ready = ", ".join((*SEARCHES, *DECOUPLED, *POWERSET))
+        if name not in (AUTO, *EMPTINESS_NAMES):
+            ready = ", ".join(EMPTINESS_NAMES)
             raise UnsupportedError(
                 f"--emptiness {name}: expected all, auto, or names out of {ready}"
             )
@@ -234,20 +240,17 @@ def _rows(
         if run.configuration not in warm:
             _warm_up(run.configuration)
             warm.add(run.configuration)
-        started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        started_at = now()
         try:
             row = _answered(system, run, watcher, options, said=suited)
             suited = True
             if measure is not None:
                 row |= measure(run)
-        except UnsupportedError as error:
-            if last and not suited and watcher is not None:
-                watcher.failed(run, error)
-            row = _unanswered(system, run, error)
         except Exception as error:  # one algorithm's trouble is not the others'
-            suited = True
-            if watcher is not None:
+            does_suit = not isinstance(error, UnsupportedError)
+            if watcher is not None and (does_suit or (last and not suited)):
                 watcher.failed(run, error)
+            suited = suited or does_suit
             row = _unanswered(system, run, error)
         yield encodable(row | common | {"started_at": started_at})
         if row["reason"] == "interrupted":
@@ -362,14 +365,10 @@ def _answered(
             progress=None if watcher is None else watcher.progress,
             **suited,
         )
-    return row_of(verdict) | comparison_columns(verdict) | _asked(run, options)
-
-
-def _asked(run: Run, options: dict[str, Any]) -> Row:
-    """Return the columns that say what was asked for."""
-    if run.formula is None:
-        return {}
-    return {"deterministic": bool(_suited(options, run).get("deterministic"))}
+    row = row_of(verdict) | comparison_columns(verdict)
+    if run.formula is not None:
+        row["deterministic"] = bool(suited.get("deterministic"))
+    return row
 
 
 def _unanswered(system: System, run: Run, error: Exception) -> Row:

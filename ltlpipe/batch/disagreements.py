@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.table import Row
 
+_Question = tuple[str, str | None, str | None]  # system, formula, where that is from
+
 
 @dataclass(frozen=True)
 class Disagreement:
@@ -72,10 +74,8 @@ def has_unsuited(rows: Iterable[Row]) -> bool:
     )
 
 
-def _by_question(
-    rows: Iterable[Row],
-) -> dict[tuple[str, str | None, str | None], list[Row]]:
-    questions: dict[tuple[str, str | None, str | None], list[Row]] = {}
+def _by_question(rows: Iterable[Row]) -> dict[_Question, list[Row]]:
+    questions: dict[_Question, list[Row]] = {}
     for row in rows:
         key = (row["system"], row.get("formula"), row.get("formula_id"))
         questions.setdefault(key, []).append(row)

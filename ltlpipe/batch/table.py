@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.question.options import OPTIONS
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -210,6 +210,17 @@ def from_frame(frame: pd.DataFrame) -> list[Row]:
     plain = frame.astype(object).where(frame.notna(), None)
     rows: list[Any] = plain.rename(columns=str).to_dict("records")
     return rows
+
+
+def read_parquet(name: str) -> pd.DataFrame:
+    """Return the table in a parquet file; refuse what is none."""
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(name)
+    except (OSError, ValueError) as error:  # errors of Arrow are values
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read: {reason}", file=name) from None
 
 
 def write_parquet(frame: pd.DataFrame, path: Path) -> None:

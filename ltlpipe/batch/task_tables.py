@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.settings import setting_name, setting_value
+from ltlpipe.batch.table import read_parquet
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
@@ -83,19 +84,11 @@ def _csv_lines(name: str) -> Iterator[tuple[int, Cells]]:
 
 
 def _parquet_lines(name: str) -> Iterator[tuple[int, Cells]]:
-    import pandas as pd
-
-    try:
-        frame = pd.read_parquet(name)
-    except (OSError, ValueError) as error:  # errors of Arrow are values
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason}", file=name) from None
+    frame = read_parquet(name)
     yield 1, [str(column) for column in frame.columns]
-    missing = frame.isna().to_numpy()
-    values = frame.astype(object).to_numpy()
-    for row in range(len(frame)):
-        pairs = zip(values[row], missing[row], strict=True)
-        yield row + 1, ["" if absent else _text(value) for value, absent in pairs]
+    values = frame.astype(object).where(frame.notna(), None).to_numpy()
+    for line, row in enumerate(values, start=1):
+        yield line, ["" if value is None else _text(value) for value in row]
 
 
 def _text(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
+from ltlpipe.cli.verdicts import json_line
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -72,7 +73,6 @@ def analyze(
     are written, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
-    from ltlpipe.cli.verdicts import json_line
     from ltlpipe.logic.formulas import parse, read_formulas
 
     form = tables.format_of(to, out, FORMATS)
@@ -117,22 +117,16 @@ def _write(rows: list[Row], form: str, out: str | None) -> None:
 
 
 def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
+    from ltlpipe.batch.analyzing import json_of
     from ltlpipe.report import layouts
 
     if form == tables.TEXT:
         table = layouts.text_table(layouts.of_analysis(rows, alphabet=False))
         return tables.drawn(table, width=_PIPE_WIDTH, to_file=out is not None)
     if form == "json":
-        return _as_json(rows)
+        lines = ",\n".join(json_line(json_of(row)) for row in rows)
+        return f"[\n{lines}\n]\n"
     return layouts.laid_out(layouts.of_analysis(rows), form, "Analysis of formulas")
-
-
-def _as_json(rows: list[Row]) -> str:
-    from ltlpipe.batch.analyzing import json_of
-    from ltlpipe.cli.verdicts import json_line
-
-    lines = ",\n".join(json_line(json_of(row)) for row in rows)
-    return f"[\n{lines}\n]\n"
 
 
 def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
@@ -159,11 +153,9 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
 
 
 def _summarise(rows: list[Row], seconds: float, out: str | None) -> None:
-    counts: dict[str, Any] = {
-        "interruptible": sum(bool(row["interruptible"]) for row in rows),
-        "by syntax": sum(row["syntactic"] == "intrpt" for row in rows),
-    }
+    interruptible = sum(bool(row["interruptible"]) for row in rows)
+    by_syntax = sum(row["syntactic"] == "intrpt" for row in rows)
     n_rows = "1 formula" if len(rows) == 1 else f"{len(rows)} formulas"
-    told = ", ".join(f"{count} {name}" for name, count in counts.items())
     written = "" if out is None else f" written to {out}"
+    told = f"{interruptible} interruptible, {by_syntax} by syntax"
     print(f"{n_rows}{written}: {told}; {seconds:.1f} s")

@@ -14,7 +14,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import RunWatcher, search_progress
-from ltlpipe.cli.verdicts import exit_code, json_line
+from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
 
 DISAGREEMENT = 4
-_BUG = 70
-_BAD_INPUT = 2
 
 _PIPE_WIDTH = 160  # columns where there is no terminal to ask
 _SHOWN = {
@@ -143,11 +141,9 @@ def compare(
         watched = comparison_rows(
             loaded, runs, watcher=_Watcher(progress), sizes=wanted, **chosen
         )
-        table = (
-            None
-            if out is None
-            else stack.enter_context(open_table(out, COMPARISON_DTYPES))
-        )
+        table = None
+        if out is not None:
+            table = stack.enter_context(open_table(out, COMPARISON_DTYPES))
         stack.enter_context(ended_by_ctrl_c())
         for row in watched:
             if table is not None:
@@ -158,15 +154,16 @@ def compare(
             rows.append(row)
     left = len(runs) - len(rows)
     if not quiet and not as_json:
-        _print_rows(rows)
+        shown = tables.drawn(_table_of(rows), width=_PIPE_WIDTH, to_file=False)
+        print(shown, end="")
         _summarise(len(rows), left, time.monotonic() - started, out)
     found = disagreements(rows)
     for disagreement in found:
         command = _command(system, disagreement, chosen)
         print(f"error: {disagreement}\n  {command}", file=sys.stderr)
     code = _exit_code(rows, left, found)
-    if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, _BUG):
-        code = _BAD_INPUT
+    if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, BUG):
+        code = BAD_INPUT
     raise typer.Exit(code)
 
 
@@ -201,21 +198,16 @@ def _extras(row: Row) -> dict[str, Any]:
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return what a comparison comes to."""
-    from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED
+    from ltlpipe.batch.answering import UNSUPPORTED
     from ltlpipe.batch.disagreements import has_unsuited
     from ltlpipe.verdict.verdict import UNKNOWN
 
     if found:
         return DISAGREEMENT
-    reasons = {row["reason"] for row in rows}
-    if BUG in reasons:
-        return _BUG
-    if INPUT_ERROR in reasons:
-        return _BAD_INPUT
     verdicts = [row["verdict"] for row in rows if row["reason"] != UNSUPPORTED]
     if left or has_unsuited(rows):
         verdicts.append(UNKNOWN)
-    return exit_code(verdicts)
+    return exit_code(verdicts, {row["reason"] for row in rows})
 
 
 def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> str:
@@ -252,12 +244,8 @@ def _draw(rows: list[Row], path: str) -> bool:
     return True
 
 
-def _print_rows(rows: list[Row]) -> None:
-    """Print what people compare, one line per run."""
-    print(tables.drawn(_table_of(rows), width=_PIPE_WIDTH, to_file=False), end="")
-
-
 def _table_of(rows: list[Row]) -> Table:
+    """Return what people compare, one line per run."""
     from rich.table import Table
     from rich.text import Text
 

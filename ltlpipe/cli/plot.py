@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ltlpipe.cli.tables import names_in
+from ltlpipe.cli.tables import Where, names_in
 
 plot = typer.Typer(
     help="Plot results: a store, or a CSV or parquet file.", no_args_is_help=True
@@ -22,10 +22,6 @@ Results = Annotated[
 Out = Annotated[
     str,
     typer.Option("-o", "--out", metavar="FILE", help="Ends in .svg, .png or .pdf."),
-]
-Where = Annotated[
-    str | None,
-    typer.Option(metavar="CONDITION", help="Rows for which it is true, as in results."),
 ]
 By = Annotated[
     str | None,

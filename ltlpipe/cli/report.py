@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ltlpipe.cli.tables import Where  # noqa: TC001 (typer evaluates it)
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 SUFFIXES = (".html", ".htm")
@@ -27,13 +28,7 @@ def report(
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Its heading.")
     ] = None,
-    where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CONDITION",
-            help="Only rows for which it is true, such as \"verdict == 'unknown'\".",
-        ),
-    ] = None,
+    where: Where = None,
 ) -> None:
     """Write a page about a run that a browser shows without network.
 

@@ -23,17 +23,8 @@ _WIDTH = 200  # characters of a line where there is no terminal
 
 
 def results(
-    store: Annotated[
-        str, typer.Argument(metavar="RUN.sqlite", help="What solve --store has made.")
-    ],
-    where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CONDITION",
-            help="Rows for which it is true, such as \"verdict == 'unknown' and "
-            'states > 1000".',
-        ),
-    ] = None,
+    store: tables.Store,
+    where: tables.Where = None,
     columns: Annotated[
         str | None, typer.Option(metavar="A,B", help="Columns, in this order.")
     ] = None,

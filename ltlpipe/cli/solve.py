@@ -130,7 +130,6 @@ def solve(
     run, with --jobs or --store after the tasks that are being solved, and at once
     when pressed again; the rows so far stay.
     """
-    from ltlpipe.batch.answering import BUG, INPUT_ERROR
     from ltlpipe.batch.rers import names_of
     from ltlpipe.batch.settings import parse_grid
     from ltlpipe.batch.solving import solve_rows
@@ -139,7 +138,9 @@ def solve(
     from ltlpipe.verdict.verdict import UNKNOWN
 
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    place = _place(out, store)
+    place = out or store  # where the results are when all is done
+    if place is None:
+        raise typer.BadParameter("nothing says where the results go: --out or --store")
     if report is not None:
         refuse_page(report)
     paths, grid = split_grid(paths, grid or [])
@@ -191,21 +192,8 @@ def solve(
             print(f"{answers.n_answers} answers written to {rers}")
     if report is not None:
         write_page(store or place, report, quiet=quiet or as_json)
-    reasons = {reason for _, reason in counts}
-    if BUG in reasons:
-        raise typer.Exit(70)
-    if INPUT_ERROR in reasons:
-        raise typer.Exit(2)
     verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
-    raise typer.Exit(exit_code(verdicts))
-
-
-def _place(out: str | None, store: str | None) -> str:
-    """Return the file that has the results when all is done."""
-    place = out or store
-    if place is None:
-        raise typer.BadParameter("nothing says where the results go: --out or --store")
-    return place
+    raise typer.Exit(exit_code(verdicts, {reason for _, reason in counts}))
 
 
 def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:

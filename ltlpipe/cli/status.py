@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe.cli.tables import print_outcomes
+from ltlpipe.cli.tables import Store, print_outcomes
 
 if TYPE_CHECKING:
     from ltlpipe.batch.status import RunStatus, Status
 
 
 def status(
-    store: Annotated[
-        str, typer.Argument(metavar="RUN.sqlite", help="What solve --store has made.")
-    ],
+    store: Store,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one object, for programs.")
     ] = False,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.files import write_text
@@ -15,6 +17,18 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from rich.table import Table
+
+Where = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CONDITION",
+        help="Only rows for which it is true, such as \"verdict == 'unknown' and "
+        'states > 1000".',
+    ),
+]
+Store = Annotated[
+    str, typer.Argument(metavar="RUN.sqlite", help="What solve --store has made.")
+]
 
 TEXT = "text"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.runtime.errors import LtlpipeWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
@@ -21,8 +21,16 @@ _SHOWN_CHANGES = 8  # variables of a step
 _PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
 
 
-def exit_code(verdicts: list[str]) -> int:
-    """Return the exit code that says what all verdicts come to."""
+BUG, BAD_INPUT = 70, 2
+"""Exit codes: 70 is EX_SOFTWARE of sysexits.h, never to be taken for a verdict."""
+
+
+def exit_code(verdicts: list[str], reasons: Collection[str | None] = ()) -> int:
+    """Return the exit code that says what all verdicts, and their reasons, come to."""
+    if "error" in reasons:
+        return BUG
+    if "input-error" in reasons:
+        return BAD_INPUT
     if "violated" in verdicts:
         return 1
     return 3 if "unknown" in verdicts else 0

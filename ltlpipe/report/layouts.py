@@ -70,17 +70,9 @@ def of_frame(frame: pd.DataFrame) -> Layout:
     """Return what is shown of a DataFrame."""
     import pandas as pd
 
-    missing = frame.isna().to_numpy()
-    values = frame.astype(object).to_numpy()
-    rows = [
-        [
-            "-" if absent else _shown(value)
-            for value, absent in zip(row, gone, strict=True)
-        ]
-        for row, gone in zip(values, missing, strict=True)
-    ]
-    numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
-    kinds = ["n" if number else "" for number in numeric]
+    values = frame.astype(object).where(frame.notna(), None).to_numpy()
+    rows = [["-" if v is None else _shown(v) for v in row] for row in values]
+    kinds = ["n" if pd.api.types.is_numeric_dtype(t) else "" for t in frame.dtypes]
     return Layout([str(title) for title in frame.columns], rows, kinds)
 
 

@@ -77,15 +77,6 @@ class Plot(NamedTuple):
     image: str | None  # an address that holds it
 
 
-class Cell(NamedTuple):
-    """A cell of the table that is there without the script."""
-
-    name: str
-    title: str
-    kind: str
-    text: str | None
-
-
 def write_report(
     path: StrPath, out: StrPath, *, title: str | None = None, where: str | None = None
 ) -> int:
@@ -130,11 +121,6 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
     contradicted, n_contradicted = contradictions(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
     columns = columns_of(source.frame)
-    shown = in_table(columns)
-    first = [
-        [Cell(c.name, c.title, c.kind, c.text(row)) for c in shown]
-        for row in range(min(FIRST_ROWS, len(source.frame)))
-    ]
     script, style = _own("report.js"), _own("report.css")
     text: str = _template().render(
         policy=_POLICY.format(script=_hash(script), style=_hash(style)),
@@ -150,8 +136,8 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         contradictions=contradicted,
         n_contradictions=n_contradicted,
         plots=plots(source.frame),
-        columns=shown,
-        first=first,
+        columns=in_table(columns),
+        first=range(min(FIRST_ROWS, len(source.frame))),
         n_rows=len(source.frame),
         note=_note(source, drawn, loader),
         data=packed(columns, drawn, len(source.frame)),

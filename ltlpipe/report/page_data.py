@@ -133,11 +133,7 @@ def natural(text: str) -> str:
     >>> sorted(["m10", "m9", "m"], key=natural)
     ['m', 'm9', 'm10']
     """
-    return _DIGITS.sub(_padded, text.casefold())
-
-
-def _padded(digits: re.Match[str]) -> str:
-    return digits[0].zfill(_WIDTH)
+    return _DIGITS.sub(lambda digits: digits[0].zfill(_WIDTH), text.casefold())
 
 
 def columns_of(frame: pd.DataFrame) -> list[Column]:
@@ -179,12 +175,8 @@ def _rounded(value: float | None) -> float | None:
 
 def _numbered(values: pd.Series) -> tuple[list[int | None], list[str]]:
     """Return the number of each text, and the texts in order."""
-    plain = [
-        None if absent else str(value)
-        for value, absent in zip(
-            values.astype(object).tolist(), values.isna().tolist(), strict=True
-        )
-    ]
+    known = values.astype(object).where(values.notna(), None)
+    plain = [None if value is None else str(value) for value in known]
     distinct = {text for text in plain if text is not None}
     texts = sorted(distinct, key=lambda text: (natural(text), text))
     place = {text: number for number, text in enumerate(texts)}

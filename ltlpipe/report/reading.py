@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.batch.results import RESULTS_DTYPES, VERDICTS, results
-from ltlpipe.batch.table import COMPARISON_DTYPES
+from ltlpipe.batch.table import COMPARISON_DTYPES, read_parquet
 from ltlpipe.report.plots.configurations import configured
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.runtime.files import read_text
@@ -83,11 +83,7 @@ def is_store(path: StrPath) -> bool:
 def _parquet(name: str) -> pd.DataFrame:
     import pandas as pd
 
-    try:
-        frame = pd.read_parquet(name).rename(columns=str)
-    except (OSError, ValueError) as error:  # errors of Arrow are values
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason}", file=name) from None
+    frame = read_parquet(name).rename(columns=str)
     for column, dtype in _types(frame.columns).items():
         if column in _TIMES and not pd.api.types.is_object_dtype(frame[column]):
             continue  # they are no texts
