@@ -90,11 +90,8 @@ def _unpack(
     system, question = task["system"], task["question"]
     if "digest" in system:
         system["content"] = inputs[system["content"]].content
-    names = [
-        *system.get("files", ()),
-        *([question["path"]] if "path" in question else ()),
-    ]
-    places = {name: _placed(folder, inputs[name]) for name in names}
+    names = [*system.get("files", ()), question.get("path")]
+    places = {n: _placed(folder, inputs[n]) for n in names if n is not None}
     if "files" in system:
         system["files"] = [places[name] for name in system["files"]]
     if "path" in question:

@@ -65,6 +65,7 @@ RESULT_DTYPES = DTYPES | EXTRA_DTYPES
 _SQL_TYPES = {"string": "TEXT", "Int64": "INTEGER", "Float64": "REAL"}
 _COLUMN_TYPES = {c: _SQL_TYPES[t] for c, t in RESULT_DTYPES.items()}
 _COLUMNS = ", ".join(f"{c} {sql}" for c, sql in _COLUMN_TYPES.items())
+_NAMES = ", ".join(RESULT_DTYPES)
 
 _TABLES = f"""
 CREATE TABLE runs (
@@ -232,10 +233,9 @@ class Store:
 
     def finished(self) -> dict[str, Row]:
         """Return the results of listed tasks that are not had anew, by key."""
-        columns = ", ".join(RESULT_DTYPES)
         with translated(self.path):
             found = self._db.execute(
-                f"SELECT key, revision, {columns} FROM results "
+                f"SELECT key, revision, {_NAMES} FROM results "
                 "WHERE key IN (SELECT key FROM tasks WHERE run = ?)",
                 [self.run],
             )
@@ -255,10 +255,9 @@ class Store:
 
         If it is done, its result is returned.
         """
-        columns = ", ".join(RESULT_DTYPES)
         with self._transaction():
             found = self._db.execute(
-                f"SELECT revision, {columns} FROM results WHERE key = ?", [key]
+                f"SELECT revision, {_NAMES} FROM results WHERE key = ?", [key]
             ).fetchone()
             if found is not None and not self._is_wanted_anew(found[0], *found[4:6]):
                 return dict(zip(RESULT_DTYPES, found[1:], strict=True))
@@ -282,12 +281,11 @@ class Store:
         A verdict that is there already stays.
         """
         values = {c: row.get(c) for c in RESULT_DTYPES} | {"finished_at": now()}
-        columns = ", ".join(RESULT_DTYPES)
         places = ", ".join(f":{column}" for column in RESULT_DTYPES)
         updates = ", ".join(f"{c} = excluded.{c}" for c in ("run", *RESULT_DTYPES))
         with self._transaction():
             self._db.execute(
-                f"INSERT INTO results (key, revision, run, attempts, {columns}) "
+                f"INSERT INTO results (key, revision, run, attempts, {_NAMES}) "
                 "VALUES (:key, "
                 "(SELECT coalesce(max(revision), 0) + 1 FROM results), :run, 1, "
                 f"{places}) ON CONFLICT (key) DO UPDATE SET {updates}, "

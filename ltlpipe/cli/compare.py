@@ -122,7 +122,7 @@ def compare(
         runs_of,
     )
     from ltlpipe.batch.disagreements import disagreements
-    from ltlpipe.batch.table import COMPARISON_DTYPES, json_of, open_table
+    from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, json_of, open_table
     from ltlpipe.systems.reading import load
 
     configured = configurations(emptiness, acceptance)
@@ -135,6 +135,7 @@ def compare(
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
     loaded = load(system)
     wanted = sizes or plot is not None
+    extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
@@ -150,7 +151,10 @@ def compare(
                 table.write(row)
             if as_json:
                 progress.hide()
-                print(json_line(json_of(row) | _extras(row)), flush=True)
+                print(
+                    json_line(json_of(row) | {c: row.get(c) for c in extras}),
+                    flush=True,
+                )
             rows.append(row)
     left = len(runs) - len(rows)
     if not quiet and not as_json:
@@ -187,13 +191,6 @@ class _Watcher(RunWatcher):
             asked = "--empty" if run.formula is None else run.formula.text
             error = UnsupportedError(f"{asked}: no algorithm suits: {error}")
         self.complain(error)
-
-
-def _extras(row: Row) -> dict[str, Any]:
-    """Return what a comparison adds to the object of ``--json``."""
-    from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES
-
-    return {c: row.get(c) for c in COMPARISON_DTYPES if c not in DTYPES}
 
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:

@@ -122,16 +122,13 @@ def search_progress(*, quiet: bool) -> Iterator[SearchProgress]:
         TimeElapsedColumn,
     )
 
-    columns = (
+    # Refreshed by the search itself: a thread would be one more to fork around.
+    with Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
-    )
-    # Refreshed by the search itself: a thread would be one more to fork around.
-    with Progress(
-        *columns,
         console=Console(stderr=True),
         auto_refresh=False,
         transient=True,

@@ -53,6 +53,12 @@ class Plan:
     strategy: str | None = None
     tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
 
+    def reduced_by(self, name: str, reason: str) -> Plan:
+        """Return the plan with a further reduction, and the reason for it."""
+        return replace(
+            self, reductions=(*self.reductions, name), reasons=(*self.reasons, reason)
+        )
+
 
 class Tried(NamedTuple):
     """What became of one strategy.

@@ -122,14 +122,6 @@ class ModelQuestion(Question):
         """Find out what packing needs to know: once, whoever asks first."""
         yield from self.fact("prepared", self.system.prepared)
 
-    def obstacle_to_ample(self) -> str | None:
-        """Return why ample sets are out of the question, whatever the property."""
-        if not self.options.reduces(AMPLE):
-            return "--reduce does not ask for it"
-        if self.fairness is not None:
-            return "fairness depends on what is enabled"
-        return None
-
     def automaton(self, plan: Plan, trace: Trace) -> Job[PropertyAutomaton]:
         """Return the automaton of the violations over sets of propositions."""
         kind = (plan.automaton or "").lower()

@@ -18,13 +18,12 @@ from ltlpipe.question.interruptible import (
 )
 from ltlpipe.question.options import (
     ALPHABET,
-    AMPLE,
     AMPLE_SEARCHES,
     AUTO,
     EACH,
     Options,
 )
-from ltlpipe.question.plan import prefer_one_mark, tells_marks
+from ltlpipe.question.plan import tells_marks
 from ltlpipe.question.property import known_actions
 from ltlpipe.question.question import (
     NotApplicableError,
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.packing import PackedNetwork
-
-UNFAIR = "fairness depends on what is enabled"
 
 
 @dataclass
@@ -183,12 +180,10 @@ class NetworkQuestion(Question):
 
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""
-        options, named = self.options, self.given.emptiness
-        if not options.reduces(AMPLE):
-            return "--reduce does not ask for it"
-        if self.fairness is not None:
-            return UNFAIR
-        if options.bitstate is not None:
+        named = self.given.emptiness
+        if obstacle := super().obstacle_to_ample():
+            return obstacle
+        if self.options.bitstate is not None:
             return "--bitstate takes all steps"
         if named is not None and named not in AMPLE_SEARCHES:
             return f"{named} takes all steps"
@@ -312,8 +307,11 @@ class NetworkQuestion(Question):
         return decision, product
 
     def with_one_mark(self, plan: Plan) -> Plan:
-        """Ask for a Büchi automaton, unless the automaton is to be left as it is."""
-        return plan if self.generic else prefer_one_mark(plan, self.options)
+        """Ask for a Büchi automaton where the kind is free, as normal forms need it."""
+        is_free = self.options.acceptance == AUTO and not self.generic
+        if plan.automaton is None or not is_free:
+            return plan
+        return replace(plan, automaton="BA")
 
     def decision(self) -> Job[Decision | None]:
         """Decide if the property is interruptible; None if its automaton must tell."""

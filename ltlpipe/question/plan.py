@@ -99,13 +99,6 @@ def _free_kind(name: str | None, *, generic: bool) -> str:
     return "tfla" if name not in sets and SEARCHES[name]().fin_less else "tgba"
 
 
-def prefer_one_mark(plan: Plan, options: Options) -> Plan:
-    """Ask for a Büchi automaton where the kind is free, as normal forms need it."""
-    if options.acceptance != AUTO or plan.automaton is None:
-        return plan
-    return replace(plan, automaton="BA")
-
-
 def tells_marks(plan: Plan, system_marks: int) -> int:
     """Return how many of the system's marks the property automaton shall see to.
 
@@ -175,7 +168,10 @@ def settle(
     kind = kind_of(plan, options, automaton)
     is_free = kind is not None and options.acceptance == AUTO
     if is_free and (plan.emptiness is None or takes_any_marks(plan.emptiness)):
-        reasons.insert(1, f"{kind}, because {_why_kind(str(kind), name)}")
+        why = "one mark on states is all that the automaton needs"
+        reasons.insert(
+            1, f"{kind}, because {why if kind == 'BA' else f'{name} takes it'}"
+        )
     if automaton.system_marks:
         reasons.append(
             "one mark for the property and the acceptance of the system together, "
@@ -230,15 +226,12 @@ def why_fair(options: Options, fairness: Fairness) -> str:
     """Return what a plan says of fairness."""
     n_sets = fairness.n_marks // (2 if options.fairness == "strong" else 1)
     fair_to = "set of actions" if options.fair_sets else "component"
+    marks = f"{fairness.n_marks} mark{'s' * (fairness.n_marks != 1)}"
     return (
         f"only runs count that are {options.fairness}ly fair to each "
-        f"{fair_to} ({n_sets} of them, {_counted(fairness.n_marks, 'mark')}), and no "
+        f"{fair_to} ({n_sets} of them, {marks}), and no "
         "reductions, because they change what is enabled"
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
@@ -286,12 +279,6 @@ def _choose(
         f"{kind}: an SCC-based search finds a violation with the least exploration "
         "and takes any number of marks as they are"
     )
-
-
-def _why_kind(kind: str, name: str) -> str:
-    if kind == "BA":
-        return "one mark on states is all that the automaton needs"
-    return f"{name} takes it"
 
 
 def _refuse_condition(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.packing import PackedSystem
     from ltlpipe.systems.views import ModelView, NetworkView
 
+UNFAIR = "fairness depends on what is enabled"
+
 Fact = TypeVar("Fact")
 
 
@@ -150,9 +152,11 @@ class Question(ABC):
             They may not.
         """
 
-    @abstractmethod
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""
+        if not self.options.reduces(AMPLE):
+            return "--reduce does not ask for it"
+        return None if self.fairness is None else UNFAIR
 
     @abstractmethod
     def view(

@@ -165,12 +165,8 @@ def read_source(path: StrPath) -> Source:
 
     Raises
     ------
-    InputError
-        The file cannot be read, or holds no result table.
     LtlpipeError
-        It is no store that this version can read.
-    UnsupportedError
-        It is none of these kinds of files.
+        As `read_results`, or it holds no result table.
     """
     name = Path(path).name
     frame = read_results(path)

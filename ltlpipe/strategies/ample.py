@@ -6,7 +6,6 @@ Reduction", CAV 2020, for networks; docs/models-por.md for models, by tables.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.options import AMPLE, COMPONENTS
@@ -46,7 +45,4 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:
     """Return the settled plan of a search with ample sets."""
     plan = question.settled(product.plan, product.table, product.reductions)
-    said = f"ample sets, because {reason}"
-    return replace(
-        plan, reductions=(*plan.reductions, AMPLE), reasons=(*plan.reasons, said)
-    )
+    return plan.reduced_by(AMPLE, f"ample sets, because {reason}")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer, Run
-from ltlpipe.question.network import UNFAIR, with_components
+from ltlpipe.question.network import with_components
 from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, Progress
 from ltlpipe.strategies.ample import ample_plan
 from ltlpipe.strategies.explicit import OF_SETS

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Run
 from ltlpipe.question.interruptible import normalised
-from ltlpipe.question.network import UNFAIR, with_components
+from ltlpipe.question.network import with_components
 from ltlpipe.question.options import DECOUPLING
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.reduction.decoupling import Asked, estimate
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.strategies import components
@@ -97,11 +97,7 @@ def _asked(
     chosen = _with_search(product.plan, _search_name(question))
     plan = question.settled(chosen, trimmed.table, product.reductions)
     found = estimate(trimmed.network, [trimmed.actions[v - 1] for v in visible])
-    plan = replace(
-        plan,
-        reductions=(*plan.reductions, DECOUPLING),
-        reasons=(*plan.reasons, f"{DECOUPLING}, because {found}"),
-    )
+    plan = plan.reduced_by(DECOUPLING, f"{DECOUPLING}, because {found}")
     return Asked(trimmed, visible, trivial, not question.accepts_apart), plan
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.strategies.instant_search import PlainLasso
 
 name = "instant"
 supersedes: str | None = None
@@ -81,13 +80,11 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     trace.has_found = True
     if not question.options.lasso:
         return Answer(FOUND)
-    assert outcome.lasso is not None
-    return Answer(FOUND, run=_run_of(question, outcome.lasso))
-
-
-def _run_of(question: Question, lasso: PlainLasso) -> Run:
+    lasso = outcome.lasso
+    assert lasso is not None
     actions = np.array([*lasso.prefix, *lasso.cycle], dtype=np.int32)
-    return Run(actions, question.state_array(lasso.states), len(lasso.prefix))
+    run = Run(actions, question.state_array(lasso.states), len(lasso.prefix))
+    return Answer(FOUND, run=run)
 
 
 def _noted(question: Question, kind: str | None) -> Plan:

@@ -298,11 +298,6 @@ class _Product:
         self._n_expanded = 0
         self._enter(moves.initial(), 1)
 
-    @property
-    def n_states(self) -> int:
-        """How many states are stored."""
-        return len(self._keys)
-
     def grow(self, n_expanded: int) -> Job[str | None]:
         """Expand states until there are so many that have been.
 
@@ -331,7 +326,7 @@ class _Product:
     def outcome(self, status: str, lasso: PlainLasso | None = None) -> InstantOutcome:
         """Return how the search ended, with its figures."""
         return InstantOutcome(
-            status, self.n_states, self.graph.n_edges, self._max_depth, lasso
+            status, len(self._keys), self.graph.n_edges, self._max_depth, lasso
         )
 
     def _expand(self, number: int) -> bool:

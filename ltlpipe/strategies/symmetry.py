@@ -179,19 +179,12 @@ def _with_search(plan: Plan) -> Plan:
 
 def _noted(plan: Plan, symmetry: Symmetry) -> Plan:
     """Say in a settled plan which components are interchanged."""
-    said = (
-        f"{SYMMETRY}, because {_classes(symmetry)} can be interchanged (Baarir & "
-        "Duret-Lutz 2006, Sec. 6)"
+    classes = "; ".join(_listed(names) for names in symmetry.names())
+    return plan.reduced_by(
+        SYMMETRY,
+        f"{SYMMETRY}, because {classes} can be interchanged (Baarir & "
+        "Duret-Lutz 2006, Sec. 6)",
     )
-    return replace(
-        plan,
-        reductions=(*plan.reductions, SYMMETRY),
-        reasons=(*plan.reasons, said),
-    )
-
-
-def _classes(symmetry: Symmetry) -> str:
-    return "; ".join(_listed(names) for names in symmetry.names())
 
 
 def _listed(names: list[str]) -> str:

@@ -32,12 +32,7 @@ def network_lasso(
     """Return a run of a network; the parameters are those of `shortest_form`."""
     k, c = shortest_form(actions, states, length)
     names = _names([action.name for action in system.actions], actions[: k + c])
-    return Lasso(
-        prefix=names[:k],
-        cycle=names[k:],
-        actions=actions[: k + c],
-        states=states[: k + c + 1],
-    )
+    return Lasso(names[:k], names[k:], actions[: k + c], states[: k + c + 1])
 
 
 def model_lasso(
@@ -46,13 +41,8 @@ def model_lasso(
     """Return a run of a model; the parameters are those of `shortest_form`."""
     k, c = shortest_form(actions, states, length)
     shown = [system.shown(tuple(state)) for state in states[: k + c].tolist()]
-    return Lasso(
-        prefix=shown[:k],
-        cycle=shown[k:],
-        actions=actions[: k + c],
-        states=states[: k + c + 1],
-        moves=_names(system.actions, actions[: k + c]),
-    )
+    moves = _names(system.actions, actions[: k + c])
+    return Lasso(shown[:k], shown[k:], actions[: k + c], states[: k + c + 1], moves)
 
 
 def _names(known: Sequence[str], actions: np.ndarray) -> list[str]:

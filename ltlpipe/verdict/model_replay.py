@@ -15,7 +15,7 @@ from ltlpipe.automata.words import violates
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.propositions.evaluating import evaluate
-from ltlpipe.verdict.replay import REPLAYING, ReplayError
+from ltlpipe.verdict.replay import REPLAYING, ReplayError, check_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,17 +47,10 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
     ReplayError
         The lasso is no run of the model.
     """
+    check_form(lasso, model.initial())
     states = [tuple(state) for state in lasso.states.tolist()]
-    actions = lasso.actions.tolist()
-    length = len(lasso.prefix) + len(lasso.cycle)
-    if not lasso.cycle or len(actions) != length or len(states) != length + 1:
-        raise ReplayError("the lasso's parts do not fit together")
-    if states[0] != tuple(model.initial()):
-        raise ReplayError("the run does not begin in the initial state")
-    if states[-1] != states[len(lasso.prefix)]:
-        raise ReplayError("the cycle does not close")
     ticks = Ticks(REPLAYING, _STEP_WORK)
-    for k, action in enumerate(actions):
+    for k, action in enumerate(lasso.actions.tolist()):
         is_dead, is_step = True, False
         for step in model.each_step(states[k]):
             is_dead = False

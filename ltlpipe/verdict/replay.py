@@ -64,18 +64,12 @@ def run_replayed(
     ReplayError
         The lasso is no accepting run of the network.
     """
-    length = len(lasso.prefix) + len(lasso.cycle)
+    check_form(lasso, [c.initial for c in network.components])
     states, actions = lasso.states, lasso.actions
-    if not lasso.cycle or len(actions) != length or len(states) != length + 1:
-        raise ReplayError("the lasso's parts do not fit together")
-    if states[0].tolist() != [c.initial for c in network.components]:
-        raise ReplayError("the run does not begin in the initial state")
-    if not np.array_equal(states[-1], states[len(lasso.prefix)]):
-        raise ReplayError("the cycle does not close")
     steps = _steps_taken(network, states)
     alphabets = [frozenset(c.labels) - c.internal for c in network.components]
     names = lasso.action_names
-    for first in range(0, length, STEPS_AT_ONCE):
+    for first in range(0, len(actions), STEPS_AT_ONCE):
         yield Progress(REPLAYING, STEPS_AT_ONCE * _STEP_WORK)
         near = states[first : first + STEPS_AT_ONCE + 1].tolist()
         for i, action in enumerate(actions[first : first + STEPS_AT_ONCE].tolist()):
@@ -90,6 +84,17 @@ def run_replayed(
     if accepting:
         cycle = states[len(lasso.prefix) + 1 :]
         _check_acceptance(network.components, cycle, together=together)
+
+
+def check_form(lasso: Lasso, initial: Sequence[int]) -> None:
+    """Check that a lasso's parts fit together, where it begins, and that it closes."""
+    states, length = lasso.states, len(lasso.prefix) + len(lasso.cycle)
+    if not lasso.cycle or len(lasso.actions) != length or len(states) != length + 1:
+        raise ReplayError("the lasso's parts do not fit together")
+    if states[0].tolist() != list(initial):
+        raise ReplayError("the run does not begin in the initial state")
+    if not np.array_equal(states[-1], states[len(lasso.prefix)]):
+        raise ReplayError("the cycle does not close")
 
 
 class _Step(NamedTuple):
