@@ -161,58 +161,31 @@ class Statistics:
 
 
 class Run(NamedTuple):
-    """An accepting run of a system.
+    """An accepting run of a system, k steps and then c round and round.
 
-    Parameters
-    ----------
-    actions : int32[k + c]
-        Indices into the actions of the system; -1 repeats a state without successors.
-    states : int32[k + c + 1, n]
-        Local states, or values, before each step and after the last.
-    length : int
-        k, the length of the prefix.
+    A state is n local states, or the values of n variables.
     """
 
-    actions: np.ndarray
-    states: np.ndarray
-    length: int
+    actions: np.ndarray  # int32[k + c], the system's; -1 repeats a deadlocked state
+    states: np.ndarray  # int32[k + c + 1, n], before each step and after the last
+    length: int  # k
 
 
 class Answer(NamedTuple):
-    """What a strategy has to say.
+    """What a strategy has to say."""
 
-    Parameters
-    ----------
-    kind : str
-        `EMPTY`, `FOUND`, `NOT_APPLICABLE` or `INCONCLUSIVE`.
-    reason : str, optional
-        Why it is one of the last two: for people; or the limit that was hit.
-    run : Run, optional
-        A run of the question's system, if it was found and is wanted.
-    """
-
-    kind: str
-    reason: str | None = None
-    run: Run | None = None
+    kind: str  # `EMPTY`, `FOUND`, `NOT_APPLICABLE` or `INCONCLUSIVE`
+    reason: str | None = None  # of the last two: for people; or the limit that was hit
+    run: Run | None = None  # of the question's system, if found and wanted
 
 
 @dataclass
 class Trace:
-    """What a strategy has done so far; it keeps this up to date as it goes.
+    """What a strategy has done so far; it keeps this up to date as it goes."""
 
-    Parameters
-    ----------
-    plan : Plan
-        As far as it is known.
-    stats : Statistics
-        Those of its search.
-    has_found : bool
-        Whether a violation is known, although its run may not be.
-    """
-
-    plan: Plan
-    stats: Statistics = field(default_factory=Statistics)
-    has_found: bool = False
+    plan: Plan  # as far as it is known
+    stats: Statistics = field(default_factory=Statistics)  # those of its search
+    has_found: bool = False  # a violation is known, although its run may not be
 
     def note(self, **figures: Any) -> None:
         """Add figures to the statistics."""

@@ -18,18 +18,10 @@ if TYPE_CHECKING:
 
 
 class FairSet(NamedTuple):
-    """Actions that a run is fair to.
+    """Actions that a run is fair to."""
 
-    Parameters
-    ----------
-    name : str
-        For people.
-    actions : frozenset of int
-        As indices into those of the system.
-    """
-
-    name: str
-    actions: frozenset[int]
+    name: str  # for people
+    actions: frozenset[int]  # as indices into those of the system
 
 
 def fair_sets(system: System, options: Options) -> list[FairSet]:

@@ -30,18 +30,10 @@ NOT_BUCHI = "the automaton has more than one mark on states, or marks on transit
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether ample sets may be used, and why or why not.
-
-    Parameters
-    ----------
-    allowed : bool
-        Whether the property is interruptible.
-    reason : str
-        For people.
-    """
+    """Whether ample sets may be used, and why or why not."""
 
     allowed: bool
-    reason: str
+    reason: str  # for people
 
     @classmethod
     def of(cls, answer: bool | None, subject: str, kind: str) -> Decision:

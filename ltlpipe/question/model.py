@@ -36,24 +36,12 @@ _SECONDS = 2.0
 
 @dataclass
 class ModelProduct:
-    """The product of a model and an automaton.
-
-    Parameters
-    ----------
-    question : ModelQuestion
-        What is asked.
-    table : PropertyAutomaton
-        Of the violations.
-    plan : Plan
-        With the kind of automaton that this is.
-    ample : int64[n_actions, 3], optional
-        The table of ample sets.
-    """
+    """The product of a model and an automaton."""
 
     question: ModelQuestion
-    table: PropertyAutomaton
-    plan: Plan
-    ample: np.ndarray | None = None
+    table: PropertyAutomaton  # of the violations
+    plan: Plan  # with the kind of automaton that this is
+    ample: np.ndarray | None = None  # int64[n_actions, 3], the table of ample sets
     reductions: tuple[str, ...] | None = None
 
     def packed(self) -> Job[PackedModel]:
@@ -82,16 +70,7 @@ class ModelProduct:
 
 
 class ModelQuestion(Question):
-    """One question about a model.
-
-    Parameters
-    ----------
-    system : Model
-        It is not changed.
-    asked : Property
-        What is asked of it.
-    options : Options
-        How it shall be answered.
+    """One question about a model, which is not changed; see `Question`.
 
     Raises
     ------

@@ -49,27 +49,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class NetworkProduct:
-    """The product of a network and an automaton.
-
-    Parameters
-    ----------
-    question : NetworkQuestion
-        What is asked.
-    trimmed : Trimmed
-        Network, automaton, and the actions that its letters stand for.
-    plan : Plan
-        With the kind of automaton that this is.
-    reductions : tuple of str
-        Those that have made something smaller.
-    visible : list of int, optional
-        Letters of the visible actions, where ample sets are used.
-    """
+    """The product of a network and an automaton."""
 
     question: NetworkQuestion
-    trimmed: Trimmed
-    plan: Plan
-    reductions: tuple[str, ...] | None
-    visible: list[int] | None = None
+    trimmed: Trimmed  # network, automaton, and the actions that letters stand for
+    plan: Plan  # with the kind of automaton that this is
+    reductions: tuple[str, ...] | None  # those that have made something smaller
+    visible: list[int] | None = None  # letters of visible actions, for ample sets
 
     @property
     def table(self) -> PropertyAutomaton:
@@ -122,16 +108,7 @@ class NetworkProduct:
 
 
 class NetworkQuestion(Question):
-    """One question about a network.
-
-    Parameters
-    ----------
-    system : Network
-        It is not changed.
-    asked : Property
-        What is asked of it.
-    options : Options
-        How it shall be answered.
+    """One question about a network, which is not changed; see `Question`.
 
     Raises
     ------

@@ -98,21 +98,11 @@ def _answer(
 
 
 class Composed(NamedTuple):
-    """Components that were composed and reduced.
+    """Components that were composed and reduced."""
 
-    Parameters
-    ----------
-    decision : Decision
-        Whether the property is interruptible.
-    before : Network
-        What was reduced: the question's, trimmed.
-    reduced : Reduced
-        What takes its place.
-    """
-
-    decision: Decision
-    before: Network
-    reduced: Reduced
+    decision: Decision  # whether the property is interruptible
+    before: Network  # what was reduced: the question's, trimmed
+    reduced: Reduced  # what takes its place
 
     def noted(self, plan: Plan) -> Plan:
         """Say in a settled plan how components were reduced."""

@@ -39,23 +39,13 @@ _DONE = 1 << 62  # number of a state whose SCC is known: lower than none
 
 
 class Meter:
-    """What a search has done since it last yielded, and what it holds.
-
-    Attributes
-    ----------
-    work, memory_bytes : float
-        Units of work of about a microsecond, and an estimate of what is held.
-    limit : float
-        Units after which to yield.
-    states, depth : int
-        For `Progress`.
-    """
+    """What a search has done since it last yielded, and what it holds."""
 
     def __init__(self) -> None:
-        self.work = 0.0
-        self.memory_bytes = 0.0
-        self.limit = float(SLICE)
-        self.states = self.depth = 0
+        self.work = 0.0  # units of about a microsecond
+        self.memory_bytes = 0.0  # an estimate
+        self.limit = float(SLICE)  # units after which to yield
+        self.states = self.depth = 0  # for `Progress`
 
     def report(self) -> Job[None]:
         """Yield what was done; raise StoppedError if memory does not suffice."""
@@ -75,22 +65,13 @@ class Meter:
 class Graph:
     """A part of a product, as far as it has been explored.
 
-    Attributes
-    ----------
-    states : list
-        The state of the system in each product state.
-    followers : list of list of Edge
-        The transitions of each product state; none of one that was not expanded.
-    marks : int
-        Those of all transitions, as bits.
-    n_edges : int
-        How many transitions there are.
+    Product states that were not expanded have no followers.
     """
 
     def __init__(self) -> None:
-        self.states: list[Hashable] = []
-        self.followers: list[list[Edge]] = []
-        self.marks = 0
+        self.states: list[Hashable] = []  # of the system, by product state
+        self.followers: list[list[Edge]] = []  # transitions of each product state
+        self.marks = 0  # those of all transitions, as bits
         self.n_edges = 0
 
 

@@ -67,19 +67,11 @@ class PlainSystem(Protocol):
 
 
 class PlainLasso(NamedTuple):
-    """A run ``prefix cycle cycle ...`` of the system.
+    """A run ``prefix cycle cycle ...`` of the system."""
 
-    Parameters
-    ----------
-    prefix, cycle : list of int
-        The actions; the cycle has at least one.
-    states : list
-        Those of the system before each step and after the last one.
-    """
-
-    prefix: list[int]
-    cycle: list[int]
-    states: list[Hashable]
+    prefix: list[int]  # actions
+    cycle: list[int]  # at least one
+    states: list[Hashable]  # before each step and after the last one
 
 
 class InstantOutcome(NamedTuple):
@@ -276,14 +268,8 @@ class _Moves:
 class _Product:
     """The product as far as it has been built; its states are numbered.
 
-    Parameters
-    ----------
-    moves : _Moves
-        What it is made from; several products may share it.
-    max_states : int
-        How many states it may store.
-    dives : bool
-        Whether the state that was met last is expanded first, and not last.
+    It is made from `moves`, which several may share.  One that `dives` expands the
+    state that was met last first, and not last.
     """
 
     def __init__(self, moves: _Moves, max_states: int, *, dives: bool = False) -> None:

@@ -231,16 +231,7 @@ class Lifter:
 class _Player:
     """The run of a part, and how far it has been taken.
 
-    Parameters
-    ----------
-    network : Network
-        The one that was read.
-    part : Group
-        Whose run it is.
-    word : Word
-        What it performs.
-    run : Run
-        How.
+    `network` is the one that was read, `run` is how `part` performs `word`.
     """
 
     def __init__(self, network: Network, part: Group, word: Word, run: Run) -> None:

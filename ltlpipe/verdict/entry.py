@@ -27,37 +27,16 @@ this, turns do not depend on it.
 
 @dataclass(eq=False)
 class Entry:
-    """A strategy at work, or waiting for its turn.
-
-    Parameters
-    ----------
-    strategy : Strategy
-        Which.
-    trace : Trace
-        What it has done.
-    job : Job of Answer
-        Its job.
-
-    Attributes
-    ----------
-    has_begun : bool
-        Whether it has done anything.
-    seconds, work : float
-        What it has taken, in seconds, and in units of work as its turns count it.
-    last : Progress
-        What it has said last.
-    error : UnsupportedError or None
-        Why it has ended, if that is beyond it.
-    """
+    """A strategy at work, or waiting for its turn."""
 
     strategy: Strategy
-    trace: Trace
+    trace: Trace  # what it has done
     job: Job[Answer]
-    has_begun: bool = False
-    seconds: float = 0.0
-    work: float = 0.0
-    last: Progress = field(default_factory=Progress)
-    error: UnsupportedError | None = None
+    has_begun: bool = False  # whether it has done anything
+    seconds: float = 0.0  # what it has taken
+    work: float = 0.0  # the same in units of work, as its turns count it
+    last: Progress = field(default_factory=Progress)  # what it has said last
+    error: UnsupportedError | None = None  # why it has ended, if that is beyond it
     _waited: float = 0.0  # units of work of workers
 
     def advance(self, grant: Grant) -> Answer | None:

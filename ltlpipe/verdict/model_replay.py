@@ -31,16 +31,7 @@ _STEP_WORK = 100.0  # units per step
 
 
 def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
-    """Step a lasso through the interpreter.
-
-    Parameters
-    ----------
-    model : Model
-        As it was read.
-    lasso : Lasso
-        With the values before each step and after the last one.
-    stutters : bool
-        Whether a state without successors may repeat itself.
+    """Step a lasso through the interpreter; the parameters are as in `run_replayed`.
 
     Raises
     ------
