@@ -9,13 +9,7 @@ from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ltlpipe.batch.answering import (
-    BUG,
-    INPUT_ERROR,
-    UNSUPPORTED,
-    Expected,
-    encodable,
-)
+from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED, Expected, encodable
 from ltlpipe.batch.engines import Engine
 from ltlpipe.batch.identity import Digests, options_text
 from ltlpipe.batch.store import Listed, Store

@@ -51,8 +51,7 @@ def analyze(
         ),
     ] = None,
     timeout: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0, help="Time for each formula."),
+        float, typer.Option(metavar="SECONDS", min=0, help="Time for each formula.")
     ] = 60.0,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=1, help="Formulas at once.")

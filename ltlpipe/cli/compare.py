@@ -116,11 +116,7 @@ def compare(
     verdict is unknown (unsupported ones count only where no algorithm suits),
     0 every formula holds.
     """
-    from ltlpipe.batch.comparing import (
-        comparison_rows,
-        configurations,
-        runs_of,
-    )
+    from ltlpipe.batch.comparing import comparison_rows, configurations, runs_of
     from ltlpipe.batch.disagreements import disagreements
     from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, json_of, open_table
     from ltlpipe.systems.reading import load

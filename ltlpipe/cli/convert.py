@@ -12,13 +12,7 @@ from ltlpipe.systems.formats import NETWORK_FILES, OUTPUT_FILE
 
 def convert(
     paths: Annotated[list[str], typer.Argument(metavar="IN", help=NETWORK_FILES)],
-    out: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUT",
-            help=OUTPUT_FILE,
-        ),
-    ],
+    out: Annotated[str, typer.Argument(metavar="OUT", help=OUTPUT_FILE)],
 ) -> None:
     """Convert a system between formats.
 

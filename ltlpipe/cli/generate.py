@@ -187,11 +187,7 @@ def random_nba(
             " expected --count K --out FOLDER"
         )
     network = random_network(
-        numbers[0],
-        seed=seed,
-        n_states=n_states,
-        local_ratio=ratios[0],
-        sharing=shares,
+        numbers[0], seed=seed, n_states=n_states, local_ratio=ratios[0], sharing=shares
     )
     _write(network, out)
 
@@ -200,8 +196,7 @@ def random_nba(
 def formulas(
     n: _Size,
     actions: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="What the formulas name."),
+        str | None, typer.Option(metavar="A,B,...", help="What the formulas name.")
     ] = None,
     system: Annotated[
         list[str] | None,

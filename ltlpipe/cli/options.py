@@ -28,8 +28,7 @@ FormulaFile = Annotated[
     typer.Option("-F", "--formulas", metavar="FILE", help="One formula per line."),
 ]
 Empty = Annotated[
-    bool,
-    typer.Option("--empty", help="Ask whether the network has no accepting run."),
+    bool, typer.Option("--empty", help="Ask whether the network has no accepting run.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One object per line.")]
 Explain = Annotated[

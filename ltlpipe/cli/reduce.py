@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 def reduce(
     paths: Annotated[list[str], typer.Argument(metavar="FILE", help=NETWORK_FILES)],
-    out: Annotated[
-        str,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="OUT",
-            help=OUTPUT_FILE,
-        ),
-    ],
+    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=OUTPUT_FILE)],
     visible: Annotated[
         str | None,
         typer.Option(

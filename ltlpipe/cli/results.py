@@ -72,12 +72,7 @@ def results(
     --columns says which; the other formats have all.
     """
     form = tables.format_of(to, out, FORMATS)
-    from ltlpipe.batch.results import (
-        filtered,
-        grouped,
-        pivoted,
-        refuse_unknown,
-    )
+    from ltlpipe.batch.results import filtered, grouped, pivoted, refuse_unknown
     from ltlpipe.batch.results import results as results_of
 
     if pivot is not None and group is None:

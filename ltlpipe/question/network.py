@@ -16,20 +16,10 @@ from ltlpipe.question.interruptible import (
     decide_formula,
     normalised,
 )
-from ltlpipe.question.options import (
-    ALPHABET,
-    AMPLE_SEARCHES,
-    AUTO,
-    EACH,
-    Options,
-)
+from ltlpipe.question.options import ALPHABET, AMPLE_SEARCHES, AUTO, EACH, Options
 from ltlpipe.question.plan import tells_marks
 from ltlpipe.question.property import known_actions
-from ltlpipe.question.question import (
-    NotApplicableError,
-    Question,
-    note_table,
-)
+from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.views import NetworkView
 

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.automata.conditions import shape_of
 from ltlpipe.question.answer import Plan
-from ltlpipe.question.options import (
-    ALPHABET,
-    AUTO,
-    BITSTATE,
-    Options,
-)
+from ltlpipe.question.options import ALPHABET, AUTO, BITSTATE, Options
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES, takes_any_marks
 

@@ -22,12 +22,7 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.strategies.instant_graph import (
-    Graph,
-    Meter,
-    accepting_part,
-    lasso_in,
-)
+from ltlpipe.strategies.instant_graph import Graph, Meter, accepting_part, lasso_in
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:

@@ -11,14 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.strategies import (
-    ample,
-    components,
-    decoupled,
-    explicit,
-    instant,
-    symmetry,
-)
+from ltlpipe.strategies import ample, components, decoupled, explicit, instant, symmetry
 
 if TYPE_CHECKING:
     from ltlpipe.strategies.strategy import Strategy

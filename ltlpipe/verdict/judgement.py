@@ -47,10 +47,7 @@ def _judged_by_components(question: NetworkQuestion, run: Run) -> Job[Lasso]:
     lasso = network_lasso(system, *run)
     yield _REPLAYING
     yield from run_replayed(
-        system,
-        lasso,
-        stutters=question.stutters,
-        together=not question.accepts_apart,
+        system, lasso, stutters=question.stutters, together=not question.accepts_apart
     )
     yield _REPLAYING
     check_fairness(system, lasso, question.options)
