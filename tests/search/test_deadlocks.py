@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import deadlocks
+from ltlpipe import LTS, Network, deadlocks
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime import jobs
 from ltlpipe.search.exploring import DeadlockSearch
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
+from ltlpipe.verdict.deadlocks import run_replayed
 from tests.driving import Limits, drive
 from tests.oracles import compose
 from tests.strategies import networks
@@ -60,6 +61,19 @@ def assert_nearest(network, seed):
 def test_nearest(network, seed):
     """The way has been replayed; its length is that of a shortest one."""
     assert_nearest(network, seed)
+
+
+def test_a_limit_in_the_replay_leaves_the_verdict(monkeypatch):
+    """The replay is part of the job: a limit that it hits costs the lasso alone."""
+
+    def stopped(*arguments, **how):
+        yield from run_replayed(*arguments, **how)
+        raise jobs.StoppedError(jobs.TIMEOUT)
+
+    monkeypatch.setattr("ltlpipe.verdict.deadlocks.run_replayed", stopped)
+    found = deadlocks(Network([LTS.from_transitions([(0, "a", 1)])]))
+    assert (found.verdict, found.reason) == ("violated", "lasso-limit")
+    assert found.lasso is None
 
 
 @pytest.mark.slow
