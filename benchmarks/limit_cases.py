@@ -54,10 +54,10 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
 
     for name, write, size in (
         ("dot", _dot, 2e6),
-        ("aut", _aut, 1e7),
+        ("aut", _aut, 1.5e7),
         ("hoa label", _hoa_label, 26),
         ("hoa", _hoa, 2e6),
-        ("dve", _dve, 2e5),
+        ("dve", _dve, 6e5),
         ("pnml", _pnml, 1e6),
         ("gz", _bomb, 400),
     ):

@@ -2,9 +2,10 @@
 
 A message is a value made of None, bool, int, float, str, list, dict with str keys,
 bytes and NumPy arrays of numbers; a tuple arrives as a list.  Its form is a frame of
-nine bytes and a body: the text in JSON, then bytes and the buffers of arrays.  A body
-that is not small travels as a file in memory, of which the frame passes the descriptor
-on, so that sending never blocks: `SMALL` bytes fit into the buffer of an idle socket.
+nine bytes and a body: the text in JSON, then bytes, long texts and the buffers of
+arrays.  A body that is not small travels as a file in memory, of which the frame passes
+the descriptor on, so that sending never blocks: `SMALL` bytes fit into the buffer of an
+idle socket.
 
 What is read from a message is data.  Reading it runs none of it.
 """
@@ -35,6 +36,7 @@ SMALL = 1 << 16
 
 _FRAME = struct.Struct("!BQQ")  # whether a file follows, bytes of the body, of the text
 _CHUNK = 1 << 16
+_LONG = 1 << 12  # characters of a text that travels beside the JSON
 _ALIGNED = 16  # where buffers begin
 _TAG = "$"  # the only key of a JSON object that stands for something else
 _NUMBERS = "biufc"  # kinds of dtypes that are plain data
@@ -60,6 +62,9 @@ class _Encoder:
 
     def plain(self, value: Any) -> Any:
         """Return what stands for a value in the text."""
+        if isinstance(value, str) and len(value) > _LONG:  # JSON would look at each
+            data = memoryview(value.encode("utf-8", "surrogatepass"))
+            return {_TAG: ["text", self._kept(data), data.nbytes]}
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, (list, tuple)):
@@ -108,9 +113,9 @@ def _decoded(value: Any, data: memoryview) -> Any:
     kind, *about = value[_TAG]
     if kind == "dict":
         return {key: _decoded(item, data) for key, item in about[0]}
-    if kind == "bytes":
-        place, size = about
-        return bytes(data[place : place + size])
+    if kind in ("bytes", "text"):
+        part = data[about[0] : about[0] + about[1]]
+        return bytes(part) if kind == "bytes" else str(part, "utf-8", "surrogatepass")
     dtype, shape, place = np.dtype(about[0]), tuple(about[1]), about[2]
     if dtype.kind not in _NUMBERS:
         raise ValueError(f"an array of {dtype}")

@@ -153,3 +153,11 @@ def test_as_bytes(value):
     assert same(found, value)
     if isinstance(found, np.ndarray):
         assert found.flags.writeable
+
+
+@pytest.mark.parametrize("unit", ["a", "\n", "ä", "\U0001d11e", "\ud800", '"\\'])
+@pytest.mark.parametrize("length", [4096, 4097, 100_000])
+def test_long_texts_arrive(unit, length):
+    """Beside the JSON, whatever characters they have."""
+    value = {"$": unit * length, "a": [unit * length, unit]}
+    assert sent(value) == [value]
