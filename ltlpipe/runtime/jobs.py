@@ -363,7 +363,8 @@ def timed(job: Job[Result], spend: Callable[[float], None]) -> Job[Result]:
                 spend(time.monotonic() - began)
             began = time.monotonic()
             grant = yield progress
-            if progress.waits:  # its worker has been at work meanwhile
+            # Its worker has been at work meanwhile; but compiling is nobody's time.
+            if progress.waits and not progress.compiling:
                 spend(time.monotonic() - began)
     except StopIteration as end:
         result: Result = end.value

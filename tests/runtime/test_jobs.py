@@ -23,6 +23,7 @@ from ltlpipe.runtime.jobs import (
     bounded,
     imported,
     run,
+    timed,
 )
 
 
@@ -301,3 +302,22 @@ def test_whoever_bounds_closes():
     job.close()
 
     assert steps.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [({"waits": (0,)}, True), ({"waits": (0,), "compiling": True}, False), ({}, False)],
+)
+def test_seconds_of_a_phase(said, counts):
+    """Waiting for a worker is its own time; being set aside and compiling are not."""
+    spent = []
+
+    def work():
+        yield Progress("searching", **said)
+
+    job = timed(work(), spent.append)
+    next(job)
+    time.sleep(0.05)
+    with pytest.raises(StopIteration):
+        job.send(Grant())
+    assert (sum(spent) >= 0.05) == counts
