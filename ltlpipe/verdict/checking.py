@@ -18,7 +18,7 @@ from ltlpipe.reduction.components.groups import CAP_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Clock, Limits, StoppedError, run
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.systems.reading import name_of_system, system_job, system_of
+from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.verdict import (
@@ -350,7 +350,11 @@ def livelock(
     """
     from ltlpipe.systems.lts import Network
 
-    system = system_of(system)
+    given = {name: options[name] for name in OPTIONS if name in options}
+    try:
+        system = run(system_job(system), understood(given)[1], observer=progress)
+    except StoppedError as stopped:
+        return not_read(name_of_system(system), stopped.reason)
     known = system.action_index if isinstance(system, Network) else system.actions
     for name in progress_actions:
         if name not in known:

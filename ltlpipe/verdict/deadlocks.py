@@ -13,11 +13,18 @@ from ltlpipe.question.options import understood
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.lts import Network
-from ltlpipe.systems.reading import system_of
+from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed
 from ltlpipe.verdict.replay import run_replayed
-from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED, Verdict
+from ltlpipe.verdict.verdict import (
+    HOLDS,
+    LASSO_LIMIT,
+    UNKNOWN,
+    VIOLATED,
+    Verdict,
+    not_read,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,9 +66,12 @@ def deadlocks(
         "violated" if there is one: the prefix of the lasso is a shortest way to it,
         the cycle the step in which it repeats itself.  "holds" if there is none.
     """
-    system = system_of(system)
     given = {"timeout": timeout, "memory": memory}
     options, limits = understood(given | {"max_states": max_states, "seed": seed})
+    try:
+        system = run(system_job(system), limits, observer=progress)
+    except StoppedError as stopped:
+        return not_read(name_of_system(system), stopped.reason)
     clock = Clock()
     trace = Trace(Plan(None, None, reasons=(_REASON,)))
     lasso = None

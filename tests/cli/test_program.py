@@ -323,8 +323,8 @@ def test_ctrl_c_while_starting(delay, big):
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=30)
 
-    if b"Fatal Python error: init" in err:  # on a busy machine: before our first line
-        return
+    if b"Fatal Python error: init" in err:
+        pytest.skip("on this busy machine it came before the first line of ltlpipe")
     searched = b"unknown (interrupted)" in out
     assert p.returncode in ((3,) if searched else (130, -signal.SIGINT)), err
 

@@ -81,9 +81,14 @@ def test_systems_that_are_read(path):
 
 def test_reading_has_a_limit(path):
     """What is not read in time has no verdict."""
-    verdict = check(path, FORMULA, timeout=0)
-    assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
-    assert verdict.system == str(path)
+    for verdict in (
+        check(path, FORMULA, timeout=0),
+        ltlpipe.livelock(path, ["a"], timeout=0),
+        ltlpipe.deadlocks(path, timeout=0),
+    ):
+        assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
+        assert verdict.system == str(path)
+        assert "not read" in verdict.plan.reasons[0]
 
 
 @pytest.mark.parametrize("wrong", [5, None, [5], spot.translate("G a")])
