@@ -1,10 +1,9 @@
 """The strategies, in the order in which the portfolio begins them.
 
 A new strategy is a new module and a line here; nothing else names it.  `instant` ends
-by itself.  `explicit` is the cheapest to begin: it needs no decision about the
-property.  `decoupled` is next: where it helps it needs some milliseconds.  The others
-come in the order in which they are worth their price.  Those that cannot be used drop
-out soon.
+by itself.  `decoupled` is next: where it helps it needs some milliseconds, where it
+cannot be used it costs less than `explicit` does to begin.  The others come in the
+order in which they are worth their price.  Those that cannot be used drop out soon.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
 STRATEGIES: tuple[Strategy, ...] = (
     instant,
-    explicit,
     decoupled,
+    explicit,
     ample,
     components,
     symmetry,

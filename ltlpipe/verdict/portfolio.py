@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 3
 
+FALLBACK = "explicit"
+"""The strategy that can nearly always be used; it makes room for no other."""
+
 PRELUDE = 1_000.0
 """Units of work of a strategy without kernels before others begin.
 
@@ -241,10 +244,11 @@ class Portfolio:
     def _make_room(self) -> None:
         """Let a strategy that waits take the place of one that has had its chance.
 
-        The first stays: it is the one that answers most questions.  So does one that
+        `explicit` stays: it is the one that answers most questions.  So does one that
         has found a violation: its run would be lost.
         """
-        leaving = [e for e in self._open[1:] if not e.trace.has_found]
+        leaving = [e for e in self._open if e.strategy.name != FALLBACK]
+        leaving = [e for e in leaving if not e.trace.has_found]
         if not leaving or min(entry.work for entry in self._open) < self._patience:
             return
         self._patience *= 2
@@ -378,7 +382,7 @@ class Portfolio:
         """Return why there is no answer."""
         if self._reasons:
             return Answer(INCONCLUSIVE, self._reasons[-1])
-        if self._errors:  # the last strategy of all can nearly always be used
-            raise max(self._errors, key=lambda e: e[0].name == "explicit")[1]
+        if self._errors:
+            raise max(self._errors, key=lambda e: e[0].name == FALLBACK)[1]
         told = "; ".join(f"{t.strategy}: {t.reason}" for t in self._tried)
         raise UnsupportedError(f"no strategy can answer this: {told}")

@@ -360,8 +360,8 @@ def test_one_that_never_ends_is_no_trap(n):
 
 
 def test_whoever_makes_room_takes_turns_again():
-    """Where nobody ends for long, each has begun again; the first stays open."""
-    first = Played("first", endless)
+    """Where nobody ends for long, each has begun again; `explicit` stays open."""
+    first = Played("explicit", endless)
     others = [Played(f"endless{k}", endless) for k in range(MOST_OPEN)]
     slow = Played("slow", answering(20_000))
     assert run(asked(first, slow, *others).job()).kind == EMPTY
