@@ -347,7 +347,7 @@ def _size(
         size = product_size(
             question.network,
             asked.get("formula"),
-            violations=asked.get("violations"),
+            automaton=asked.get("violations"),
             **options,
             reduce="none",
             timeout=limits.timeout,

@@ -133,7 +133,7 @@ def scaling(n: int, size: int, runs: int) -> Iterator[dict[str, Any]]:
     """Measure how much faster two workers are than one."""
     system = philosophers(size)
     tasks = [Task(system, "0", options={"seed": k, "reduce": "none"}) for k in range(n)]
-    options = {"accepting": "together", "emptiness": "couvreur99"}
+    options = {"network_acceptance": "together", "emptiness": "couvreur99"}
     times = {}
     for _ in range(runs):  # in turn: what else happens is then both's
         for jobs in (1, JOBS):

@@ -225,7 +225,7 @@ def _composed(n: int, folder: Path) -> list[str]:
         formula,
         "--reduce",
         "components",
-        "--cap-states",
+        "--max-component-states",
         "1000000000",
     ]
 

@@ -20,6 +20,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.spelling import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
 from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
 
@@ -58,6 +59,7 @@ def main(descriptor: int, parent: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     end_with_parent()
+    name_as(AS_WRITTEN)  # the caller knows how
     if os.getppid() != parent:  # it has died before
         os._exit(0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is told in a message

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from ltlpipe.runtime.spelling import PARAMETERS, name_as
+
 # Kernels compile on their first call: no deadline for single examples.  The examples
 # of a change's own tests are the same each time, so that main stays as it was seen;
 # `make slow` draws others each time.
@@ -35,6 +37,13 @@ LONG = (
     "reduction/test_components.py",
 )
 """Files that take longest although they have few tests."""
+
+
+@pytest.fixture(autouse=True)
+def messages_as_in_python():
+    """Each test is a caller from Python; those that run a command are not for long."""
+    yield
+    name_as(PARAMETERS)
 
 
 @pytest.hookimpl(trylast=True)  # what is deselected does not count

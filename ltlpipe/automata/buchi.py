@@ -114,7 +114,7 @@ def _accepting(automaton: Any, section: Section) -> tuple[bool, ...] | None:
         raise UnsupportedError(
             f"{place} has the acceptance {automaton.get_acceptance()}, expected"
             " Inf(0) or t; Spot's 'autfilt -B -S' converts it (generalised Büchi"
-            " components want --accepting each then)"
+            " components want --network-acceptance=each then)"
         )
     marked: dict[int, bool] = {}
     for edge in automaton.edges():

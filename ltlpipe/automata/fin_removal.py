@@ -266,7 +266,7 @@ def _new_marks(
     if n_marks > MAX_MARKS:
         raise UnsupportedError(
             f"without Fin the automaton would need {n_marks} acceptance marks, and "
-            f"the limit is {MAX_MARKS}: use --acceptance tela, tgra or tgba"
+            f"the limit is {MAX_MARKS}: use --acceptance=tela, tgra or tgba"
         )
     pairs = [Clause(0, _bits(new.values())) for new in numbers.values()]
     return numbers, from_clauses(pairs)

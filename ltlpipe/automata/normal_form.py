@@ -127,7 +127,7 @@ def _too_many(condition: Condition) -> UnsupportedError:
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
     return UnsupportedError(
         f"the disjunctive normal form of {shown} has more than {MAX_CLAUSES} pairs; "
-        "use --emptiness tela, and --acceptance tela, which need none, or tgba"
+        "use --emptiness=tela, and --acceptance=tela, which need none, or tgba"
     )
 
 

@@ -105,7 +105,7 @@ def _wishes(acceptance: str, deterministic: bool) -> tuple[str, ...]:
     """Return what Spot is asked for."""
     if acceptance not in ACCEPTANCES:
         raise UnsupportedError(
-            f"--acceptance {acceptance}: expected one of {', '.join(ACCEPTANCES)}"
+            f"--acceptance={acceptance}: expected one of {', '.join(ACCEPTANCES)}"
         )
     if not deterministic:
         return ACCEPTANCES[acceptance]

@@ -127,7 +127,7 @@ def analysis_rows(
     With each row come notes on what is missing.  Operators of PSL are refused.
     """
     if jobs < 1:
-        raise UnsupportedError(f"--jobs {jobs}: expected at least 1")
+        raise UnsupportedError(f"--jobs={jobs}: expected at least 1")
     for formula in formulas:
         _refuse(formula)
     calls = [_arguments(formula) for formula in formulas]

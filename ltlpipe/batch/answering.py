@@ -137,7 +137,7 @@ class Systems:
         automaton = read_automaton(asked.path, asked.name)
         if expected is not None and Digests().question(task) != expected.question:
             raise _changed(asked.path)
-        return {"violations": automaton}
+        return {"automaton": automaton}
 
 
 def _changed(file: str) -> InputError:

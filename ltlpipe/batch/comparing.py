@@ -28,13 +28,17 @@ from ltlpipe.batch.table import (
 )
 from ltlpipe.batch.task_job import now
 from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
+from ltlpipe.question.option import COMPARE
 from ltlpipe.question.options import (
     ACCEPTANCE_NAMES,
     AUTO,
+    DEFAULTS,
     EMPTINESS_NAMES,
+    NEVER,
     Options,
     understood,
 )
+from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.lts import LTS, Network
@@ -118,7 +122,7 @@ def configurations(
         if name not in (AUTO, *EMPTINESS_NAMES):
             ready = ", ".join(EMPTINESS_NAMES)
             raise UnsupportedError(
-                f"--emptiness {name}: expected all, auto, or names out of {ready}"
+                f"--emptiness={name}: expected all, auto, or names out of {ready}"
             )
     return [Configuration(name, kind) for kind in kinds for name in names]
 
@@ -145,6 +149,7 @@ def runs_of(
     ]
 
 
+@takes_options(COMPARE)
 def compare(
     system: SystemLike,
     formulas: FormulaLike | Iterable[FormulaLike] = (),
@@ -174,10 +179,6 @@ def compare(
         `product_transitions` and `fin_share`; what the limits do not allow is
         missing.
     **options
-        The others of `check`; `reduce` is "none" unless it is given, since not
-        every algorithm takes every reduction.  `deterministic` asks for
-        deterministic automata of the kinds that have them: "ba" and "tgba" are
-        what the others are compared with.
 
     Returns
     -------
@@ -215,7 +216,7 @@ def comparison_rows(
     looked at before the first row is asked for.  After a run that was interrupted no
     further one is begun.
     """
-    options = {"reduce": "none"} | options
+    options = DEFAULTS[COMPARE] | options
     understood(options)
     measure = _Measure(system, options) if sizes else None
     return _rows(system, runs, watcher, options, measure)
@@ -262,7 +263,7 @@ class _Measure:
 
     def __init__(self, system: System, options: dict[str, Any]) -> None:
         self._system = system
-        self._options = {k: v for k, v in options.items() if k != "strict"}
+        self._options = options | {"unknown": NEVER}  # the run has refused them
         self._known: dict[tuple[Formula | None, str | None], Row] = {}
 
     def __call__(self, run: Run) -> Row:

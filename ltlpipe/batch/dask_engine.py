@@ -64,7 +64,7 @@ def require_dask() -> None:
         import distributed  # noqa: F401
     except ImportError as error:
         raise UnsupportedError(
-            "--engine dask needs dask.distributed, which is not installed "
+            "--engine=dask needs dask.distributed, which is not installed "
             f"({error}): pip install 'ltlpipe[cluster]'"
         ) from None
 
@@ -117,7 +117,7 @@ class Cluster:
             )
         except (*_AWAY, ValueError) as error:
             raise LtlpipeError(
-                f"--scheduler {scheduler}: no Dask scheduler answers there: {error}"
+                f"--scheduler={scheduler}: no Dask scheduler answers there: {error}"
             ) from error
         self._client.subscribe_topic(self._run, self._hear)
         self._parcels = _Parcels()
@@ -205,7 +205,7 @@ class Cluster:
             self._alone_since = self._looked
         elif self._looked - self._alone_since > _PATIENCE_SECONDS and not self._warned:
             self._warned = True
-            message = f"--scheduler {self._scheduler}: no worker there; waiting for one"
+            message = f"--scheduler={self._scheduler}: no worker there; waiting for one"
             warnings.warn(message, LtlpipeWarning, stacklevel=2)
         for address in set(self._held) - set(self._threads):
             del self._held[address]
@@ -214,7 +214,7 @@ class Cluster:
 
     def _cut_off(self, error: BaseException) -> LtlpipeError:
         return LtlpipeError(
-            f"--scheduler {self._scheduler}: the connection is lost "
+            f"--scheduler={self._scheduler}: the connection is lost "
             f"({error or 'closed'}); with --store the same command goes on where it "
             "stopped"
         )

@@ -41,17 +41,17 @@ class Engine:
     def __post_init__(self) -> None:
         if self.name not in ENGINES:
             listed = ", ".join(ENGINES)
-            raise UnsupportedError(f"--engine {self.name}: expected one of {listed}")
+            raise UnsupportedError(f"--engine={self.name}: expected one of {listed}")
         if self.jobs is not None and self.jobs < 1:
-            raise UnsupportedError(f"--jobs {self.jobs}: expected 1 or more")
+            raise UnsupportedError(f"--jobs={self.jobs}: expected 1 or more")
         if self.attempts < 1:
-            raise UnsupportedError(f"--attempts {self.attempts}: expected 1 or more")
+            raise UnsupportedError(f"--attempts={self.attempts}: expected 1 or more")
         if self.name == LOCAL:
             if self.scheduler is not None:
-                raise UnsupportedError("--scheduler goes with --engine dask")
+                raise UnsupportedError("--scheduler goes with --engine=dask")
             return
         if self.scheduler is None:
-            raise UnsupportedError("--engine dask goes with --scheduler ADDRESS")
+            raise UnsupportedError("--engine=dask goes with --scheduler=ADDRESS")
         from ltlpipe.batch.dask_engine import require_dask
 
         require_dask()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ltlpipe.batch.tasks import Task
 
 _CHUNK = 1 << 20
+
+_AUTOMATA = [name for name, option in OPTIONS.items() if option.kind is object]
 
 
 def file_kind(path: str) -> str:
@@ -107,12 +110,22 @@ class Digests:
             return "formula", formula_text(asked).strip()
         return "formula", asked.strip()
 
+    def _contents(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options in which automata are known by what they are."""
+        automata = [name for name in options if name in _AUTOMATA]
+        return {**options} | {name: self._automaton(options[name]) for name in automata}
+
+    def _automaton(self, given: Any) -> str | None:
+        if given is None or isinstance(given, (str, os.PathLike)):
+            return None if given is None else self._file(os.fspath(given))
+        return hashlib.sha256(given.to_str("hoa").encode()).hexdigest()
+
     def key(self, task: Task, options: Mapping[str, Any]) -> str:
         """Return the key of a task under all of its options, those of the run too."""
         return key_of(
             self.system(task.system),
             self.question(task),
-            options_text(options),
+            options_text(self._contents(options)),
             _versions(),
         )
 

@@ -147,9 +147,11 @@ def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     try:
         found = plain.eval(where, engine="python", local_dict={}, global_dict={})
     except Exception as error:  # whatever Python code can raise
-        raise UnsupportedError(f"--where {where}: {error}") from None
+        raise UnsupportedError(f"--where={where!r}: {error}") from None
     if not isinstance(found, pd.Series) or not pd.api.types.is_bool_dtype(found.dtype):
-        raise UnsupportedError(f"--where {where}: expected a condition on the columns")
+        raise UnsupportedError(
+            f"--where={where!r}: expected a condition on the columns"
+        )
     return frame[found.fillna(False).astype(bool)].reset_index(drop=True)
 
 
@@ -159,7 +161,7 @@ def refuse_unknown(frame: pd.DataFrame, option: str, names: Sequence[str]) -> No
         if name not in frame.columns:
             listed = ", ".join(map(str, frame.columns))
             raise UnsupportedError(
-                f"--{option} {name}: expected columns out of {listed}"
+                f"--{option}={name}: expected columns out of {listed}"
             )
 
 
@@ -216,9 +218,9 @@ def pivoted(
     how = aggregate or ("count" if value is None else "first")
     if how not in AGGREGATES:
         listed = ", ".join(AGGREGATES)
-        raise UnsupportedError(f"--aggregate {how}: expected one of {listed}")
+        raise UnsupportedError(f"--aggregate={how}: expected one of {listed}")
     if columns in by:
-        raise UnsupportedError(f"--pivot {columns}: it is in --group, too")
+        raise UnsupportedError(f"--pivot={columns}: it is in --group, too")
     plain = frame[[*by]].copy()
     plain["_column"] = frame[columns].astype("string").fillna("(none)")
     plain["_value"] = 1 if value is None else frame[value]
@@ -228,7 +230,7 @@ def pivoted(
         cells = plain.groupby([*by, "_column"], observed=True, dropna=False)["_value"]
         table = cells.agg(how).unstack("_column")
     except TypeError:
-        message = f"--aggregate {how}: the values of {value} are no numbers"
+        message = f"--aggregate={how}: the values of {value} are no numbers"
         raise UnsupportedError(message) from None
     if value is None:
         table = table.fillna(0).astype("int64")

@@ -80,7 +80,7 @@ def retried(names: str | Iterable[str]) -> list[str]:
     for name in plain:
         if name not in RETRIED:
             listed = ", ".join(RETRIED)
-            raise UnsupportedError(f"--retry {name}: expected some of {listed}")
+            raise UnsupportedError(f"--retry={name}: expected some of {listed}")
     return plain
 
 

@@ -11,7 +11,8 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.options import KINDS, LIMITS, OPTIONS, Options
+from ltlpipe.question.option import KINDS, SOLVE, flag_of
+from ltlpipe.question.options import OPTIONS, Options, options_of, renamed
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -40,20 +41,19 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     int: int,
     bool: _truth,
     tuple: _sets,
+    object: str,
 }
-_FLAGS = {
-    flag.lstrip("-"): name for name, option in OPTIONS.items() for flag in option.flags
-}
-_TOGETHER_ONLY = ("stack_test", "fair_sets", "symmetric")
+_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "symmetric")
 """Options that mean nothing without another one."""
 
 
 def setting_name(name: str) -> str:
     """Return the option that a column or a flag stands for; refuse unknown ones."""
     plain = name.strip().lower().lstrip("-").replace("-", "_")
-    plain = _FLAGS.get(plain, plain)
-    if plain not in OPTIONS:
-        listed = ", ".join(OPTIONS)
+    (plain,) = renamed({plain: None})
+    known = options_of(SOLVE)
+    if plain not in known:
+        listed = ", ".join(known)
         raise UnsupportedError(f"{name!r} is no option; expected one of {listed}")
     return plain
 
@@ -65,9 +65,9 @@ def setting_value(name: str, text: str) -> Any:
         value = _PARSERS[kind](text.strip())
     except ValueError:
         expected = KINDS[kind]
-        message = f"{name.replace('_', '-')} {text!r}: expected {expected}"
+        message = f"{flag_of(name)} {text!r}: expected {expected}"
         raise UnsupportedError(message) from None
-    if name not in LIMITS and name not in _TOGETHER_ONLY:
+    if name not in _TOGETHER_ONLY:
         Options(**{name: value})  # refuses what no other option can mend
     return OPTIONS[name].meant(name, value)
 
@@ -82,10 +82,10 @@ def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     for part in (word for text in parts for word in text.split()):
         name, found, texts = part.partition("=")
         if not found or not all(texts.split(",")):
-            raise UnsupportedError(f"--grid {part}: expected option=value,value")
+            raise UnsupportedError(f"--grid={part!r}: expected option=value,value")
         name = setting_name(name)
         if name in grid:
-            raise UnsupportedError(f"--grid: {name} is there twice")
+            raise UnsupportedError(f"--grid: {name} is given twice")
         plain = [text.replace("+", ",") for text in texts.split(",")]
         values = [setting_value(name, text) for text in plain]
         grid[name] = list(dict.fromkeys(values))

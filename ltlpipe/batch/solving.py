@@ -12,7 +12,9 @@ from ltlpipe.batch.settings import parse_grid
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_sources import as_tasks, multiplied
+from ltlpipe.question.option import SOLVE
 from ltlpipe.question.options import understood
+from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
 
 
+@takes_options(SOLVE)
 def solve(
     tasks: StrPath | Iterable[StrPath] | Iterable[tuple[Any, Any]] | Iterable[Task],
     *,
@@ -65,7 +68,6 @@ def solve(
     attempts : int
         How often a task is begun whose Dask workers die under it.
     **options
-        As for `check`, and `cpu_time`, a limit in seconds for each task.
 
     Returns
     -------

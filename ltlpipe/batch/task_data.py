@@ -17,6 +17,7 @@ from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.logic.formulas import Formula, heard, told
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.runtime.errors import LtlpipeWarning
+from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
 from ltlpipe.systems.lts import LTS, Network
 
@@ -137,10 +138,15 @@ def order_of(
     """
     return {
         "task": data,
-        "options": {**options, **task.options},
+        "options": {n: _as_text(v) for n, v in {**options, **task.options}.items()},
         "expected": None if expected is None else list(expected),
         "run": run,
     }
+
+
+def _as_text(value: Any) -> Any:
+    """Return the value of an option; automata as HOA."""
+    return value.to_str("hoa") if hasattr(value, "to_str") else value
 
 
 # --- answers ----------------------------------------------------------------
@@ -165,6 +171,8 @@ def finished(
     `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
     """
     row = data["row"] | encodable(task.columns) | {"task": number}
+    if row.get("message") is not None:
+        row["message"] = spelled(row["message"])
     plan, error = data["plan"], data["error"]
     if "ltlpipe_version" not in row:  # nobody has lived to tell
         known = option_columns({**options, **task.options})
@@ -190,7 +198,8 @@ def failed(
 
 def _plan_from_dict(data: dict[str, Any]) -> Plan:
     lists = {name: tuple(data[name]) for name in _TUPLES}
-    return Plan(**data | lists | {"tried": tuple(Tried(*t) for t in data["tried"])})
+    tried = tuple(Tried(*t) for t in data["tried"])
+    return Plan(**data | lists | {"tried": tried}).spelled()
 
 
 def category_of(name: str) -> type[Warning]:

@@ -172,7 +172,7 @@ def multiplied(tasks: Iterable[Task], grid: Mapping[str, Sequence[Any]]) -> list
     for task in tasks:
         if twice := sorted(set(grid) & set(task.options)):
             raise UnsupportedError(
-                f"--grid {twice[0]}: the task table has a column of this name"
+                f"--grid={twice[0]}: the task table has a column of this name"
             )
         result += [replace(task, options={**task.options, **c}) for c in choices]
     return result

@@ -2,7 +2,8 @@
 
 Columns: `system` (a file, or the files of the components with ``;`` between),
 `formula` or `automaton` (a HOA file of the runs that shall not be), and any option
-by its name (``timeout``, ``max_states``, ``emptiness``, ...).  An empty cell says
+by its name (``timeout``, ``max_states``, ``emptiness``, ...; `constraint` is a HOA
+file).  An empty cell says
 nothing.  Paths are relative to the table.
 """
 
@@ -18,6 +19,7 @@ from ltlpipe.batch.settings import setting_name, setting_value
 from ltlpipe.batch.table import read_parquet
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text
 
@@ -124,6 +126,9 @@ def _task(cells: Mapping[str, str], name: str, line: int, position: int) -> Task
     options = {}
     for column, text in cells.items():
         if column in (_SYSTEM, _FORMULA, _AUTOMATON) or not text.strip():
+            continue
+        if OPTIONS[column].kind is object:
+            (options[column],) = _files(text.replace(_BETWEEN, " "), name, line)
             continue
         try:
             options[column] = setting_value(column, text)

@@ -20,6 +20,7 @@ from contextlib import suppress
 
 from ltlpipe.runtime.ctrl_c import heed_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
+from ltlpipe.runtime.spelling import FLAGS, name_as
 
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
@@ -51,6 +52,7 @@ def program() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    name_as(FLAGS)
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     warnings.simplefilter("always", LtlpipeWarning)
     for stream in (sys.stdout, sys.stderr):

@@ -14,6 +14,7 @@ from ltlpipe.cli.compile import compile_model
 from ltlpipe.cli.convert import convert
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import deadlocks, livelock
+from ltlpipe.cli.options import Command
 from ltlpipe.cli.plot import plot
 from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.report import report
@@ -52,18 +53,18 @@ def _options(
     """LTL formulas and systems in, trustworthy verdicts out."""
 
 
-app.command()(check)
-app.command()(solve)
+app.command(cls=Command)(check)
+app.command(cls=Command)(solve)
 app.command()(results)
 app.add_typer(plot, name="plot")
 app.command()(report)
 app.command()(status)
-app.command()(livelock)
-app.command()(deadlocks)
-app.command()(compare)
+app.command(cls=Command)(livelock)
+app.command(cls=Command)(deadlocks)
+app.command(cls=Command)(compare)
 app.command()(analyze)
 app.command()(translate)
 app.command()(convert)
 app.command("compile")(compile_model)
-app.command()(reduce)
+app.command(cls=Command)(reduce)
 app.add_typer(generate, name="generate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,7 +14,8 @@ from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import exit_code, noted_warnings, report
-from ltlpipe.question.options import OPTIONS, understood
+from ltlpipe.question.option import CHECK
+from ltlpipe.question.options import understood
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -28,23 +29,13 @@ _LESS_MEMORY = (
 )
 
 
-@shared.takes(*(name for name in OPTIONS if name not in ("cpu_time", "lasso")))
+@shared.takes(CHECK)
 def check(
     system: shared.System,
     formula: shared.Formulas = None,
     formula_file: shared.FormulaFile = None,
-    automaton: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="HOA automaton of the NEGATED property."),
-    ] = None,
-    constraint: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Only runs that this HOA automaton accepts."),
-    ] = None,
+    automaton: shared.AutomatonFile = None,
     empty: shared.Empty = False,
-    no_lasso: Annotated[
-        bool, typer.Option("--no-lasso", help="Neither compute nor print lassos.")
-    ] = False,
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
@@ -59,18 +50,16 @@ def check(
 
     if not empty:  # it imports Spot while this process reads
         processes.prepare("spot", "ltlpipe.automata.translation")
-    from ltlpipe.automata.hoa import read_job
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
-    from ltlpipe.verdict.checking import Inquiry
+    from ltlpipe.verdict.checking import Inquiry, automaton_job
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
     from ltlpipe.verdict.verdict import not_read
 
-    chosen["lasso"] = not no_lasso
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
-        raise typer.BadParameter("--visible goes with --automaton")
+        raise typer.BadParameter("--visible requires --automaton")
     questions = _questions(formula or [], formula_file, automaton, empty)
     is_single = len(questions) == 1 and formula_file is None
     prelude = PRELUDE_ALONE if is_single else PRELUDE
@@ -82,8 +71,8 @@ def check(
             read = partial(run_within, limits=limits, progress=progress)
             loaded = read(load_job(system))
             if automaton is not None:
-                questions = [Property(violations=read(read_job(automaton)))]
-            allowed = None if constraint is None else read(read_job(constraint))
+                questions = [Property(violations=read(automaton_job(automaton)))]
+            allowed = read(automaton_job(options.constraint))
         except StoppedError as stopped:
             progress.hide()
             for asked in questions:

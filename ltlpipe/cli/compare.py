@@ -13,9 +13,10 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
+from ltlpipe.cli.options import given_flags
 from ltlpipe.cli.progress import RunWatcher, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.option import COMPARE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
@@ -57,11 +58,7 @@ _WHERE_KNOWN = ("product_states", "fin_share")
 """Those that are shown if some row has them."""
 
 
-@shared.takes(
-    *("semantics", "deadlock", "timeout", "memory", "max_states"),
-    *("workers", "seed", "strict", "deterministic"),
-    reduce="none",
-)
+@shared.takes(COMPARE)
 def compare(
     system: shared.System,
     formula: shared.Formulas = None,
@@ -212,12 +209,7 @@ def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> 
     kinds = _once(c.acceptance for c in configured if c.acceptance is not None)
     if kinds:
         parts += ["--acceptance", ",".join(kinds)]
-    for name, value in chosen.items():
-        if value == ("none" if name == "reduce" else OPTIONS[name].default):
-            continue
-        parts.append("--" + name.replace("_", "-"))
-        parts += [] if value is True else [str(value)]
-    return shlex.join(parts)
+    return shlex.join([*parts, *given_flags(COMPARE, chosen)])
 
 
 def _once(names: Iterator[str]) -> list[str]:

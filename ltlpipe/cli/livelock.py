@@ -11,6 +11,7 @@ from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import exit_code, report
+from ltlpipe.question.option import DEADLOCKS, LIVELOCK
 from ltlpipe.question.options import understood
 
 if TYPE_CHECKING:
@@ -19,36 +20,38 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Verdict
 
 
-@shared.takes(
-    *("fairness", "fair_sets", "emptiness", "acceptance", "reduce", "deadlock"),
-    *("timeout", "memory", "max_states", "workers", "seed"),
-)
+@shared.takes(LIVELOCK)
 def livelock(
     system: shared.System,
     progress: Annotated[
-        str, typer.Option(metavar="A,B", help="The actions that are progress.")
+        list[str],
+        typer.Option(
+            metavar="A,B", help="The progress actions; may be given several times."
+        ),
     ],
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:
-    """Look for an infinite run with finitely many of the actions that are progress.
+    """Find an infinite run with only finitely many progress actions.
 
     With --fairness only runs count that are fair to each component, or to each set
-    of --fair.  Exit code: 0 there is none, 1 there is one (printed as the run that
-    violates "again and again progress"), 2 bad input or usage, 3 unknown.
+    of --fair-sets.  Exit code: 0 there is none, 1 there is one (printed as a violation
+    of "infinitely often progress"), 2 bad input or usage, 3 unknown.
     """
     from ltlpipe.verdict.checking import livelock as look_for_one
 
-    chosen["progress_actions"] = [name.strip() for name in progress.split(",")]
+    chosen["progress_actions"] = [
+        name.strip() for names in progress for name in names.split(",")
+    ]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     verdict = _look(system, "livelock", look_for_one, chosen, plans, quiet=quiet)
     report(verdict, as_json=as_json)
     raise typer.Exit(exit_code([verdict.verdict]))
 
 
-@shared.takes("timeout", "memory", "max_states", "seed")
+@shared.takes(DEADLOCKS)
 def deadlocks(
     system: shared.System,
     as_json: shared.AsJson = False,
@@ -56,7 +59,7 @@ def deadlocks(
     quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:
-    """Look for a state that can be reached and has no step.
+    """Find a reachable deadlock: a state without successors.
 
     Prints a shortest way to it.  Exit code: 0 there is none, 1 there is one (printed as
     the run that violates "no deadlock"), 2 bad input or usage, 3 unknown.

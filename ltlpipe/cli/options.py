@@ -7,16 +7,21 @@ them.
 from __future__ import annotations
 
 import inspect
+import sys
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.option import flag_of
+from ltlpipe.question.options import OLD_NAMES, options_of
 from ltlpipe.systems.formats import SYSTEM_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ltlpipe.question.option import Option
 
 System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
 Formulas = Annotated[
@@ -26,6 +31,12 @@ Formulas = Annotated[
 FormulaFile = Annotated[
     str | None,
     typer.Option("-F", "--formulas", metavar="FILE", help="One formula per line."),
+]
+AutomatonFile = Annotated[
+    str | None,
+    typer.Option(
+        "--automaton", metavar="FILE", help="HOA automaton of the NEGATED property."
+    ),
 ]
 Empty = Annotated[
     bool, typer.Option("--empty", help="Ask whether the network has no accepting run.")
@@ -37,61 +48,100 @@ Explain = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
 
 
-def _flag(name: str, taken: set[str] | None = None) -> Any:
-    """Return the flag of an option, without the spellings that are `taken`."""
-    option = OPTIONS[name]
-    flags = option.flags or ("--" + name.replace("_", "-"),)
-    return typer.Option(
-        *(flag for flag in flags if flag not in (taken or ())),
-        metavar=option.metavar,
-        help=option.help,
-        min=option.least,
-        max=option.most,
-    )
+class Command(TyperCommand):
+    """A command that understands the flags of earlier versions, and says so."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments, those of earlier versions too."""
+        flags = {flag for parameter in self.params for flag in parameter.opts}
+        return super().parse_args(ctx, [_of_today(arg, flags) for arg in args])
+
+
+def _of_today(arg: str, flags: set[str]) -> str:
+    """Return an argument with the flag of this version."""
+    old, found, value = arg.partition("=")
+    now = OLD_NAMES.get(old.removeprefix("--").replace("-", "_"))
+    if now is None or not old.startswith("--") or old in flags:
+        return arg
+    if old == "--strict":
+        now, found, value = "unknown", "=", "error"
+    flag = f"--{flag_of(now)}"
+    if flag not in flags:
+        return arg
+    print(f"warning: {old} is called {flag} now", file=sys.stderr)
+    return flag + found + value
 
 
 def takes(
-    *names: str, **defaults: Any
+    command: str,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command flags for options of a question, which it gets by name.
+    """Give a command a flag for each option that means something for it.
+
+    It gets their values by name.
 
     Parameters
     ----------
-    *names : str
-        Keys of `OPTIONS`.
-    **defaults
-        Further ones, with other defaults than those declared.
+    command : str
+        One of those of `ltlpipe.question.option`.
     """
-    wanted = {name: OPTIONS[name].default for name in names} | defaults
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters.values()
+    def decorated(function: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(function, eval_str=True).parameters.values()
         parameters = [p for p in own if p.kind is not p.VAR_KEYWORD]
-        taken = {f"--{p.name}" for p in parameters}
-        for name, default in wanted.items():
-            kind: Any = OPTIONS[name].kind
-            if kind is tuple:
-                kind, default = list[str] | None, None
-            elif default is None:
-                kind = kind | None
-            parameters.append(
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=default,
-                    annotation=Annotated[kind, _flag(name, taken)],
-                )
-            )
+        taken = {p.name for p in parameters}
+        options = {n: o for n, o in options_of(command).items() if n not in taken}
+        parameters += [_parameter(name, option) for name, option in options.items()]
 
-        @wraps(command)
+        @wraps(function)
         def called(**given: Any) -> None:
-            for name in wanted:
-                if OPTIONS[name].kind is tuple:
+            for name, option in options.items():
+                if option.kind is tuple:
                     given[name] = tuple(given[name] or ())
-            command(**given)
+            function(**given)
 
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         called.__annotations__ = {p.name: p.annotation for p in parameters}
         return called
 
     return decorated
+
+
+def _parameter(name: str, option: Option) -> inspect.Parameter:
+    """Return the parameter of which typer makes a flag."""
+    kind: Any = str if option.kind is object else option.kind
+    default = option.default
+    if kind is tuple:
+        kind, default = list[str] | None, None
+    elif default is None:
+        kind = kind | None
+    flag = f"--{flag_of(name)}"
+    annotation = typer.Option(
+        f" /--no-{flag_of(name)}" if default is True else flag,
+        metavar=option.metavar,
+        help=option.help,
+        min=option.least,
+        max=option.most,
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, annotation],
+    )
+
+
+def given_flags(command: str, chosen: dict[str, Any]) -> list[str]:
+    """Return the flags of a command's options that are not their defaults."""
+    flags = []
+    for name, option in options_of(command).items():
+        flag, value = f"--{flag_of(name)}", chosen.get(name, option.default)
+        if value == option.default:
+            continue
+        if value is False:
+            flags.append(f"--no-{flag_of(name)}")
+        elif value is True:
+            flags.append(flag)
+        else:
+            parts = value if isinstance(value, tuple) else (value,)
+            flags += [word for part in parts for word in (flag, str(part))]
+    return flags

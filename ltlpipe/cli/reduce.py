@@ -27,7 +27,7 @@ def reduce(
         str,
         typer.Option(metavar="NAME", help="What is kept: trace, branching, strong."),
     ] = "trace",
-    cap_states: Annotated[
+    max_component_states: Annotated[
         int | None,
         typer.Option(
             metavar="N", min=1, help="States of a deterministic form (trace)."
@@ -46,7 +46,7 @@ def reduce(
     network = load_network(paths)
     hidden = set() if visible is None else _hidden(network, visible)
     components = [
-        reduce_component(c, hidden, equivalence, cap=cap_states)
+        reduce_component(c, hidden, equivalence, cap=max_component_states)
         for c in network.components
     ]
     reduced = Network(components, name=network.name)

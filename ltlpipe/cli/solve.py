@@ -19,7 +19,7 @@ from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.cli.watching import TaskWatcher
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.option import SOLVE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
 
 
-@shared.takes(*(name for name in OPTIONS if name not in ("lasso", "visible")))
+@shared.takes(SOLVE)
 def solve(
     paths: Annotated[
         list[str],

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.jobs import MIB, timed
+from ltlpipe.runtime.spelling import spelled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +58,17 @@ class Plan:
         """Return the plan with a further reduction, and the reason for it."""
         return replace(
             self, reductions=(*self.reductions, name), reasons=(*self.reasons, reason)
+        )
+
+    def spelled(self) -> Plan:
+        """Return the plan as its reader names parameters."""
+        return replace(
+            self,
+            reasons=tuple(map(spelled, self.reasons)),
+            tried=tuple(
+                t if t.reason is None else t._replace(reason=spelled(t.reason))
+                for t in self.tried
+            ),
         )
 
 

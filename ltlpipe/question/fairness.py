@@ -50,14 +50,14 @@ def fair_sets(system: System, options: Options) -> list[FairSet]:
         ]
     else:
         raise UnsupportedError(
-            f"--fairness {options.fairness} of a model requires --fair A,B: it has no "
-            "components to be fair to"
+            f"--fairness={options.fairness} of a model requires --fair-sets=A,B: it "
+            "has no components to be fair to"
         )
     most = MAX_MARKS // 2 if options.fairness == STRONG else MAX_MARKS
     if len(sets) > most:
         raise UnsupportedError(
-            f"--fairness {options.fairness} takes at most {most} sets, here are "
-            f"{len(sets)}: name some with --fair A,B"
+            f"--fairness={options.fairness} takes at most {most} sets, here are "
+            f"{len(sets)}: name some with --fair-sets=A,B"
         )
     return sets
 
@@ -77,7 +77,7 @@ def _named(numbers: dict[str, list[int]], names: str) -> FairSet:
     for name in parts:
         if name not in numbers:
             raise UnsupportedError(
-                f"--fair {names}: no action of the system is called {name!r}"
+                f"--fair-sets={names!r}: no action of the system is called {name!r}"
             )
     return FairSet(names, frozenset(k for name in parts for k in numbers[name]))
 

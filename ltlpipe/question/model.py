@@ -10,11 +10,14 @@ import numpy as np
 from ltlpipe.automata.translating import stutter_invariant, translated
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
-from ltlpipe.question.options import AMPLE, AUTO, TOGETHER
+from ltlpipe.question.option import NETWORKS, flag_of
+from ltlpipe.question.options import AMPLE, AUTO, NEVER, OPTIONS
+from ltlpipe.question.property import MEANT, refuse_unknown
 from ltlpipe.question.question import NotApplicableError, Question
-from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.errors import FormulaError, UnknownNameError, UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.systems.views import ModelView
 
@@ -90,7 +93,7 @@ class ModelQuestion(Question):
         fairness = fairness_of(system, options)
         super().__init__(system.name, asked, options, fairness=fairness)
         self.system = system
-        self.propositions = bound_propositions(system, asked)
+        self.propositions = bound_propositions(system, asked, options)
 
     @property
     def stutters(self) -> bool:
@@ -184,51 +187,66 @@ def decide_stuttering(asked: Property) -> Job[Decision]:
     return Decision.of(answer, f"the {what} is", "stutter-invariant")
 
 
+_WITH_VALUE = ("network_acceptance", "emptiness", "reduce")
+
+
 def refuse_network_options(options: Options) -> None:
     """Raise UnsupportedError for options that are about networks of LTSs."""
     if options.semantics == "action":
         raise UnsupportedError(
-            "--semantics action: propositions of a model are about its states; "
+            "--semantics=action: propositions of a model are about its states; "
             'use state (an action is named by action=="...")'
         )
-    for given, what in (
-        (options.visible is not None, "--visible"),
-        (bool(options.symmetric), "--symmetric"),
-        (options.accepting != TOGETHER, f"--accepting {options.accepting}"),
-        (
-            options.emptiness in (*DECOUPLED, *POWERSET),
-            f"--emptiness {options.emptiness}",
-        ),
-        (options.reduce not in (AUTO, "none", AMPLE), f"--reduce {options.reduce}"),
-    ):
-        if given:
-            raise UnsupportedError(f"{what} is for networks of LTSs, not for models")
+    named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
+    if options.emptiness in (*DECOUPLED, *POWERSET):
+        named.append("emptiness")
+    if options.reduce not in (AUTO, "none", AMPLE):
+        named.append("reduce")
+    for name in named:
+        what = f"={getattr(options, name)}" if name in _WITH_VALUE else ""
+        raise UnsupportedError(
+            f"--{flag_of(name)}{what} is for networks of LTSs, not for models"
+        )
 
 
-def bound_propositions(system: Model, asked: Property) -> dict[str, Expression]:
+def bound_propositions(
+    system: Model, asked: Property, options: Options | None = None
+) -> dict[str, Expression]:
     """Return what the propositions of a property mean in a model, by their texts.
 
     Raises
     ------
     FormulaError
-        A proposition does not parse, or names what the model does not have.
+        A proposition does not parse, or names what the model does not have (unless
+        ``options.unknown`` says that it is never true).
     """
-    meanings = {}
+    meanings: dict[str, Expression] = {}
     for text in asked.propositions:
         try:
             meanings[text] = system.bound(parse_proposition(text), text)
+        except UnknownNameError as error:
+            if options is None or options.unknown != NEVER:
+                error.message += MEANT
+                raise _placed(error, text, asked) from None
+            refuse_unknown(error.message, text, (), asked, options)
+            meanings[text] = Number(0)
         except FormulaError as error:
-            formula = asked.formula
-            if formula is None:
-                raise
-            raise FormulaError(
-                error.message,
-                formula=formula.text,
-                position=_place_of(text, error, formula.text),
-                file=formula.file,
-                line=formula.line,
-            ) from None
+            raise _placed(error, text, asked) from None
     return meanings
+
+
+def _placed(error: FormulaError, text: str, asked: Property) -> FormulaError:
+    """Return the error of a proposition as one of the whole formula."""
+    formula = asked.formula
+    if formula is None:
+        return error
+    return type(error)(
+        error.message,
+        formula=formula.text,
+        position=_place_of(text, error, formula.text),
+        file=formula.file,
+        line=formula.line,
+    )
 
 
 def _place_of(text: str, error: FormulaError, formula: str) -> int | None:

@@ -83,7 +83,7 @@ class NetworkProduct:
             stutter=stutters,
             relation=relation_of(self.trimmed.network, packed),
             visible=np.isin(letters, self.visible),
-            inner=Inner[options.ample_inner.upper()],
+            inner=Inner[options.red_ample.upper()],
         )
 
     def needed_bytes(self, packed: PackedNetwork) -> int:
@@ -116,7 +116,7 @@ class NetworkQuestion(Question):
             )
         if options.semantics == "state":
             raise UnsupportedError(
-                "--semantics state: the states of a network of LTSs have no "
+                "--semantics=state: the states of a network of LTSs have no "
                 "propositions; use action"
             )
         super().__init__(
@@ -128,7 +128,7 @@ class NetworkQuestion(Question):
         )
         if self.fairness is not None and options.reduce not in (AUTO, "none"):
             raise UnsupportedError(
-                f"--reduce {options.reduce} changes what is enabled, on which "
+                f"--reduce={options.reduce} changes what is enabled, on which "
                 "--fairness depends: use none"
             )
         self.system = system
@@ -143,7 +143,7 @@ class NetworkQuestion(Question):
     def accepts_apart(self) -> bool:
         """Whether several components accept, each for itself."""
         accepting = [c for c in self.system.components if c.accepting is not None]
-        return self.options.accepting == EACH and len(accepting) > 1
+        return self.options.network_acceptance == EACH and len(accepting) > 1
 
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+import warnings
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.reduction.components.groups import CAP_STATES
+from ltlpipe.question.option import (
+    ABOUT_PROPERTIES,
+    CHECK,
+    COMPARE,
+    EVERYWHERE,
+    KINDS,
+    NETWORKS,
+    SOLVE,
+    Option,
+)
+from ltlpipe.reduction.components.groups import MAX_COMPONENT_STATES
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.spelling import declare
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET, SEARCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 AUTO = "auto"
 
@@ -29,6 +38,7 @@ DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY]
 TOGETHER, EACH = "together", "each"
+NEVER = "never"
 
 MAX_BITSTATE = 1 << 25
 """MiB of a bit array whose words a kernel can count: 32 TiB."""
@@ -45,117 +55,9 @@ BOUND_TO_KERNELS = ("bitstate", "seed")
 """Options that mean something for compiled searches only."""
 
 
-class Option(NamedTuple):
-    """What there is to say of an option, once for all the ways to give it.
-
-    The flags of the commands, the columns of task tables, the values of ``--grid`` and
-    the keys of a store are made of it.
-    """
-
-    kind: type  # of a value; a tuple of texts where it can be given again
-    default: Any
-    metavar: str | None  # of the flag
-    help: str
-    flags: tuple[str, ...] = ()  # if it is not called as in Python
-    choices: tuple[str, ...] = ()
-    least: int | None = None
-    most: int | None = None
-    unlimited: bool = False  # a limit: None is no limit, nor is infinity
-
-    def meant(self, name: str, value: Any) -> Any:
-        """Return what a value stands for, as one of the option's kind.
-
-        A text is a sequence of one.  None is the default where that is None or empty,
-        and an infinite limit is none.
-
-        Raises
-        ------
-        UnsupportedError
-            It is of another kind or out of range; the message says what was expected.
-        """
-        if value is None and self.default in (None, ()):
-            return self.default
-        if self.unlimited and isinstance(value, Real) and value == math.inf:
-            return None
-        plain = _of_kind(self.kind, value)
-        expected = self._expected(plain)
-        if expected is None:
-            return plain
-        flag = name.replace("_", "-")
-        shown = repr(value) if plain is None else value
-        raise UnsupportedError(f"--{flag} {shown}: expected {expected}")
-
-    def _expected(self, value: Any) -> str | None:
-        """Return what a value was expected to be; None if it is that.
-
-        A value that is None was of another kind.
-        """
-        if self.choices:
-            listed = f"one of {', '.join(self.choices)}"
-            return None if value in self.choices else listed
-        if value is None:
-            return KINDS[self.kind]
-        if self.least is not None and not value >= self.least:
-            return f"{self.least} or more"
-        if self.most is not None and value > self.most:
-            return f"{self.most} or less"
-        return None
-
-
-KINDS = {
-    str: "a text",
-    float: "a number",
-    int: "a whole number",
-    bool: "true or false",
-    tuple: "texts",
-}
-"""The kinds of options, and what is expected of their values."""
-
-
-def _of_kind(kind: type, value: Any) -> Any:
-    """Return a value as one of a kind; None if it is of another one.
-
-    NumPy's scalars and whole numbers of any type are numbers; truth values are none.
-    """
-    if getattr(value, "shape", None) == ():
-        value = value.item()
-    if kind is tuple:
-        if not isinstance(value, Iterable):
-            return None
-        parts = (value,) if isinstance(value, str) else tuple(value)
-        return parts if all(isinstance(part, str) for part in parts) else None
-    if kind in (str, bool) or isinstance(value, bool):
-        return value if isinstance(value, kind) else None
-    if not isinstance(value, Real):
-        return None
-    try:
-        number = kind(value)
-    except (OverflowError, ValueError):  # infinity is no whole number
-        return None
-    return number if kind is float or number == value else None
-
-
-LIMITS = {
-    "timeout": Option(
-        float, None, "SECONDS", "Time for each formula.", least=0, unlimited=True
-    ),
-    "memory": Option(
-        float,
-        None,
-        "MIB",
-        "Memory of each search; nine tenths of what is free by default.",
-        least=0,
-    ),
-    "cpu_time": Option(
-        float, None, "SECONDS", "CPU time for each formula.", least=0, unlimited=True
-    ),
-}
-"""The options that say nothing about the plan: see `ltlpipe.runtime.jobs.Limits`."""
-
-
-def _option(default: Any, *about: Any, **more: Any) -> Any:
+def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
     """Declare an option; its kind is that of the field."""
-    option = Option(str, default, *about, **more)
+    option = replace(Option(line, *about, **more), default=default)
     return field(default=default, metadata={"option": option})
 
 
@@ -163,132 +65,225 @@ def _option(default: Any, *about: Any, **more: Any) -> Any:
 class Options:
     """What the user asks for; `ltlpipe.check` documents every field."""
 
+    timeout: float | None = _option(
+        None,
+        "Wall-clock time for each question.",
+        "SECONDS",
+        "Kernels being compiled do not count.  Reading the system may take as long "
+        "again.  None is no limit.",
+        least=0,
+        unlimited=True,
+        commands=EVERYWHERE,
+    )
+    memory: float | None = _option(
+        None,
+        "Memory of each question; by default nine tenths of what is free.",
+        "MIB",
+        least=0,
+        commands=EVERYWHERE,
+    )
+    cpu_time: float | None = _option(
+        None,
+        "CPU time for each question, that of worker processes included.",
+        "SECONDS",
+        least=0,
+        unlimited=True,
+        commands=EVERYWHERE,
+    )
+    max_states: int | None = _option(
+        None,
+        "Product states for each question.",
+        "N",
+        least=1,
+        unlimited=True,
+        commands=EVERYWHERE,
+    )
     emptiness: str = _option(
         AUTO,
-        "NAME",
         "Emptiness check: auto, or a name such as se05, couvreur99, dfs-weak.",
+        "NAME",
         choices=(AUTO, *EMPTINESS_NAMES),
     )
     acceptance: str = _option(
         AUTO,
-        "KIND",
         "Property automaton: auto, ba, tgba, tgra, tfla, tela.",
+        "KIND",
         choices=(AUTO, *ACCEPTANCE_NAMES),
     )
-    reduce: str = _option(AUTO, "LIST", "Reductions: auto, none, or a list.")
+    reduce: str = _option(
+        AUTO,
+        "Reductions: auto, none, or a list.",
+        "LIST",
+        f"A list has commas between, out of {', '.join(REDUCTION_NAMES)}.",
+    )
     semantics: str | None = _option(
         None,
+        "Propositions name actions or states; by default as the system has them.",
         "KIND",
-        "Propositions name actions or states.",
         choices=("action", "state"),
+        commands=ABOUT_PROPERTIES,
     )
     deadlock: str | None = _option(
         None,
-        "KIND",
         "A finite maximal run says nothing (ignore, the default for networks) "
         "or repeats its last state for ever (stutter).",
+        "KIND",
         choices=("ignore", "stutter"),
     )
-    max_states: int | None = _option(
-        None, "N", "Product states for each formula.", least=1, unlimited=True
+    unknown: str = _option(
+        "error",
+        "A proposition that names nothing of the system is an error, or never true "
+        "(never).",
+        "error|never",
+        "With never, the result carries a warning.",
+        choices=("error", NEVER),
+        commands=ABOUT_PROPERTIES,
+        old=("strict",),
     )
     bitstate: float | None = _option(
         None,
-        "MIB",
         "Note states in a bit array of this size instead of storing them (se05); "
-        "then nothing is said to hold.",
+        'then the verdict is never "holds".',
+        "MIB",
+        'States may be missed: instead of "holds" the verdict is "unknown", for the '
+        'reason "bitstate"; "violated" is as exact as ever.',
     )
-    ample_inner: str = _option(
+    red_ample: str = _option(
         "full",
-        "WAY",
         "How the red search of se05 repeats ample sets: full (all steps to known "
         "states) or stored (two bytes per state).",
+        "full|stored",
         choices=("full", "stored"),
+        old=("ample_inner",),
     )
-    cap_states: int = _option(
-        CAP_STATES,
-        "N",
+    max_component_states: int = _option(
+        MAX_COMPONENT_STATES,
         "States of a composition of components while they are reduced.",
+        "N",
         least=1,
+        systems=NETWORKS,
+        old=("cap_states",),
     )
-    accepting: str = _option(
+    network_acceptance: str = _option(
         TOGETHER,
+        "Whether accepting components have to accept in the same state (together), or "
+        "each infinitely often, no matter when (each).",
         "together|each",
-        "Whether components that accept have to do so in the same state.",
         choices=(TOGETHER, EACH),
+        systems=NETWORKS,
+        old=("accepting",),
     )
-    stack_test: bool = _option(
-        False, None, "Let decoupled-ndfs look at its stack for cycles, too."
+    ndfs_stack_test: bool = _option(
+        False,
+        "Let decoupled-ndfs look at its stack for cycles, too.",
+        details="Its inner states are compared with those on the stack (Gnad et al. "
+        "2021, Lemma 1): violations may be found earlier, at a price that grows with "
+        "the stack.",
+        systems=NETWORKS,
+        old=("stack_test",),
     )
     deterministic: bool = _option(
-        False, None, "A deterministic one (with tgra, tfla or tela)."
+        False, "A deterministic property automaton (with tgra, tfla or tela)."
     )
     translator: str | None = _option(
-        None, "CMD", "Translates instead of Spot: prints HOA for %f in CMD."
+        None, "Translates instead of Spot: a command that prints HOA for %f.", "CMD"
     )
     fairness: str | None = _option(
         None,
+        "Only runs count that are fair to each component, or to each of --fair-sets.",
         "weak|strong",
-        "Only runs count that are fair to each component.",
+        "What is enabled infinitely often (strong), or always from some point on "
+        "(weak), is taken infinitely often.",
         choices=("weak", "strong"),
     )
     fair_sets: tuple[str, ...] = _option(
         (),
+        "A set of actions for --fairness, instead of those of each component.",
         "A,B",
-        "A set of actions that --fairness is about, instead of the components'.",
-        flags=("--progress", "--fair"),
+        old=("fair", "progress"),
     )
     symmetric: tuple[str, ...] = _option(
         (),
-        "P1,P2,P3",
         "Components that can be interchanged; by default they are found.",
+        "P1,P2,P3",
+        systems=NETWORKS,
     )
-    visible: str | None = _option(None, "A,B", "The visible actions of --automaton.")
+    visible: str | None = _option(
+        None,
+        "The visible actions of --automaton; by default those that it names.",
+        "A,B",
+        "Ample sets are used only if no others matter to it.",
+        commands=frozenset({CHECK, SOLVE}),
+        systems=NETWORKS,
+    )
+    constraint: object = _option(
+        None,
+        "Only runs that this HOA automaton accepts.",
+        "FILE",
+        "It is moved to the property's side, so that what it says of single "
+        "components does not take the system its symmetry.",
+    )
     workers: int = _option(
-        1, "P", "Threads for each formula (rabin-parallel).", least=1, most=MAX_WORKERS
+        1, "Threads for each question (rabin-parallel).", "P", least=1, most=MAX_WORKERS
     )
     seed: int | None = _option(
-        None, "N", "Shuffle the order of transitions.", least=0, most=2**63 - 1
+        None,
+        "Shuffle the order of transitions.",
+        "N",
+        least=0,
+        most=2**63 - 1,
+        commands=EVERYWHERE,
     )
-    strict: bool = _option(
-        False, None, "A proposition that is no action of the system is an error."
+    lasso: bool = _option(
+        True,
+        "A replayed lasso for each violation; --no-lasso computes none.",
+        commands=EVERYWHERE,
     )
-    lasso: bool = _option(True, None, "Extract and replay lassos.")
 
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():
-            if name not in LIMITS:
-                object.__setattr__(self, name, option.meant(name, getattr(self, name)))
+            object.__setattr__(self, name, option.meant(name, getattr(self, name)))
         if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
             raise UnsupportedError(
-                f"--bitstate {self.bitstate}: expected more than 0 MiB and less than "
+                f"--bitstate={self.bitstate}: expected more than 0 MiB and less than "
                 f"{MAX_BITSTATE}"
             )
         if self.bitstate is not None and self.emptiness not in (AUTO, BITSTATE):
             raise UnsupportedError(
-                f"--bitstate is for {BITSTATE}, not for --emptiness {self.emptiness}"
+                f"--bitstate is for {BITSTATE}, not for --emptiness={self.emptiness}"
             )
         if self.fair_sets and self.fairness is None:
             raise UnsupportedError(
-                "sets to be fair to go with --fairness weak or strong"
+                "--fair-sets requires --fairness=weak or --fairness=strong"
             )
-        if self.stack_test and self.emptiness != DECOUPLED_NDFS:
+        if self.ndfs_stack_test and self.emptiness != DECOUPLED_NDFS:
             raise UnsupportedError(
-                f"--stack-test is for --emptiness {DECOUPLED_NDFS}, not for "
+                f"--ndfs-stack-test is for --emptiness={DECOUPLED_NDFS}, not for "
                 f"{self.emptiness}"
             )
         named = self.emptiness in POWERSET
         if self.symmetric and not (named or self.reduces(SYMMETRY)):
             raise UnsupportedError(
-                f"--symmetric goes with symmetry, which --reduce {self.reduce} leaves "
+                f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
                 "out"
             )
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
                 if name not in REDUCTION_NAMES:
                     raise UnsupportedError(
-                        f"--reduce {name}: expected one of {', '.join(REDUCTION_NAMES)}"
+                        f"--reduce={name}: expected one of {', '.join(REDUCTION_NAMES)}"
                     )
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a question that begins now."""
+        memory = default_memory_mib() if self.memory is None else self.memory
+        return Limits(self.timeout, memory, self.max_states, self.cpu_time)
+
+    def differing(self) -> dict[str, Any]:
+        """Return the options that are not their defaults."""
+        given = {name: getattr(self, name) for name in OPTIONS}
+        return {n: v for n, v in given.items() if v != OPTIONS[n].default}
 
     @property
     def visible_actions(self) -> list[str] | None:
@@ -332,28 +327,67 @@ class Options:
         return self.reduce == AUTO or name in self.reduce.split(",")
 
 
-_KINDS = {kind.__name__: kind for kind in (str, int, float, bool, tuple)}
-OPTIONS: dict[str, Option] = LIMITS | {
-    each.name: each.metadata["option"]._replace(
-        kind=_KINDS[re.split(r"\W", str(each.type))[0]]
+_KINDS = {kind.__name__: kind for kind in KINDS}
+OPTIONS: dict[str, Option] = {
+    each.name: replace(
+        each.metadata["option"], kind=_KINDS[re.split(r"\W", str(each.type))[0]]
     )
     for each in fields(Options)
 }
 """Every option of a question by its name in Python."""
 
+OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old}
+OLD_NAMES["violations"] = "automaton"
+"""What earlier versions called an option, and what it is called now."""
+
+declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True")
+declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")
+declare("attempts", "where", "columns", "group", "aggregate", "pivot", "size", "format")
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {COMPARE: {"reduce": "none"}}
+"""Commands under which options have other defaults.
+
+Not every search takes every reduction.
+"""
+
+
+def options_of(command: str) -> dict[str, Option]:
+    """Return the options that mean something for a command."""
+    defaults = DEFAULTS.get(command, {})
+    return {
+        name: replace(option, default=defaults.get(name, option.default))
+        for name, option in OPTIONS.items()
+        if command in option.commands
+    }
+
+
+def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, Any]:
+    """Return options under the names of this version; warn of earlier ones.
+
+    A name that is `known` is none of an earlier version.
+    """
+    named = {}
+    for name, value in given.items():
+        if name in OLD_NAMES and name not in known:
+            now = OLD_NAMES[name]
+            if name == "strict":
+                value = "error" if value else NEVER
+            warnings.warn(
+                f"{name} is called {now} now", DeprecationWarning, stacklevel=4
+            )
+            name = now
+        named[name] = value
+    return named
+
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
-    """Return what the options of `ltlpipe.check` ask for, by their names.
+    """Return what options ask for, by their names, and the limits.
 
     Raises
     ------
     UnsupportedError
         They ask for what cannot be done.
     """
-    options = Options(**{n: v for n, v in given.items() if n not in LIMITS})
-    timeout, memory, cpu_time = (
-        option.meant(name, given.get(name)) for name, option in LIMITS.items()
-    )
-    if memory is None:
-        memory = default_memory_mib()
-    return options, Limits(timeout, memory, options.max_states, cpu_time)
+    options = Options(**given)
+    return options, options.limits

@@ -54,11 +54,11 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
     else:
         reasons.append(f"{name}, because --emptiness asks for it")
     if options.fairness is not None and name is not None and not takes_any_marks(name):
-        way_out = "use --emptiness tela"
+        way_out = "use --emptiness=tela"
         if options.bitstate is not None:
             way_out = "leave out --bitstate"
         raise UnsupportedError(
-            f"--fairness {options.fairness} needs several marks, but {name} takes one "
+            f"--fairness={options.fairness} needs several marks, but {name} takes one "
             f"on states: {way_out}"
         )
     acceptance = options.acceptance
@@ -287,7 +287,7 @@ def _refuse_condition(
         if search.emerson_lei or (search.fin_less and not has_fin):
             return
     what = "acceptance with Fin" if has_fin else "a disjunction"
-    advice = "--emptiness tela" if options.bitstate is None else "--acceptance ba"
+    advice = "--emptiness=tela" if options.bitstate is None else "--acceptance=ba"
     raise UnsupportedError(f"{name} does not take {what}: use {advice}")
 
 
@@ -301,7 +301,7 @@ def _refuse_unfit(
     terminal: bool,
 ) -> None:
     """Refuse an automaton that the search would answer wrongly, or not at all."""
-    advice = "use --emptiness couvreur99"
+    advice = "use --emptiness=couvreur99"
     needed = {"dfs-weak": ("weak", weak), "reach-terminal": ("terminal", terminal)}
     kind, suits = needed.get(name, ("", True))
     if not suits:
@@ -314,8 +314,8 @@ def _refuse_unfit(
     if not takes_any_marks(name) and (
         automaton.n_marks + system_marks > 1 or not automaton.state_based
     ):
+        given = f"--acceptance={options.acceptance} gives {automaton.acceptance}"
         raise UnsupportedError(
-            f"{name} takes one acceptance mark on states, but --acceptance "
-            f"{options.acceptance} gives {automaton.acceptance} on transitions: "
-            + (advice if options.bitstate is None else "use --acceptance ba")
+            f"{name} takes one acceptance mark on states, but {given} on transitions: "
+            + (advice if options.bitstate is None else "use --acceptance=ba")
         )

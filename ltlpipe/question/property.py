@@ -7,14 +7,20 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.errors import FormulaError, LtlpipeWarning
+from ltlpipe.question.options import NEVER
+from ltlpipe.runtime.errors import LtlpipeWarning, UnknownNameError, nearest
+from ltlpipe.runtime.spelling import spelled
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.systems.lts import Network
 
-_DEPTH = 7
+MEANT = " (--unknown=never says that it never happens)"
+
+_DEPTH = 8
 """Calls between the warning and the caller of `ltlpipe.check`."""
 
 
@@ -56,24 +62,21 @@ class Property:
 
 
 def known_actions(system: Network, asked: Property, options: Options) -> list[str]:
-    """Return the propositions that are actions of a system; warn of the others.
-
-    Visible actions that neither the system nor the property knows are warned of,
-    too.
+    """Return the propositions that are actions of a system.
 
     Raises
     ------
-    FormulaError
-        There are others, and ``options.strict`` forbids them.
+    UnknownNameError
+        There are others, or visible actions that neither the system nor the property
+        has, unless ``options.unknown`` says that they never happen: then a warning
+        says it.
     """
     index = system.action_index
     names = asked.propositions
-    formula = asked.formula
     unknown = [name for name in names if name not in index]
     if unknown:
         message = f"no action of the system is called {_listed(unknown)}"
-        text = formula.text if formula else "(automaton)"
-        _complain(message, "never true", unknown[0], text, formula, options)
+        refuse_unknown(message, unknown[0], index, asked, options)
     if options.visible is not None:
         known = {*index, *names}
         stray = [name for name in options.visible_actions or [] if name not in known]
@@ -82,34 +85,47 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
                 "no action of the system and no proposition of the automaton is "
                 f"called {_listed(stray)}, which --visible names"
             )
-            _complain(message, "ignored", stray[0], options.visible, None, options)
+            refuse_unknown(message, stray[0], known, Property(), options)
     return [name for name in names if name in index]
+
+
+def refuse_unknown(
+    message: str,
+    name: str,
+    known: Iterable[str],
+    asked: Property,
+    options: Options,
+) -> None:
+    """Refuse a name that means nothing, or warn of it where that is meant.
+
+    Parameters
+    ----------
+    message : str
+        What is unknown.
+    name : str
+        The first unknown name.
+    known : iterable of str
+        Those that there are; the nearest are offered.
+    """
+    formula = asked.formula
+    if options.unknown == NEVER:
+        if formula is not None and formula.file is not None:
+            message += f" ({formula.identifier})"
+        text = spelled(f"{message}: never true")
+        warnings.warn(text, LtlpipeWarning, stacklevel=_DEPTH)
+        return
+    text = formula.text if formula else options.visible or "(automaton)"
+    raise UnknownNameError(
+        f"{message}{nearest(name, known)}{MEANT}",
+        formula=text,
+        position=_place_of(name, text),
+        file=formula.file if formula else None,
+        line=formula.line if formula else None,
+    )
 
 
 def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names))
-
-
-def _complain(
-    message: str,
-    consequence: str,
-    name: str,
-    text: str,
-    formula: Formula | None,
-    options: Options,
-) -> None:
-    """Refuse the unknown `name` in `text` if `options` are strict, else warn of it."""
-    if options.strict:
-        raise FormulaError(
-            message,
-            formula=text,
-            position=_place_of(name, text),
-            file=formula.file if formula else None,
-            line=formula.line if formula else None,
-        )
-    if formula is not None and formula.file is not None:
-        message += f" ({formula.identifier})"
-    warnings.warn(f"{message}: {consequence}", LtlpipeWarning, stacklevel=_DEPTH)
 
 
 def _place_of(proposition: str, text: str) -> int | None:

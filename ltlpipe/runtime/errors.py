@@ -12,16 +12,27 @@ from __future__ import annotations
 
 import copyreg
 import unicodedata
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from ltlpipe.runtime.spelling import spelled
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_NEAREST = 3  # names that a message offers
 _SHOWN = 200  # characters of a formula in a message
 
 
 class LtlpipeError(Exception):
-    """Whatever goes wrong by the caller's input or request."""
+    """Whatever goes wrong by the caller's input or request.
+
+    Its text names parameters as the caller has written them: `emptiness=` in Python,
+    ``--emptiness`` at the command line.
+    """
+
+    def __str__(self) -> str:
+        return spelled(super().__str__())
 
     def __reduce__(self) -> Any:  # pickled without calling __init__ again
         made: Any = copyreg
@@ -110,12 +121,22 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+class UnknownNameError(FormulaError):
+    """A formula names what the system does not have."""
+
+
 class UnsupportedError(LtlpipeError):
     """The request is clear but cannot be met; says what to use instead."""
 
 
 class LtlpipeWarning(UserWarning):
     """What is allowed but probably not meant."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known names that are most like a name, as the end of a message."""
+    near = get_close_matches(name, list(known), _NEAREST, 0.5)
+    return f"; did you mean {listed(near)}?" if near else ""
 
 
 def listed(words: Sequence[str]) -> str:

@@ -106,10 +106,10 @@ class Limits:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 option = name.removesuffix("_mib").replace("_", "-")
-                raise UnsupportedError(f"--{option} {value}: expected 0 or more")
+                raise UnsupportedError(f"--{option}={value}: expected 0 or more")
         if self.max_states is not None and self.max_states < 1:
             raise UnsupportedError(
-                f"--max-states {self.max_states}: expected 1 or more"
+                f"--max-states={self.max_states}: expected 1 or more"
             )
 
     @property

@@ -137,7 +137,7 @@ def error_to_dict(error: BaseException) -> dict[str, Any]:
     for kind, (of_kind, names) in _ERRORS.items():
         if isinstance(error, of_kind):
             attributes = {name: getattr(error, name) for name in names}
-            message = getattr(error, "message", str(error))
+            message = getattr(error, "message", error.args[0])
             return {"kind": kind, "message": message, "attributes": attributes}
     text = "".join(traceback.format_exception(error))
     return {"kind": "RuntimeError", "message": text, "attributes": {}}

@@ -217,7 +217,7 @@ class Search(StoredSearch):
         if not self.generalised and (problem.n_marks > 1 or not problem.state_based):
             raise UnsupportedError(
                 f"{self.name} takes one acceptance mark on states: "
-                "use --emptiness couvreur99"
+                "use --emptiness=couvreur99"
             )
         self._refuse_condition(problem)
         self.problem = problem
@@ -241,7 +241,7 @@ class Search(StoredSearch):
             return
         taken = "conditions without Fin" if self.fin_less else "generalised Büchi"
         raise UnsupportedError(
-            f"{self.name} takes {taken}, not {condition}: use --emptiness tela"
+            f"{self.name} takes {taken}, not {condition}: use --emptiness=tela"
         )
 
     def _begin(self) -> None:

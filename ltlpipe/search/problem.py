@@ -92,7 +92,7 @@ def make_problem(
     if n_marks > MAX_MARKS:
         raise UnsupportedError(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
-            + ("fairness needs fewer sets" if fairness else "use --acceptance ba")
+            + ("fairness needs fewer sets" if fairness else "use --acceptance=ba")
         )
     system_condition = None
     if fairness is not None:

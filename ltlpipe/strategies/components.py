@@ -74,7 +74,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    cap = question.options.cap_states
+    cap = question.options.max_component_states
     grant = yield Progress("reducing components")
     cap = min(cap, max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES)))
     if cap > SMALL_CAP:
@@ -151,8 +151,10 @@ def composed_if_named(
         return None
     hindrance = reason_against(question)
     if hindrance is not None:
-        raise NotApplicableError(f"--reduce components: {hindrance}")
-    return (yield from reduce_network(network, question.options.cap_states, trace))
+        raise NotApplicableError(f"--reduce=components: {hindrance}")
+    return (
+        yield from reduce_network(network, question.options.max_component_states, trace)
+    )
 
 
 def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:

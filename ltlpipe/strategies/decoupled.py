@@ -104,7 +104,7 @@ def _asked(
 def not_generalised(table: PropertyAutomaton) -> str:
     """Return why searches of sets of states do not take an automaton."""
     return (
-        f"its automaton accepts by {table.acceptance} (--acceptance tgba makes it "
+        f"its automaton accepts by {table.acceptance} (--acceptance=tgba makes it "
         "generalised Büchi)"
     )
 
@@ -158,7 +158,7 @@ def _new_search(
         tables = yield from decouple(
             network, counted(_monitor(asked)), seed=options.seed
         )
-    return DecoupledNDFS(tables, stack_test=options.stack_test)
+    return DecoupledNDFS(tables, stack_test=options.ndfs_stack_test)
 
 
 def _monitor(asked: Asked) -> Monitor:

@@ -36,7 +36,7 @@ def obstacle(question: Question) -> str | None:
         return "--reduce does not ask for it"
     network = with_components(question)
     if network is not None and network.accepts_apart:
-        return "--accepting each needs decoupled search"
+        return "--network-acceptance=each needs decoupled search"
     return None
 
 

@@ -5,6 +5,7 @@ The way between the two is `ltlpipe.verdict.portfolio`.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
-from ltlpipe.question.options import AUTO, OPTIONS, TOGETHER, Options, understood
+from ltlpipe.question.option import CHECK, LIVELOCK
+from ltlpipe.question.options import Options, understood
 from ltlpipe.question.property import Property
-from ltlpipe.reduction.components.groups import CAP_STATES
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.question.signatures import takes_options
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import Clock, Limits, StoppedError, run
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.reading import name_of_system, system_job
@@ -42,42 +44,19 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Lasso
 
 
+@takes_options(CHECK)
 def check(
     system: SystemLike,
     formula: FormulaLike | None = None,
     *,
-    violations: Any = None,
+    automaton: Any = None,
     empty: bool = False,
-    timeout: float | None = None,
-    memory: float | None = None,
-    max_states: int | None = None,
-    emptiness: str = AUTO,
-    acceptance: str = AUTO,
-    reduce: str = AUTO,
-    semantics: str | None = None,
-    deadlock: str | None = None,
-    seed: int | None = None,
-    strict: bool = False,
-    lasso: bool = True,
-    bitstate: float | None = None,
-    visible: str | None = None,
-    ample_inner: str = "full",
-    cap_states: int = CAP_STATES,
-    accepting: str = TOGETHER,
-    stack_test: bool = False,
-    deterministic: bool = False,
-    translator: str | None = None,
-    fairness: str | None = None,
-    fair_sets: Sequence[str] = (),
-    symmetric: Sequence[str] = (),
-    constraint: Any = None,
-    workers: int = 1,
-    cpu_time: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    **options: Any,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
 
-    Exactly one of `formula`, `violations` and `empty` says what is asked.
+    Exactly one of `formula`, `automaton` and `empty` says what is asked.
 
     Parameters
     ----------
@@ -90,72 +69,15 @@ def check(
         ``P_1=="CS"``, about the state that a step leaves.  If components have accepting
         states, only runs that visit a state in which all accept infinitely
         often count.
-    violations : spot.twa_graph
-        An automaton of the runs that shall not be.
+    automaton : spot.twa_graph or path
+        An automaton, or its HOA file, of the negated property: it accepts the runs
+        that shall not be.
     empty : bool
         Ask whether the network, with the acceptance of its components, has no
         accepting run at all.
-    timeout : float, optional
-        Wall-clock limit in seconds, without the time in which kernels are compiled;
-        None means no limit.
-    memory : float, optional
-        Limit in MiB of all that is held; None means nine tenths of what the machine
-        has free.
-    max_states : int, optional
-        Limit of product states.
-    emptiness, acceptance, reduce, semantics, deadlock : str, optional
-        As the flags of the command line; see `ltlpipe.question.options.Options`.
-    seed : int, optional
-        Shuffles the order of transitions.
-    strict : bool
-        Whether it is an error, not a warning, that a proposition is no action of
-        the system, or that `visible` names what neither system nor automaton has.
-    lasso : bool
-        Whether a violation is followed by extracting and replaying a lasso.
-    bitstate : float, optional
-        Size in MiB of a bit array in which visited states are noted instead of
-        being stored.  States may be missed: "holds" becomes "unknown" for the
-        reason "bitstate"; "violated" is as exact as ever.
-    visible : str, optional
-        The visible actions of `violations`, with commas between; by default all
-        that it names.  Ample sets are used only if no others matter to it.
-    ample_inner : str
-        "full" or "stored": how the red search of se05 finds ample sets again.
-    cap_states : int
-        States that a composition of components may have while they are reduced.
-    accepting : str
-        Which runs of a network with several accepting components count: "together",
-        those on which all accept in the same state, infinitely often; or "each",
-        those on which each accepts infinitely often, no matter when.
-    stack_test : bool
-        Whether decoupled-ndfs compares its inner states with those on the stack, too
-        (Gnad et al. 2021, Lemma 1): violations may be found earlier, at a price that
-        grows with the stack.
-    deterministic : bool
-        Whether the property automaton is to be deterministic (for `acceptance` "tgra",
-        "tfla" and "tela").
-    translator : str, optional
-        A command that prints an automaton in HOA for the formula that stands for
-        ``%f`` in it; by default Spot translates.
-    fairness : str, optional
-        "weak" or "strong": only runs count that are fair to every component, or to
-        each of `fair_sets`.  What is enabled again and again (strong), or all the time
-        from some point on (weak), must be taken again and again.
-    fair_sets : sequence of str
-        Sets of actions, each with commas between.
-    symmetric : sequence of str
-        Classes of components that can be interchanged, each with commas between the
-        names; by default they are found.
-    constraint : spot.twa_graph, optional
-        Only runs that it accepts count; it is moved to the property's side, so that
-        what it says of single components does not take the system its symmetry.
-    workers : int
-        Threads that a search may use.
-    cpu_time : float, optional
-        Limit in seconds of CPU time, that of worker processes included; None means no
-        limit.
     progress : callable, optional
         Called with a `ltlpipe.runtime.jobs.Progress`, ten times a second or more.
+    **options
 
     Returns
     -------
@@ -166,7 +88,7 @@ def check(
     Raises
     ------
     FormulaError
-        `formula` does not parse; or, if strict, a name means nothing.
+        `formula` does not parse, or a proposition names nothing of the system.
     UnsupportedError
         The options ask for what cannot be done.
 
@@ -175,16 +97,35 @@ def check(
     .. [1] S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
        Algorithms", TACAS 2005.
     """
-    given = locals()  # the options are parameters by the same names
-    if sum((formula is not None, violations is not None, empty)) != 1:
-        raise UnsupportedError("expected one of a formula, an automaton, or --empty")
-    asked = Property(None if formula is None else formula_of(formula), violations)
-    options, limits = understood({name: given[name] for name in OPTIONS})
+    if sum((formula is not None, automaton is not None, empty)) != 1:
+        raise UnsupportedError("expected one of a formula, --automaton, and --empty")
+    asked = None if formula is None else formula_of(formula)
+    chosen, limits = understood(options)
+    read = partial(run, limits=limits, observer=progress)
     try:
-        loaded = run(system_job(system), limits, observer=progress)
+        loaded = read(system_job(system))
+        violations = read(automaton_job(automaton))
+        constraint = read(automaton_job(chosen.constraint))
     except StoppedError as stopped:
-        return not_read(name_of_system(system), stopped.reason, asked.formula)
-    return Inquiry(loaded, asked, options, constraint).verdict(limits, progress)
+        return not_read(name_of_system(system), stopped.reason, asked)
+    inquiry = Inquiry(loaded, Property(asked, violations), chosen, constraint)
+    return inquiry.verdict(limits, progress)
+
+
+def automaton_job(automaton: Any) -> Job[Any]:
+    """Return an automaton; a text is HOA, or the path of a HOA file."""
+    if not isinstance(automaton, (str, os.PathLike)):
+        return automaton
+    from ltlpipe.automata.hoa import parse_job, read_job
+
+    text = os.fspath(automaton)
+    if not text.startswith("HOA:"):
+        return (yield from read_job(text))
+    parsed = yield from parse_job(text, "automaton")
+    if len(parsed) != 1:
+        message = f"expected one automaton, found {len(parsed)}"
+        raise InputError(message, file="automaton")
+    return parsed[0]
 
 
 class Inquiry:
@@ -210,7 +151,7 @@ class Inquiry:
     ) -> None:
         if constraint is not None and options.translator is not None:
             raise UnsupportedError(
-                "--constraint takes what Spot translates: no --translator"
+                "--constraint cannot be combined with --translator: Spot translates"
             )
         self._system, self._asked, self._options = system, asked, options
         self._constraint = constraint
@@ -286,7 +227,7 @@ class Inquiry:
         plan, stats = Plan(None, None), Statistics()
         if self._portfolio is not None:
             trace = self._portfolio.trace()
-            plan, stats = trace.plan, trace.stats
+            plan, stats = trace.plan.spelled(), trace.stats
         return Verdict(
             verdict=verdict,
             reason=reason,
@@ -312,6 +253,7 @@ def question_of(system: System, asked: Property, options: Options) -> Question:
     return ModelQuestion(system, asked, options)
 
 
+@takes_options(LIVELOCK)
 def livelock(
     system: SystemLike,
     progress_actions: Sequence[str],
@@ -330,7 +272,6 @@ def livelock(
     progress : callable, optional
         As for `check`.
     **options
-        The others of `check`, such as `fairness`.
 
     Returns
     -------
@@ -350,9 +291,8 @@ def livelock(
     """
     from ltlpipe.systems.lts import Network
 
-    given = {name: options[name] for name in OPTIONS if name in options}
     try:
-        system = run(system_job(system), understood(given)[1], observer=progress)
+        system = run(system_job(system), understood(options)[1], observer=progress)
     except StoppedError as stopped:
         return not_read(name_of_system(system), stopped.reason)
     known = system.action_index if isinstance(system, Network) else system.actions

@@ -9,7 +9,9 @@ import numpy as np
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Plan, Trace
+from ltlpipe.question.option import DEADLOCKS
 from ltlpipe.question.options import understood
+from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.lts import Network
@@ -29,6 +31,7 @@ from ltlpipe.verdict.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ltlpipe.question.options import Options
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
@@ -42,23 +45,22 @@ _REASON = (
 )
 
 
+@takes_options(DEADLOCKS)
 def deadlocks(
     system: SystemLike,
     *,
-    timeout: float | None = None,
-    memory: float | None = None,
-    max_states: int | None = None,
-    seed: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    **options: Any,
 ) -> Verdict:
-    """Look for the nearest deadlock.
+    """Find the nearest deadlock: a state without successors.
 
     Parameters
     ----------
     system : Network, Model, or paths
         As for `ltlpipe.check`.
-    timeout, memory, max_states, seed, progress : optional
+    progress : callable, optional
         As for `ltlpipe.check`.
+    **options
 
     Returns
     -------
@@ -66,8 +68,7 @@ def deadlocks(
         "violated" if there is one: the prefix of the lasso is a shortest way to it,
         the cycle the step in which it repeats itself.  "holds" if there is none.
     """
-    given = {"timeout": timeout, "memory": memory}
-    options, limits = understood(given | {"max_states": max_states, "seed": seed})
+    chosen, limits = understood(options)
     try:
         system = run(system_job(system), limits, observer=progress)
     except StoppedError as stopped:
@@ -77,10 +78,7 @@ def deadlocks(
     lasso = None
     try:
         verdict, reason, lasso = run(
-            _job(system, trace, options.seed, options.max_states),
-            limits,
-            clock=clock,
-            observer=progress,
+            _job(system, trace, chosen), limits, clock=clock, observer=progress
         )
     except StoppedError as stopped:
         verdict, reason = UNKNOWN, stopped.reason
@@ -91,7 +89,7 @@ def deadlocks(
 
 
 def _job(
-    system: System, trace: Trace, seed: int | None, max_states: int | None
+    system: System, trace: Trace, options: Options
 ) -> Job[tuple[str, str | None, Lasso | None]]:
     """Search for a deadlock; return verdict, reason and lasso."""
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
@@ -102,13 +100,15 @@ def _job(
 
     trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
     table = universal()
-    packed = yield from _packed(system, seed)
+    packed = yield from _packed(system, options.seed)
     while packed is not None:
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
         yield from ready_expand_pointer(packed.expand)
         search = DeadlockSearch(make_problem(packed, table))
         overflowed = packed.overflowed
-        advancing = advance(search, max_states=max_states, overflowed=overflowed)
+        advancing = advance(
+            search, max_states=options.max_states, overflowed=overflowed
+        )
         try:
             outcome = yield from trace.timed("search_seconds", advancing)
         finally:
@@ -121,6 +121,8 @@ def _job(
         if outcome.status == Status.EMPTY:
             return HOLDS, None, None
         trace.has_found = True
+        if not options.lasso:
+            return VIOLATED, None, None
         way = _way(system, search, packed)
         lasso = yield from trace.timed("lasso_seconds", way)
         return VIOLATED, None, lasso

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import understood
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import StoppedError, run
-from ltlpipe.verdict.checking import question_of
+from ltlpipe.verdict.checking import automaton_job, question_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import ProductSize
     from ltlpipe.systems.models import System
 
+Found = TypeVar("Found")
+
 
 def product_size(
-    system: System,
-    formula: Formula | None,
-    *,
-    violations: Any = None,
-    **options: Any,
+    system: System, formula: Formula | None, **options: Any
 ) -> ProductSize | None:
     """Return the reachable states and transitions of a product; None after a limit.
 
     The arguments are those of `check`; without a property the product is the system
     itself.  Also told is how many of the transitions carry Fin marks.
     """
-    chosen, limits = understood(options)
-    question = question_of(system, Property(formula, violations), chosen)
-    try:
-        return run(_explored(question), limits)
-    except StoppedError:
-        return None
-    finally:
-        question.close()
+    return _found(system, formula, options, _explored)
 
 
 def chosen_search(
@@ -48,16 +42,42 @@ def chosen_search(
     The arguments are those of `check`.  None if a limit was hit before the automaton
     was known.
     """
+    return _found(system, formula, options, _settled)
+
+
+def _found(
+    system: System,
+    formula: Formula | None,
+    options: dict[str, Any],
+    find: Callable[[Question], Job[Found | None]],
+) -> Found | None:
+    """Return what a job finds out about a question; None if a limit was hit."""
     chosen, limits = understood(options)
-    question = question_of(system, Property(formula), chosen)
-    trace = Trace(question.given)
+
+    def job() -> Job[Found | None]:
+        question = yield from _question(system, formula, chosen)
+        try:
+            return (yield from find(question))
+        finally:
+            question.close()
+
     try:
-        product = run(question.product(question.given, trace), limits)
+        return run(job(), limits)
     except StoppedError:
         return None
-    finally:
-        question.close()
-    return question.settled(question.given, product.table).emptiness
+
+
+def _question(
+    system: System, formula: Formula | None, options: Options
+) -> Job[Question]:
+    """Return the question, with the automaton of the only runs that count."""
+    asked = Property(formula)
+    constraint = yield from automaton_job(options.constraint)
+    if constraint is not None:
+        from ltlpipe.automata.translating import constrained
+
+        asked = Property(violations=(yield from constrained(formula, constraint)))
+    return question_of(system, asked, options)
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:
@@ -75,3 +95,10 @@ def _explored(question: Question) -> Job[ProductSize | None]:
             return size
         packed = yield from packed.widened()
     return None
+
+
+def _settled(question: Question) -> Job[str | None]:
+    """Return the search that is chosen for the automaton."""
+    plan = question.given
+    product = yield from question.product(plan, Trace(plan))
+    return question.settled(plan, product.table).emptiness

@@ -422,7 +422,7 @@ def test_warnings_come_once():
     """Not from every algorithm."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        compare(NETWORK, ["G !c", "G !d"], emptiness=TWO)
+        compare(NETWORK, ["G !c", "G !d"], emptiness=TWO, unknown="never")
 
     messages = [str(w.message) for w in caught if w.category is LtlpipeWarning]
     assert [m.split("'")[1] for m in messages] == ["c", "d"]
@@ -431,7 +431,7 @@ def test_warnings_come_once():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"emptiness": "nonsense"}, UnsupportedError, "nonsense: expected all, auto"),
+        ({"emptiness": "nonsense"}, UnsupportedError, "nonsense': expected all, auto"),
         ({"emptiness": "se05,"}, UnsupportedError, "out of .*se05, .*couvreur99"),
         ({"acceptance": "ba,all"}, UnsupportedError, "expected one of auto, ba"),
         ({"acceptance": "nonsense"}, UnsupportedError, "expected one of auto, ba"),
@@ -462,7 +462,7 @@ def test_what_cannot_be_read(tmp_path):
 
 
 def test_options_reach_every_check():
-    """Limits, seed and strictness."""
+    """Limits, seed and what is unknown."""
     table = philosophers(6)
     frame = compare(table, ["0"], emptiness=TWO[1:], max_states=10, seed=5)
     assert frame["reason"].tolist() == ["max-states"]
@@ -471,7 +471,7 @@ def test_options_reach_every_check():
     assert compare(table, ["0"], emptiness="couvreur99", timeout=0)[
         "reason"
     ].tolist() == ["timeout"]
-    frame = compare(NETWORK, ["G c", "G a"], emptiness=TWO, strict=True)
+    frame = compare(NETWORK, ["G c", "G a"], emptiness=TWO)
     assert frame["reason"].tolist() == 2 * ["input-error"] + 2 * [pd.NA]
 
 

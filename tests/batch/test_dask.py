@@ -151,8 +151,9 @@ def test_the_rows_are_those_of_one_process(cluster, tmp_path):
 
 def test_warnings_travel(cluster, tmp_path):
     """With the names that the user knows."""
+    tasks = [Task(RING, "F c | F a")]
     with pytest.warns(LtlpipeWarning, match="called 'c'"):
-        begin(cluster, tmp_path / "run.sqlite", [Task(RING, "F c | F a")])
+        begin(cluster, tmp_path / "run.sqlite", tasks, unknown="never")
 
 
 def test_nothing_is_imported_from_the_working_directory(tmp_path):
@@ -340,10 +341,10 @@ def test_nobody_there(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"engine": "slurm"}, "--engine slurm: expected one of local, dask"),
-        ({"engine": "dask"}, "--engine dask goes with --scheduler ADDRESS"),
-        ({"scheduler": "tcp://x:1"}, "--scheduler goes with --engine dask"),
-        ({"attempts": 0}, "--attempts 0: expected 1 or more"),
+        ({"engine": "slurm"}, "engine='slurm': expected one of local, dask"),
+        ({"engine": "dask"}, "engine='dask' goes with scheduler='ADDRESS'"),
+        ({"scheduler": "tcp://x:1"}, "scheduler= goes with engine='dask'"),
+        ({"attempts": 0}, "attempts=0: expected 1 or more"),
     ],
 )
 def test_what_cannot_be(options, message):

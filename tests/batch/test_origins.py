@@ -34,7 +34,7 @@ def test_files_that_are_what_they_were(ring, tmp_path):
     file = (str(ring),)
     tasks = [
         Task(file, " G(a -> F b) ", options={"emptiness": "se05", "timeout": 60}),
-        Task(file, "a U é", options={"fair_sets": ("a,b", "a"), "strict": True}),
+        Task(file, "a U é", options={"fair_sets": ("a,b", "a"), "deterministic": True}),
         Task((str(ring), str(ring)), "G("),
     ]
     store = make_store(tmp_path / "run.sqlite", [(task, result()) for task in tasks])

@@ -20,7 +20,10 @@ def path(tmp_path_factory):
     tasks = [
         Task(RING, formula, options=options)
         for formula in ("G(a -> F b)", "G a", "G(")
-        for options in ({}, {"emptiness": "couvreur99", "timeout": 60, "strict": True})
+        for options in (
+            {},
+            {"emptiness": "couvreur99", "timeout": 60, "deterministic": True},
+        )
     ]
     solve(tasks, store=path, memory=500)
     return path
@@ -41,7 +44,7 @@ def test_columns_and_types(frame):
     assert (frame["finished_at"] >= frame["started_at"]).all()
     assert frame["configuration"].tolist() == 3 * [
         "default",
-        "emptiness=couvreur99 strict=true",
+        "deterministic=true emptiness=couvreur99",
     ]
     assert frame["timeout"].tolist() == 3 * [pd.NA, 60.0]
     assert set(frame["memory_limit_mib"]) == {500.0}
@@ -81,7 +84,7 @@ def test_conditions(where, n_rows, frame):
     ["", "verdict ==", "colour == 1", "states", "1", "@frame.empty", "states + 1"],
 )
 def test_what_is_no_condition(where, frame):
-    with pytest.raises(UnsupportedError, match="--where"):
+    with pytest.raises(UnsupportedError, match="where="):
         filtered(frame, where)
 
 
@@ -95,7 +98,7 @@ def test_groups(frame):
     assert table["tasks"].tolist() == [2, 4]
     assert table["reason"].isna().tolist() == [False, True]
     assert grouped(frame, ["states"])["tasks"].sum() == 6
-    with pytest.raises(UnsupportedError, match="--group colour: expected columns"):
+    with pytest.raises(UnsupportedError, match="group='colour': expected columns"):
         grouped(frame, ["colour"])
 
 
@@ -120,5 +123,5 @@ def test_pivots(frame):
         {"columns": "verdict", "value": "formula", "aggregate": "mean"},
         {"columns": "verdict", "value": "states", "aggregate": "colour"},
     ):
-        with pytest.raises(UnsupportedError, match="--"):
+        with pytest.raises(UnsupportedError, match="="):
             pivoted(frame, ["system"], **wrong)

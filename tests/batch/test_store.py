@@ -268,7 +268,7 @@ def test_networks_of_one_name(path):
     other = load(["examples/problems/mutex/system.dot"])
     pairs = [(RING, "F a"), (type(RING)(other.components, "ring"), "F a")]
     with pytest.warns(UserWarning, match="called 'a'"):
-        frame = solve(pairs, store=path)
+        frame = solve(pairs, store=path, unknown="never")
     assert frame["verdict"].tolist() == ["holds", "violated"]
     assert results(path)["verdict"].tolist() == ["holds", "violated"]
 
@@ -323,11 +323,11 @@ def test_retry(path, log, checked):
 
 
 def test_what_cannot_be_retried(path):
-    with pytest.raises(UnsupportedError, match="--retry goes with --store"):
+    with pytest.raises(UnsupportedError, match="retry= goes with store="):
         solve_rows([], retry="unknown")
     with pytest.raises(UnsupportedError, match="expected some of unknown, crash"):
         solve_rows([], store=path, retry="holds")
-    with pytest.raises(UnsupportedError, match="--jobs 0"):
+    with pytest.raises(UnsupportedError, match="jobs=0"):
         solve_rows([], jobs=0)
 
 

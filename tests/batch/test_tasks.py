@@ -46,7 +46,7 @@ def test_a_csv_table(folder):
     """Options by column, an empty cell says nothing, paths begin at the table."""
     path = table(
         folder,
-        "System,formula,automaton,timeout,max-states,strict,fair_sets,fairness\n"
+        "System,formula,automaton,timeout,max-states,deterministic,fair_sets,fairness\n"
         'x.aut,"G(a -> F b)",,2.5,,true,,\n'
         "\n"
         'x.aut; y.aut,"F\na",,,7,no,"a,b; b",weak\n'
@@ -59,12 +59,12 @@ def test_a_csv_table(folder):
     assert find_tasks([str(path)])[2] == three
     assert one.system == (f"{folder}/x.aut",)
     assert (one.formula.text, one.formula.line) == ("G(a -> F b)", 2)
-    assert one.options == {"timeout": 2.5, "strict": True}
+    assert one.options == {"timeout": 2.5, "deterministic": True}
     assert two.system == (f"{folder}/x.aut", f"{folder}/y.aut")
     assert two.formula.line == 4
     assert two.options == {
         "max_states": 7,
-        "strict": False,
+        "deterministic": False,
         "fair_sets": ("a,b", "b"),
         "fairness": "weak",
     }
@@ -81,14 +81,14 @@ def test_a_parquet_table(folder):
             "system": ["x.aut", "y.aut"],
             "formula": ["G a", "F b"],
             "seed": [3.0, None],
-            "strict": [True, None],
+            "deterministic": [True, None],
         }
     )
     frame.to_parquet(folder / "t.parquet")
 
     tasks = read_tasks(folder / "t.parquet")
 
-    assert [task.options for task in tasks] == [{"seed": 3, "strict": True}, {}]
+    assert [task.options for task in tasks] == [{"seed": 3, "deterministic": True}, {}]
     frame = solve(folder / "t.parquet", seed=9)
     assert frame["verdict"].tolist() == ["violated", "holds"]
     assert frame["seed"].tolist() == [3, 9]
@@ -114,7 +114,11 @@ def test_a_parquet_table(folder):
         ("system,formula,timeout\nx.aut,G a,soon\n", 2, "'soon': expected a number"),
         ("system,formula,timeout\nx.aut,G a,-1\n", 2, "expected 0 or more"),
         ("system,formula,seed\nx.aut,G a,1.5\n", 2, "expected a whole number"),
-        ("system,formula,strict\nx.aut,G a,maybe\n", 2, "expected true or false"),
+        (
+            "system,formula,deterministic\nx.aut,G a,maybe\n",
+            2,
+            "expected true or false",
+        ),
         ("system,formula,emptiness\nx.aut,G a,dfs\n", 2, "expected one of auto"),
         ('system,formula\nx.aut,G a\nx.aut,"G b\n', 3, "not CSV"),
     ],
@@ -183,11 +187,11 @@ def test_a_grid():
         (["emptiness"], "expected option=value,value"),
         (["emptiness=se05,"], "expected option=value,value"),
         (["colour=red"], "'colour' is no option"),
-        (["emptiness=se05", "emptiness=gv04"], "is there twice"),
+        (["emptiness=se05", "emptiness=gv04"], "is given twice"),
         (["emptiness=se06"], "expected one of auto"),
-        (["seed=-1"], "--seed -1: expected 0 or more"),
-        (["cpu-time=-1"], "--cpu-time -1.0: expected 0 or more"),
-        (["memory=-1"], "--memory -1.0: expected 0 or more"),
+        (["seed=-1"], "seed=-1: expected 0 or more"),
+        (["cpu-time=-1"], "cpu_time=-1.0: expected 0 or more"),
+        (["memory=-1"], "memory=-1.0: expected 0 or more"),
         (["max_states=0"], "expected 1 or more"),
     ],
 )
@@ -249,7 +253,7 @@ def test_keys(folder):
     ]
     assert len({*same, *others}) == 1 + len(others)
     assert key(timeout=1) == key(timeout=1.0)
-    assert options_text({"strict": False, "seed": 0}) == '{"seed": 0}'
+    assert options_text({"deterministic": False, "seed": 0}) == '{"seed": 0}'
     assert key(seed=np.int64(3)) == key(seed=3)
     assert key(fair_sets="a", fairness="weak") == key(fair_sets=["a"], fairness="weak")
     assert options_text({"seed": 1.5, "foo": 1}) == '{"foo": 1, "seed": 1.5}'
@@ -263,4 +267,4 @@ def test_an_infinite_limit_is_none(name):
 
 @pytest.mark.parametrize(("text", "value"), [("Yes", True), ("0", False)])
 def test_truth(text, value):
-    assert setting_value("strict", text) is value
+    assert setting_value("deterministic", text) is value

@@ -58,7 +58,7 @@ def test_decoupled(run, tmp_path):
     assert (outcome.code, found["verdict"]) == (0, "holds")
     assert found["plan"]["emptiness"] == "decoupled-ndfs"
     assert found["plan"]["reductions"] == ["decoupled"]
-    outcome = run("check", file, "--empty", "--accepting", "each")
+    outcome = run("check", file, "--empty", "--network-acceptance", "each")
     assert outcome.code == 0
     outcome = run("check", file, "-f", "X l0", "--reduce", "decoupled")
     assert (outcome.code, outcome.out) == (2, "")
@@ -690,7 +690,7 @@ def test_plans_of_acceptance(run, tmp_path):
     fair = reasons("--fairness", "weak")
     assert fair[0].startswith("couvreur99, because fairness brings marks of its own")
     assert "weakly fair to each component (1 of them, 1 mark)" in fair[2]
-    strong = reasons("--fairness", "strong", "--fair", "a", "--progress", "a,b")
+    strong = reasons("--fairness", "strong", "--fair-sets", "a", "--progress", "a,b")
     assert "strongly fair to each set of actions (2 of them, 4 marks)" in strong[2]
 
 
@@ -698,9 +698,15 @@ def test_plans_of_acceptance(run, tmp_path):
     ("flags", "complaint"),
     [
         (["--fairness", "fair"], "--fairness fair: expected one of weak, strong"),
-        (["--fair", "a"], "go with --fairness weak or strong"),
-        (["--fairness", "weak", "--fair", "a,c"], "no action of the system is called"),
-        (["--fairness", "weak", "--fair", ""], "no action of the system is called"),
+        (["--fair-sets", "a"], "go with --fairness weak or strong"),
+        (
+            ["--fairness", "weak", "--fair-sets", "a,c"],
+            "no action of the system is called",
+        ),
+        (
+            ["--fairness", "weak", "--fair-sets", ""],
+            "no action of the system is called",
+        ),
         (["--fairness", "weak", "--emptiness", "se05"], "use --emptiness tela"),
         (["--fairness", "weak", "--emptiness", "dfs-weak"], "use --emptiness tela"),
         (["--fairness", "weak", "--bitstate", "1"], "leave out --bitstate"),
@@ -747,7 +753,7 @@ def test_too_many_sets(run, tmp_path):
     assert "takes at most 16 sets, here are 20: name some with --fair A,B" in (
         outcome.complaint
     )
-    some = ["--fair", "a0", "--fair", "a19"]
+    some = ["--fair-sets", "a0", "--fair-sets", "a19"]
     assert run(*question, "--fairness", "strong", *some).code == 0
 
 

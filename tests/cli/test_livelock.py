@@ -51,10 +51,10 @@ def test_a_livelock(run, polite):
     [
         (["--fairness", "weak"], 1),
         (["--fairness", "strong"], 1),
-        (["--fairness", "weak", "--fair", PASSING], 1),
-        (["--fairness", "strong", "--fair", PASSING], 0),
-        (["--fairness", "strong", "--fair", PASSING + ",aside_1"], 1),
-        (["--fairness", "strong", "--fair", "aside_1", "--fair", PASSING], 0),
+        (["--fairness", "weak", "--fair-sets", PASSING], 1),
+        (["--fairness", "strong", "--fair-sets", PASSING], 0),
+        (["--fairness", "strong", "--fair-sets", PASSING + ",aside_1"], 1),
+        (["--fairness", "strong", "--fair-sets", "aside_1", "--fair-sets", PASSING], 0),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -119,11 +119,11 @@ def test_explain_and_limits(run, polite):
         (["--progress", ""], "is called '', which is to be progress"),
         (["--progress", "pass_left,"], "is called '', which is to be progress"),
         (
-            ["--progress", PASSING, "--fair", PASSING],
+            ["--progress", PASSING, "--fair-sets", PASSING],
             "go with --fairness weak or strong",
         ),
         (
-            ["--progress", PASSING, "--fairness", "weak", "--fair", "nowhere"],
+            ["--progress", PASSING, "--fairness", "weak", "--fair-sets", "nowhere"],
             "--fair nowhere: no action of the system is called 'nowhere'",
         ),
         (
@@ -144,6 +144,6 @@ def test_as_a_program(polite):
     """`ltlpipe livelock --help` names its options, and the command runs."""
     usage = program("livelock", "--help")
     assert usage.code == 0
-    for option in ("--progress", "--fair", "--fairness", "--json", "--explain"):
+    for option in ("--progress", "--fair-sets", "--fairness", "--json", "--explain"):
         assert option in usage.out
     assert program("livelock", *polite, "--progress", PASSING).code == 1

@@ -72,8 +72,8 @@ def test_sizes_are_shown_on_a_terminal(workers, tmp_path):
         (["--visible", "rest,nap"], "--visible: no action of the system is called 'n"),
         (["--equivalence", "weak"], "expected trace, branching, strong"),
         (
-            ["--visible", "rest", "--cap-states", "0"],
-            "Invalid value for '--cap-states'",
+            ["--visible", "rest", "--max-component-states", "0"],
+            "Invalid value for '--max-component-states'",
         ),
         (["-o", "x.foo"], "x.foo: cannot write .foo"),
     ],
@@ -92,7 +92,7 @@ def test_cap(run, tmp_path):
     """Too many states are an error that says what to do."""
     file = tmp_path / "early.aut"
     file.write_text('des (0, 4, 3)\n(0,"a",1)\n(0,"a",2)\n(1,"b",0)\n(2,"c",0)\n')
-    outcome = run("reduce", file, "--cap-states", 1, "-o", tmp_path / "x.aut")
+    outcome = run("reduce", file, "--max-component-states", 1, "-o", tmp_path / "x.aut")
 
     assert outcome.code == 2
     assert "more than 1 states" in outcome.err

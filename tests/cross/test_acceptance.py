@@ -7,17 +7,16 @@ evaluates the condition on sets of marks that closed walks collect, without SCCs
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LtlpipeWarning, UnsupportedError, check
+from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
+from tests.cross.test_agreement import ask
 from tests.oracles import accepts, intersection_verdict, satisfies, spot_verdict
 from tests.strategies import formulas, hoa_automata, networks, recurrent_formulas
 
@@ -43,13 +42,6 @@ FREE = [
     for name in ("couvreur99", "se05", "tauriainen03", "rabin", "tela", "gv04")
 ]
 KINDS = ["auto", "ba", *SUITABLE]
-
-
-def ask(network, **options):
-    """The verdict; propositions that no action has are expected here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        return check(network, **options)
 
 
 def word_of(network, lasso):
@@ -100,7 +92,7 @@ def assert_automaton(network, text, deadlock):
     names = [p.ap_name() for p in violations.ap()]
     actions = [a for a in names if a in network.action_index]
     for way in WAYS + FREE:
-        verdict = ask(network, violations=violations, deadlock=deadlock, **way)
+        verdict = ask(network, automaton=violations, deadlock=deadlock, **way)
         assert verdict.verdict == expected, way
         if expected == "violated" and "acceptance" in way:
             kind, deterministic = way["acceptance"], way["deterministic"]
@@ -162,14 +154,14 @@ def test_searches_decline_or_are_right(network, text, data):
         for kind in KINDS:
             way = {"emptiness": name, "acceptance": kind, **more}
             try:
-                verdict = ask(network, violations=violations, **way)
+                verdict = ask(network, automaton=violations, **way)
             except UnsupportedError:
                 continue
             assert verdict.verdict == expected, way
     for kind in KINDS:
         try:
             way = {"bitstate": 0.01, "acceptance": kind}
-            verdict = ask(network, violations=violations, **way)
+            verdict = ask(network, automaton=violations, **way)
         except UnsupportedError:
             continue
         assert verdict.verdict in (expected, "unknown"), way
@@ -225,7 +217,7 @@ def test_a_co_buchi_automaton_is_no_buchi_automaton(name, kind):
         network = Network([LTS.from_transitions([(0, "a", 1), (1, action, 1)])])
         way = {"emptiness": name, "acceptance": kind}
         try:
-            answer = check(network, violations=violations, **way).verdict
+            answer = check(network, automaton=violations, **way).verdict
         except UnsupportedError as declined:
             answer = str(declined)
         assert answer == expected or "use --" in answer

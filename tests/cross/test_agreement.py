@@ -34,11 +34,11 @@ SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=2, acceptance=True)
 
 
-def ask(network, **options):
+def ask(network, formula=None, **options):
     """The verdict; propositions that no action has are expected here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LtlpipeWarning)
-        return check(network, **options)
+        return check(network, formula, unknown="never", **options)
 
 
 def configurations():
@@ -108,7 +108,7 @@ def assert_automata_agree(network, text, *, deadlock="ignore"):
         expected,
         lambda lasso: lasso is not None,
         deadlock=deadlock,
-        violations=violations,
+        automaton=violations,
     )
 
 

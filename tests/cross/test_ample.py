@@ -57,7 +57,7 @@ def assert_modes_agree(network, text, *, deadlock, seed):
         asked = {"emptiness": name, "deadlock": deadlock, "seed": seed}
         try:
             verdict = ask(
-                network, formula=formula, reduce="ample", ample_inner=inner, **asked
+                network, formula=formula, reduce="ample", red_ample=inner, **asked
             )
         except UnsupportedError:
             assert name == "dfs-weak"
@@ -95,9 +95,7 @@ def test_automata_that_are_interruptible(network, data, deadlock):
     (violations,) = parse_automata(text, "random.hoa")
     expected = intersection_verdict(network, violations, stutter=deadlock == "stutter")
     for visible in (None, "a,b,c", "a"):
-        verdict = ask(
-            network, violations=violations, visible=visible, deadlock=deadlock
-        )
+        verdict = ask(network, automaton=violations, visible=visible, deadlock=deadlock)
         assert verdict.verdict == expected, visible
 
 
@@ -170,10 +168,10 @@ def assert_chosen_actions_are_enough(seed, data, deadlock):
         try:
             verdict = ask(
                 network,
-                violations=violations,
+                automaton=violations,
                 visible=",".join(shown),
                 emptiness=name,
-                ample_inner=inner,
+                red_ample=inner,
                 deadlock=deadlock,
                 reduce="alphabet,ample",
             )
@@ -262,7 +260,7 @@ def test_independent_components_are_searched_one_after_the_other():
             network,
             "G(a -> F b)",
             emptiness=name,
-            ample_inner=inner,
+            red_ample=inner,
             max_states=10**5,
             reduce="ample",  # they can be interchanged, too
         )

@@ -122,7 +122,7 @@ def test_automata(network, data, manner):
     for visible in (None, "a"):
         with in_a_manner(manner):
             verdict = ask(
-                network, violations=violations, visible=visible, reduce="components"
+                network, automaton=violations, visible=visible, reduce="components"
             )
         assert verdict.verdict == expected, visible
 
@@ -149,7 +149,9 @@ def test_long_lassos_are_lifted(style, seed):
         a, b, c = rng.sample(names, 3)
         for text in (f"G({a} -> F {b})", f"!{a} W {b}", f"GF {a} -> G(!{b} | F {c})"):
             verdicts = {
-                ask(network, formula=text, reduce="components", cap_states=cap).verdict
+                ask(
+                    network, formula=text, reduce="components", max_component_states=cap
+                ).verdict
                 for cap in (1, 30, 100_000)
             }
             assert len(verdicts) == 1
@@ -177,8 +179,8 @@ def test_no_component_runs_for_ever():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bitstate": 1.0}, "--bitstate is for systems as they are"),
-        ({"cap_states": 0}, "--cap-states 0: expected 1 or more"),
+        ({"bitstate": 1.0}, "bitstate= is for systems as they are"),
+        ({"max_component_states": 0}, "max_component_states=0: expected 1 or more"),
     ],
 )
 def test_what_cannot_be_done(options, message):
@@ -229,7 +231,7 @@ def test_actions_that_an_automaton_never_reads(visible, second):
     for lasso in (True, False):
         verdict = ask(
             network,
-            violations=violations,
+            automaton=violations,
             visible=visible,
             reduce="alphabet,components",
             lasso=lasso,
@@ -254,7 +256,7 @@ def test_an_automaton_that_reads_no_other_action():
     (violations,) = parse_automata(text, "unread.hoa")
     network = Network([LTS.from_transitions([(0, "u", 1), (1, "x", 1), (0, "y", 0)])])
     for reduce in ("components", "alphabet,components"):
-        verdict = ask(network, violations=violations, reduce=reduce, lasso=False)
+        verdict = ask(network, automaton=violations, reduce=reduce, lasso=False)
         assert verdict.verdict == "holds"
 
 

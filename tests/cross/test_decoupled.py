@@ -51,14 +51,18 @@ def assert_visits(network, lasso, *, together):
 
 def assert_automata_agree(network, seed, stack_test):
     """The nested search, for both kinds of acceptance."""
-    options = {"emptiness": "decoupled-ndfs", "seed": seed, "stack_test": stack_test}
+    options = {
+        "emptiness": "decoupled-ndfs",
+        "seed": seed,
+        "ndfs_stack_test": stack_test,
+    }
     runs = [(True, accepting_run_exists(network))]
     runs.append((False, each_component_accepts(network)))
     for together, exists in runs:
         verdict = ask(
             network,
             empty=True,
-            accepting="together" if together else "each",
+            network_acceptance="together" if together else "each",
             **options,
         )
         assert verdict.verdict == ("violated" if exists else "holds"), together
@@ -74,7 +78,7 @@ def assert_properties_agree(network, text, seed):
         {"reduce": "decoupled", "acceptance": "tgba"},
         {"reduce": "alphabet,decoupled", "acceptance": "ba"},
         {"emptiness": "decoupled-ndfs", "reduce": "none"},
-        {"reduce": "components,decoupled", "cap_states": 3},
+        {"reduce": "components,decoupled", "max_component_states": 3},
     ):
         if network.has_acceptance and "components" in options["reduce"]:
             continue
@@ -98,7 +102,11 @@ def test_formulas_where_each_component_accepts_are_refused_or_right(
     for options in ({}, {"reduce": "decoupled"}, {"emptiness": "decoupled-ndfs"}):
         try:
             verdict = ask(
-                network, formula=formula, accepting="each", seed=seed, **options
+                network,
+                formula=formula,
+                network_acceptance="each",
+                seed=seed,
+                **options,
             )
         except UnsupportedError:
             continue

@@ -7,16 +7,15 @@ of fairness, on the states of the composition.
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LtlpipeWarning, UnsupportedError, check, livelock
+from ltlpipe import UnsupportedError, livelock
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
+from tests.cross.test_agreement import ask
 from tests.oracles import (
     actions_of_components,
     intersection_verdict,
@@ -52,13 +51,6 @@ ONLY_WEAK = [
     {"emptiness": "couvreur99-fig5", "acceptance": "tfla"},
     {"emptiness": "tauriainen03"},
 ]
-
-
-def ask(network, **options):
-    """The verdict; propositions that no action has are expected here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        return check(network, **options)
 
 
 @st.composite
@@ -145,7 +137,7 @@ def test_automata_with_any_condition(asked, text):
         sets=sets,
     )
     for way in WAYS:
-        verdict = ask(network, violations=violations, **options, **way)
+        verdict = ask(network, automaton=violations, **options, **way)
         assert_fair(verdict, expected, network, options, sets)
 
 

@@ -7,13 +7,12 @@ construction, so symmetry has to be found, and may be declared.
 from __future__ import annotations
 
 import random
-import warnings
 from collections import Counter
 
 import pytest
 
-from ltlpipe import LtlpipeWarning, check
 from ltlpipe.search.catalogue import POWERSET
+from tests.cross.test_agreement import ask
 from tests.search.symmetric.networks import (
     personal_formula,
     random_formula,
@@ -49,24 +48,20 @@ def question(seed):
 def assert_agree(seed, counts):
     """All searches in the symbolic product give the verdict of the plain one."""
     network, formula, options, declared = question(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        plain = check(
-            network, formula, emptiness="couvreur99", reduce="none", **options
-        )
-        for name in (*POWERSET, "auto"):
-            found = check(network, formula, emptiness=name, **options, **declared)
-            assert found.verdict == plain.verdict, (seed, name, formula)
-            if found.verdict == "violated":
-                assert found.lasso is not None
-            if name == "auto":
-                continue
-            assert "symmetry" in found.plan.reductions
-            details = found.stats.details
-            counts[name, found.verdict] += 1
-            counts[name, "states"] += found.stats.states
-            for what in COUNTED:
-                counts[name, what] += details.get(what, 0) > 0
+    plain = ask(network, formula, emptiness="couvreur99", reduce="none", **options)
+    for name in (*POWERSET, "auto"):
+        found = ask(network, formula, emptiness=name, **options, **declared)
+        assert found.verdict == plain.verdict, (seed, name, formula)
+        if found.verdict == "violated":
+            assert found.lasso is not None
+        if name == "auto":
+            continue
+        assert "symmetry" in found.plan.reductions
+        details = found.stats.details
+        counts[name, found.verdict] += 1
+        counts[name, "states"] += found.stats.states
+        for what in COUNTED:
+            counts[name, what] += details.get(what, 0) > 0
 
 
 def test_some():

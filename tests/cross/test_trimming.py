@@ -12,7 +12,7 @@ from ltlpipe import LTS, LtlpipeWarning, Network, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.verdict.sizes import product_size
-from tests.cross.test_agreement import DEADLOCKS, SEEDS, visible_word
+from tests.cross.test_agreement import DEADLOCKS, SEEDS, ask, visible_word
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import formulas, hoa_automata, networks
 
@@ -29,28 +29,25 @@ def assert_trimming_changes_nothing(network, text, *, deadlock, **options):
     """The verdict is Spot's either way, and every lasso a violation."""
     formula = parse(text)
     expected = spot_verdict(network, formula.spot, stutter=deadlock == "stutter")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        for reduce in ("none", "alphabet", "auto"):
-            verdict = check(
-                network, formula, reduce=reduce, deadlock=deadlock, **options
-            )
-            assert verdict.verdict == expected
-            if reduce == "none":
-                assert verdict.plan.reductions == ()
-            if expected == "violated":
-                word = visible_word(network, verdict.lasso)
-                assert not satisfies(formula.spot, *word)
+    for reduce in ("none", "alphabet", "auto"):
+        verdict = ask(network, formula, reduce=reduce, deadlock=deadlock, **options)
+        assert verdict.verdict == expected
+        if reduce == "none":
+            assert verdict.plan.reductions == ()
+        if expected == "violated":
+            word = visible_word(network, verdict.lasso)
+            assert not satisfies(formula.spot, *word)
 
 
 def assert_products_do_not_grow(network, text, deadlock):
     """The product that is searched has no more states or transitions."""
-    sizes = [
-        product_size(
-            network, parse(text), acceptance="ba", reduce=reduce, deadlock=deadlock
-        )
-        for reduce in ("none", "alphabet")
-    ]
+    options = {"acceptance": "ba", "deadlock": deadlock, "unknown": "never"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        sizes = [
+            product_size(network, parse(text), reduce=reduce, **options)
+            for reduce in ("none", "alphabet")
+        ]
     assert sizes[1][0] <= sizes[0][0]
     assert sizes[1][1] <= sizes[0][1]
 
@@ -88,17 +85,15 @@ def test_automata(network, text, deadlock, emptiness):
     (violations,) = parse_automata(text, "random.hoa")
     stutter = deadlock == "stutter"
     expected = intersection_verdict(network, violations, stutter=stutter)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        for reduce in ("none", "alphabet"):
-            verdict = check(
-                network,
-                violations=violations,
-                reduce=reduce,
-                deadlock=deadlock,
-                emptiness=emptiness,
-            )
-            assert verdict.verdict == expected  # the replay has judged the lasso
+    for reduce in ("none", "alphabet"):
+        verdict = ask(
+            network,
+            automaton=violations,
+            reduce=reduce,
+            deadlock=deadlock,
+            emptiness=emptiness,
+        )
+        assert verdict.verdict == expected  # the replay has judged the lasso
 
 
 @given(networks(max_components=3, acceptance=True), DEADLOCKS)
@@ -116,9 +111,7 @@ def test_accepting_runs(network, deadlock):
 @settings(max_examples=DEFAULT_EXAMPLES)
 def test_products_do_not_grow(network, text, deadlock):
     """States and transitions are at most those of the product as it is."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        assert_products_do_not_grow(network, text, deadlock)
+    assert_products_do_not_grow(network, text, deadlock)
 
 
 @pytest.mark.parametrize("deadlock", ["ignore", "stutter"])

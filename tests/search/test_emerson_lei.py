@@ -466,10 +466,10 @@ def test_who_takes_which_conditions():
     for name in NAMES:
         load = SEARCHES[name]()
         if name not in WITH_FIN:
-            with pytest.raises(UnsupportedError, match="use --emptiness"):
+            with pytest.raises(UnsupportedError, match="use emptiness="):
                 load(with_fin)
         if name not in FIN_LESS:
-            with pytest.raises(UnsupportedError, match="use --emptiness"):
+            with pytest.raises(UnsupportedError, match="use emptiness="):
                 load(without)
 
 

@@ -51,7 +51,7 @@ for name in ("se05", "dfs-weak", "couvreur99"):
     for inner in ("full", "stored"):
         for text in ("GF w0", "G !u1"):
             v = check(
-                apart, text, reduce="ample", emptiness=name, ample_inner=inner
+                apart, text, reduce="ample", emptiness=name, red_ample=inner
             )
             print(name, inner, text, v.verdict, v.lasso.to_dict(), v.stats.states)
 for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)"):

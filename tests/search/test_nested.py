@@ -103,7 +103,7 @@ def test_dfs_weak_stops_at_the_first_cycle():
 @pytest.mark.parametrize("name", ["dfs-weak", "reach-terminal"])
 def test_automata_that_are_not_weak_are_refused(name):
     """The search would answer wrongly, so it does not begin."""
-    with pytest.raises(UnsupportedError, match="use --emptiness couvreur99"):
+    with pytest.raises(UnsupportedError, match="use emptiness='couvreur99'"):
         run(name, explicit(2, [(0, 1), (1, 0)], {0}))
 
 

@@ -79,11 +79,11 @@ State: 1
 def test_given_automata_with_fin(options, automaton):
     """A search is given the automaton in a form that it takes."""
     (violations,) = parse_automata(FIN, "fin.hoa")
-    verdict = check(FREE, violations=violations, **options)
+    verdict = check(FREE, automaton=violations, **options)
     assert verdict.verdict == "violated"
     assert verdict.plan.automaton == automaton
     both = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
-    verdict = check(both, violations=violations, **options)
+    verdict = check(both, automaton=violations, **options)
     assert verdict.verdict == ("unknown" if options.get("bitstate") else "holds")
 
 
@@ -103,7 +103,7 @@ def test_reductions_of_given_automata_with_fin():
             LTS.from_transitions([(0, "u", 1), (1, "v", 0)]),
         ]
     )
-    question = {"violations": violations, "visible": "b", "strict": False}
+    question = {"automaton": violations, "visible": "b", "unknown": "never"}
     with pytest.warns(match="'a'"):
         plain = check(network, **question, emptiness="tela")
     with pytest.warns(match="'a'"):
@@ -115,7 +115,7 @@ def test_reductions_of_given_automata_with_fin():
 
 def test_decoupled_search_of_conditions():
     """What does not fit is refused with what does."""
-    with pytest.raises(UnsupportedError, match="--acceptance tgba makes it"):
+    with pytest.raises(UnsupportedError, match="acceptance='tgba' makes it"):
         check(FREE, "GF a -> GF b", reduce="decoupled", deterministic=True)
     assert check(FREE, "GF a -> GF b", reduce="decoupled").verdict == "violated"
 
@@ -139,6 +139,6 @@ def test_too_many_pairs():
     loops = [(0, f"a{k}", 0) for k in range(14)]
     network = Network([LTS.from_transitions(loops)])
     fair = {"fairness": "strong", "fair_sets": [f"a{k}" for k in range(14)]}
-    with pytest.raises(UnsupportedError, match="use --emptiness tela"):
+    with pytest.raises(UnsupportedError, match="use emptiness='tela'"):
         check(network, "GF a0", emptiness="rabin", **fair)
     assert check(network, "GF a0", **fair).verdict == "holds"

@@ -59,15 +59,15 @@ def test_automata_that_are_refused_stay_as_they_are():
     """They are searched as without ample sets, with the same marks as before."""
     formula = parse("!(GF a & GF b & X X a)")
     violations = translate(formula, "tgba", negate=True)
-    plain = check(RING, violations=violations, reduce="alphabet", seed=1)
+    plain = check(RING, automaton=violations, reduce="alphabet", seed=1)
     with all_playing():
-        verdict = check(RING, violations=violations, emptiness="couvreur99")
+        verdict = check(RING, automaton=violations, emptiness="couvreur99")
     assert (verdict.plan.automaton, verdict.stats.acceptance) == (
         "TGBA",
         "Inf(0)&Inf(1)",
     )
     with pytest.raises(UnsupportedError, match="the automaton is not interruptible"):
-        check(RING, violations=violations, reduce="ample")
+        check(RING, automaton=violations, reduce="ample")
     assert verdict.stats.automaton_states == plain.stats.automaton_states
     assert verdict.stats.states == plain.stats.states
 
@@ -75,7 +75,7 @@ def test_automata_that_are_refused_stay_as_they_are():
 def test_automata_that_are_taken_get_one_mark():
     """As formulas do."""
     violations = translate(parse("!(GF a & GF b)"), "tgba", negate=True)
-    verdict = check(RING, violations=violations, reduce="ample")
+    verdict = check(RING, automaton=violations, reduce="ample")
     assert (verdict.plan.automaton, verdict.stats.acceptance) == ("BA", "Inf(0)")
     assert verdict.plan.reductions == ("ample",)
 
@@ -83,32 +83,32 @@ def test_automata_that_are_taken_get_one_mark():
 def visible_plan(visible, formula="F a", **options):
     """The plan for an automaton of the violations of a formula."""
     violations = translate(parse(formula), "ba", negate=True)
-    return check(RING, violations=violations, visible=visible, **options).plan
+    return check(RING, automaton=violations, visible=visible, **options).plan
 
 
 def test_visible_names_that_mean_nothing():
-    """A warning by default, an error with the place if strict."""
-    with pytest.warns(LtlpipeWarning, match="'bb', 'zz', which --visible") as warned:
-        plan = visible_plan("a, bb,zz")
+    """An error with the place, or a warning where that is meant."""
+    with pytest.warns(LtlpipeWarning, match="'bb', 'zz', which visible=") as warned:
+        plan = visible_plan("a, bb,zz", unknown="never")
     assert plan.reductions == visible_plan("a").reductions
     assert len(warned) == 1
     with pytest.raises(FormulaError, match="called 'bb', 'zz'") as error:
-        visible_plan("a, bb,zz", strict=True)
+        visible_plan("a, bb,zz")
     assert error.value.position == 3
     assert str(error.value).endswith("  a, bb,zz\n     ^")
 
 
 def test_visible_names_that_mean_something():
     """Actions of the system, and propositions of the automaton that it lacks."""
-    assert visible_plan("a,b", strict=True) == visible_plan("a")
+    assert visible_plan("a,b") == visible_plan("a")
     with pytest.warns(LtlpipeWarning, match="no action of the system is called 'zz':"):
-        visible_plan("a,zz", "F a | F zz")
+        visible_plan("a,zz", "F a | F zz", unknown="never")
 
 
 def test_visible_goes_with_an_automaton():
     """The visible actions of a formula are those that it names."""
     for question in ({"formula": "F a"}, {"empty": True}):
-        with pytest.raises(UnsupportedError, match="--visible requires --automaton"):
+        with pytest.raises(UnsupportedError, match="visible= requires automaton="):
             check(RING, visible="a", **question)
 
 
@@ -118,9 +118,9 @@ def test_an_action_that_matters_may_not_be_invisible(visible):
     formula = "G(a -> F b)"
     assert "ample" in visible_plan(None, formula, reduce="ample").reductions
     with pytest.raises(UnsupportedError, match="the automaton is not interruptible"):
-        visible_plan(visible, formula, strict=True, reduce="ample")
+        visible_plan(visible, formula, reduce="ample")
     with all_playing():
-        plan = visible_plan(visible, formula, strict=True)
+        plan = visible_plan(visible, formula)
     assert "ample" not in plan.reductions
 
 
@@ -138,6 +138,6 @@ def test_an_action_that_does_not_matter_may_be_invisible():
     """The automaton names `b`, but accepts with and without it."""
     violations = translate(parse("F a"), "ba", negate=True)
     violations.register_ap("b")
-    asked = {"visible": "a", "strict": True, "reduce": "ample"}
-    verdict = check(RING, violations=violations, **asked)
+    asked = {"visible": "a", "reduce": "ample"}
+    verdict = check(RING, automaton=violations, **asked)
     assert "ample" in verdict.plan.reductions

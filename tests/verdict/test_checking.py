@@ -92,7 +92,7 @@ def test_an_automaton_of_the_violations():
         violations = translate(parse(text), "tgba", negate=True)
         expected = check(RING, text).verdict
         for name in ("se05", "couvreur99"):
-            verdict = check(RING, violations=violations, emptiness=name)
+            verdict = check(RING, automaton=violations, emptiness=name)
             assert verdict.verdict == expected
             assert verdict.formula is None
 
@@ -104,12 +104,12 @@ def test_an_automaton_is_no_formula():
 
 
 def test_unknown_propositions():
-    """A warning by default, an error if strict, and false in either case."""
+    """An error with the place, or never true, which a warning says."""
     with pytest.warns(LtlpipeWarning, match="'c', 'zz'") as warned:
-        assert check(RING, "G !(c | zz)").verdict == "holds"
+        assert check(RING, "G !(c | zz)", unknown="never").verdict == "holds"
     assert [w.filename for w in warned] == [__file__]  # who calls `check`
-    with pytest.raises(FormulaError, match="'zz'") as error:
-        check(RING, "G(a -> !zz)", strict=True)
+    with pytest.raises(FormulaError, match=r"'zz'.*unknown='never' says") as error:
+        check(RING, "G(a -> !zz)")
     assert error.value.position == 8
 
 
@@ -156,7 +156,7 @@ def test_forty_actions_in_one_formula():
 
 def test_one_mark_is_all_that_se05_takes():
     """The message says what to use instead."""
-    with pytest.raises(UnsupportedError, match="--emptiness couvreur99"):
+    with pytest.raises(UnsupportedError, match="emptiness='couvreur99'"):
         check(RING, "!(GF a & GF b)", emptiness="se05", acceptance="tgba")
 
 
@@ -169,7 +169,7 @@ def test_one_mark_is_all_that_se05_takes():
 )
 def test_what_the_simple_searches_take(name, formula, kind):
     """An automaton without the structure, or acceptance of the system."""
-    with pytest.raises(UnsupportedError, match=f"is not {kind}: use --emptiness"):
+    with pytest.raises(UnsupportedError, match=f"is not {kind}: use emptiness="):
         check(RING, formula, emptiness=name)
     with pytest.raises(UnsupportedError, match="acceptance of its own"):
         check(ring(3), empty=True, emptiness=name)
@@ -184,25 +184,26 @@ def test_what_the_simple_searches_take(name, formula, kind):
         ({"emptiness": "aec"}, "symmetry cannot be used: no two components"),
         ({"reduce": "symmetry,ample"}, "ample sets are chosen for states"),
         ({"reduce": "ample", "emptiness": "gv04"}, "gv04 takes all steps"),
-        ({"ample_inner": "both"}, "expected one of full, stored"),
+        ({"red_ample": "both"}, "expected one of full, stored"),
         ({"reduce": "magic"}, "expected one of alphabet"),
         ({"semantics": "state"}, "use action"),
         ({"deadlock": "maybe"}, "expected one of ignore, stutter"),
         ({"bitstate": 0.0}, "expected more than 0"),
         ({"bitstate": float("inf")}, "expected more than 0"),
-        ({"fair_sets": 5, "fairness": "weak"}, "--fair-sets 5: expected texts"),
+        ({"fair_sets": 5, "fairness": "weak"}, "fair_sets=5: expected texts"),
         ({"fair_sets": [["a"]], "fairness": "weak"}, "expected texts"),
-        ({"reduce": None}, "--reduce None: expected a text"),
+        ({"reduce": None}, "reduce=None: expected a text"),
         ({"visible": ["a"]}, "expected a text"),
-        ({"fairness": 1}, "--fairness 1: expected one of weak, strong"),
-        ({"timeout": "5"}, "--timeout '5': expected a number"),
+        ({"fairness": 1}, "fairness=1: expected one of weak, strong"),
+        ({"timeout": "5"}, "timeout='5': expected a number"),
         ({"timeout": np.ones(2)}, "expected a number"),
-        ({"memory": True}, "--memory True: expected a number"),
-        ({"workers": "2"}, "--workers '2': expected a whole number"),
-        ({"seed": 1.5}, "--seed 1.5: expected a whole number"),
+        ({"memory": True}, "memory=True: expected a number"),
+        ({"workers": "2"}, "workers='2': expected a whole number"),
+        ({"seed": 1.5}, "seed=1.5: expected a whole number"),
         ({"max_states": float("nan")}, "expected a whole number"),
-        ({"strict": "yes"}, "--strict 'yes': expected true or false"),
-        ({"bitstate": 1.0, "emptiness": "couvreur99"}, "--bitstate is for se05"),
+        ({"deterministic": "yes"}, "deterministic='yes': expected true or false"),
+        ({"unknown": "ever"}, "unknown='ever': expected one of error, never"),
+        ({"bitstate": 1.0, "emptiness": "couvreur99"}, "bitstate= is for se05"),
     ],
 )
 def test_options_that_cannot_be_met(options, message):
@@ -226,6 +227,7 @@ def test_values_that_are_as_good_as_those_of_the_kind():
     options, limits = understood(given)
     assert limits.timeout == 5.0
     assert options == Options(
+        timeout=5.0,
         bitstate=2.0,
         max_states=1_000_000,
         seed=3,
@@ -300,7 +302,7 @@ def test_running_out_of_memory_is_a_limit(monkeypatch):
     [
         ("G(a -> F b)", "ample", ("ample",), "ample sets, because the formula is"),
         ("G(a -> F b)", "alphabet", (), "nothing trimmed, because components"),
-        ("F a", "none", (), "no reductions, because --reduce asks for none"),
+        ("F a", "none", (), "no reductions, because reduce= asks for none"),
         ("F a", "auto", ("alphabet",), "alphabet, because there are"),
         ("F a", "alphabet,ample", ("alphabet", "ample"), "ample sets, because"),
         ("F a", "alphabet", ("alphabet",), "alphabet, because there are transitions"),

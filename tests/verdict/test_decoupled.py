@@ -94,16 +94,16 @@ def test_networks_of_automata():
 def test_accepting_together_or_each(accepting, together, each):
     """The same at once, or each for itself (paper, Sec. 7)."""
     network = alternating(accepting)
-    assert check(network, empty=True, accepting="together").verdict == together
+    assert check(network, empty=True, network_acceptance="together").verdict == together
     for emptiness in ("auto", "decoupled-ndfs"):
-        asked = {"accepting": "each", "emptiness": emptiness}
+        asked = {"network_acceptance": "each", "emptiness": emptiness}
         verdict = check(network, empty=True, **asked)
         assert verdict.verdict == each
         assert (verdict.plan.strategy == "instant") == (emptiness == "auto")
         assert check(network, "GF g", **asked).verdict == "holds"
         assert check(network, "FG !g", **asked).verdict == each
     with all_playing():
-        verdict = check(network, empty=True, accepting="each")
+        verdict = check(network, empty=True, network_acceptance="each")
     assert (verdict.verdict, verdict.plan.emptiness) == (each, "decoupled-ndfs")
 
 
@@ -111,23 +111,23 @@ def test_each_is_never_answered_by_another_search():
     """Not even if the automaton has an acceptance that decoupled search lacks."""
     steps = [(0, "g", 1), (1, "h", 0)]
     network = Network([LTS.from_transitions(steps, accepting=[s]) for s in (0, 1)])
-    asked = {"accepting": "each", "acceptance": "tela", "deterministic": True}
-    larger = "no strategy can answer this: .*each needs decoupled search"
+    asked = {"network_acceptance": "each", "acceptance": "tela", "deterministic": True}
+    larger = "no strategy can answer this: .*each' needs decoupled search"
     with searching_at_once(1):
         with pytest.raises(UnsupportedError, match=larger):
             check(network, "GF g -> GF h", **asked)
         with pytest.raises(UnsupportedError, match=larger):
-            check(network, "X g", accepting="each")
+            check(network, "X g", network_acceptance="each")
     assert check(network, "GF g -> GF h", **asked).verdict == "holds"
-    assert check(network, "X g", accepting="each").verdict == "violated"
+    assert check(network, "X g", network_acceptance="each").verdict == "violated"
 
 
 def test_each_without_several_components_is_any_search():
     """There is nothing to tell apart."""
     network = alternating((0,))
-    assert check(network, empty=True, accepting="each", emptiness="se05").verdict == (
-        "violated"
-    )
+    assert check(
+        network, empty=True, network_acceptance="each", emptiness="se05"
+    ).verdict == ("violated")
 
 
 def test_a_formula_on_accepting_components():
@@ -156,14 +156,16 @@ State: 0
 """,
         "automaton.hoa",
     )
-    verdict = check(PLAIN, violations=violations, reduce="decoupled")
+    verdict = check(PLAIN, automaton=violations, reduce="decoupled")
     assert verdict.verdict == "violated"
     assert "l0" in verdict.lasso.cycle
 
 
 def test_components_first():
     """Reduced components are decoupled, and lassos lifted from both."""
-    verdict = check(PLAIN, "G(l0 -> F l1)", reduce="components,decoupled", cap_states=5)
+    verdict = check(
+        PLAIN, "G(l0 -> F l1)", reduce="components,decoupled", max_component_states=5
+    )
     assert verdict.verdict == "violated"
     assert verdict.plan.reductions == ("components", "decoupled")
 
@@ -199,19 +201,21 @@ def test_properties_that_exclude_decoupled_search():
         check(PLAIN, "X l0", reduce="decoupled")
     with pytest.raises(UnsupportedError, match="use decoupled-ndfs"):
         check(ring(5), "GF l0", emptiness="decoupled-scc")
-    with pytest.raises(UnsupportedError, match="each needs decoupled search"):
-        check(alternating((0, 1)), empty=True, accepting="each", emptiness="se05")
-    asked = {"accepting": "each", "reduce": "decoupled"}
+    with pytest.raises(UnsupportedError, match="each' needs decoupled search"):
+        check(
+            alternating((0, 1)), empty=True, network_acceptance="each", emptiness="se05"
+        )
+    asked = {"network_acceptance": "each", "reduce": "decoupled"}
     with pytest.raises(UnsupportedError, match=r"decoupled cannot.*not interruptible"):
         check(alternating((0, 1)), "!X g", **asked)
     with pytest.raises(
-        UnsupportedError, match="cannot be used: --reduce components: acceptance"
+        UnsupportedError, match="cannot be used: reduce='components': acceptance"
     ):
         check(ring(5), empty=True, reduce="components,decoupled")
-    with pytest.raises(UnsupportedError, match="--stack-test is for"):
-        check(ring(5), empty=True, stack_test=True)
+    with pytest.raises(UnsupportedError, match="ndfs_stack_test= is for"):
+        check(ring(5), empty=True, ndfs_stack_test=True)
     with pytest.raises(UnsupportedError, match="expected one of together, each"):
-        check(ring(5), empty=True, accepting="some")
+        check(ring(5), empty=True, network_acceptance="some")
 
 
 def test_orders_and_the_stack_change_no_verdict():
@@ -226,7 +230,7 @@ def test_orders_and_the_stack_change_no_verdict():
                 network,
                 empty=True,
                 emptiness="decoupled-ndfs",
-                stack_test=stack,
+                ndfs_stack_test=stack,
                 seed=order,
             )
             assert verdict.verdict == expected

@@ -123,11 +123,11 @@ def test_automata_of_formulas(acceptance, negate):
     meant = spot.formula_Not(FORMULA) if negate else FORMULA
     assert spot.are_equivalent(found, meant)
     if negate:
-        assert check(RING, violations=found).verdict == "holds"
+        assert check(RING, automaton=found).verdict == "holds"
 
 
 def test_automata_that_there_are_not():
-    with pytest.raises(UnsupportedError, match="--acceptance dba: expected one of ba"):
+    with pytest.raises(UnsupportedError, match="acceptance='dba': expected one of ba"):
         ltlpipe.automaton("G a", acceptance="dba")
     with pytest.raises(UnsupportedError, match="use tgra, tfla, tela"):
         ltlpipe.automaton("G a", deterministic=True)

@@ -69,10 +69,10 @@ State: 2
 --END--
 """
     (violations,) = parse_automata(text, "a.hoa")
-    verdict = check(ROUND, violations=violations)
+    verdict = check(ROUND, automaton=violations)
     assert verdict.stats.automaton_states == 3
     (violations,) = parse_automata(text, "a.hoa")
-    assert check(ROUND, violations=violations, emptiness="se05").verdict == (
+    assert check(ROUND, automaton=violations, emptiness="se05").verdict == (
         verdict.verdict
     )
 
@@ -90,11 +90,11 @@ def test_numbers_outgrow_their_fields():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fairness": "weak"}, "--fairness weak of a model requires --fair"),
-        ({"reduce": "components"}, "--reduce components is for networks"),
-        ({"semantics": "action"}, "--semantics action"),
-        ({"emptiness": "decoupled-scc"}, "--emptiness decoupled-scc is for networks"),
-        ({"accepting": "each"}, "--accepting each is for networks"),
+        ({"fairness": "weak"}, "fairness='weak' of a model requires fair_sets="),
+        ({"reduce": "components"}, "reduce='components' is for networks"),
+        ({"semantics": "action"}, "semantics='action'"),
+        ({"emptiness": "decoupled-scc"}, "emptiness='decoupled-scc' is for networks"),
+        ({"network_acceptance": "each"}, "network_acceptance='each' is for networks"),
     ],
 )
 def test_options_of_networks_are_refused(options, message):

@@ -81,7 +81,9 @@ def outcome(system, formula, grants, options=None, strategies=STRATEGIES):
     """Everything that does not depend on the clock: who answered, and what."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LtlpipeWarning)
-        question = question_of(system, Property(formula), options or Options())
+        question = question_of(
+            system, Property(formula), options or Options(unknown="never")
+        )
     portfolio = Portfolio(question, strategies)
     try:
         answer = driven(portfolio.job(), grants)
@@ -121,7 +123,7 @@ def _compiled():
 
 
 def assert_grants_do_not_matter(system, formula, seed, most_states):
-    options = Options(max_states=20_000)  # nets need not be bounded
+    options = Options(max_states=20_000, unknown="never")  # nets need not be bounded
     with searching_at_once(most_states):
         expected = outcome(system, formula, unbounded(), options)
         assert outcome(system, formula, small_grants(seed), options) == expected

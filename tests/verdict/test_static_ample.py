@@ -38,7 +38,7 @@ def test_states_are_saved():
     assert "stutter-invariant by its syntax, and 7 of 8" in reduced.plan.reasons[-1]
     assert whole.plan.reductions == ()
     tried = {t.strategy: t.reason for t in whole.plan.tried}
-    assert tried["ample"] == "--reduce does not ask for it"
+    assert tried["ample"] == "reduce= does not ask for it"
     assert reduced.stats.states * 4 < whole.stats.states
 
 
@@ -85,9 +85,9 @@ def test_automata_are_decided_whatever_they_say(formula, used, claim):
     violations.prop_stutter_invariant(spot.trival(claim))
     if not used:
         with pytest.raises(UnsupportedError, match="is not stutter-invariant"):
-            check(CHAINS, violations=violations, reduce="ample")
+            check(CHAINS, automaton=violations, reduce="ample")
         return
-    verdict = check(CHAINS, violations=violations, reduce="ample")
+    verdict = check(CHAINS, automaton=violations, reduce="ample")
     assert verdict.plan.reductions == ("ample",)
     assert "the automaton is stutter-invariant" in verdict.plan.reasons[-1]
 

@@ -78,7 +78,7 @@ def test_two_are_not_worth_it_unless_asked_for():
         (client_server(3), {"symmetric": ["client1,client9"]}, "client9"),
         (client_server(3), {"reduce": "symmetry,ample"}, "leave one out"),
         (client_server(3), {"emptiness": "iec", "fairness": "weak"}, "fairness"),
-        (client_server(3), {"emptiness": "iec", "bitstate": 1.0}, "--bitstate"),
+        (client_server(3), {"emptiness": "iec", "bitstate": 1.0}, "bitstate="),
         (
             client_server(3),
             {"emptiness": "aec", "acceptance": "tela"},
@@ -378,9 +378,9 @@ def test_constraints_and_other_questions():
     assert check(network, empty=True, constraint=rule).verdict == "holds"
     negated = spot.translate("F grant2")
     once = spot.translate("!grant2 U grant1")
-    assert check(network, violations=negated, constraint=once).verdict == "violated"
+    assert check(network, automaton=negated, constraint=once).verdict == "violated"
     late = check(network, "G(request1 -> F grant1)", constraint=once, timeout=0)
     assert (late.verdict, late.reason) == ("unknown", "timeout")
     assert late.formula == "G(request1 -> F grant1)"
-    with pytest.raises(UnsupportedError, match="--translator"):
+    with pytest.raises(UnsupportedError, match="translator="):
         check(network, "F grant1", constraint=rule, translator="ltl2tgba %f")

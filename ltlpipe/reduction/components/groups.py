@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GAIN = 1.5
 """By how much a hidden label is expected to divide the states."""
 
-CAP_STATES = 100_000
+MAX_COMPONENT_STATES = 100_000
 """States that an intermediate composition may have, by default."""
 
 

@@ -40,9 +40,9 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.components.composition import TooManyPairsError, compose
 from ltlpipe.reduction.components.groups import (
-    CAP_STATES,
     GAIN,
     HEURISTICS,
+    MAX_COMPONENT_STATES,
     PERTURBED,
     Group,
     Reduced,
@@ -75,7 +75,7 @@ _PAIR_WORK = 4
 class Limit:
     """How far merging goes."""
 
-    cap_states: int = CAP_STATES  # of a composition, and of a deterministic form
+    cap_states: int = MAX_COMPONENT_STATES  # and of a deterministic form
     small: int = SMALL  # merging ends when all composed states are at most so many
     equivalence: str = "trace"  # the coarsest that is tried
 

@@ -109,7 +109,7 @@ def curves(
     sizes, families = _sizes(frame, size)
     if not sizes.notna().any():
         raise UnsupportedError(
-            "nothing to plot: no system has a size in its name; --size REGEX finds it"
+            "nothing to plot: no system has a size in its name; --size=REGEX finds it"
         )
     rows = pd.DataFrame(
         {
@@ -138,7 +138,7 @@ def _sizes(frame: pd.DataFrame, size: str | None) -> tuple[pd.Series, pd.Series]
         pattern = re.compile(LAST_NUMBER if size is None else size)
     except re.error as error:
         raise UnsupportedError(
-            f"--size {size}: no regular expression: {error}"
+            f"--size={size!r}: no regular expression: {error}"
         ) from None
     systems = frame["system"].astype("string").fillna("")
     found = {name: _split(name, pattern) for name in systems.unique()}
@@ -158,7 +158,7 @@ def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
         number = float(text)
     except (TypeError, ValueError):
         raise UnsupportedError(
-            f"--size {pattern.pattern}: expected a number in {name!r}, found {text!r}"
+            f"--size={pattern.pattern!r}: expected a number in {name!r}, found {text!r}"
         ) from None
     start, end = match.span(group)
     return number, f"{name[:start]}N{name[end:]}"

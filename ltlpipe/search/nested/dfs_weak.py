@@ -123,7 +123,7 @@ class DFSWeak(SE05):
         if not problem.weak:
             raise UnsupportedError(
                 f"{self.name} takes weak automata, and this one is not weak: "
-                "use --emptiness couvreur99"
+                "use --emptiness=couvreur99"
             )
         super().__init__(problem)
 
@@ -137,7 +137,7 @@ class ReachTerminal(DFSWeak):
         if not problem.terminal:
             raise UnsupportedError(
                 f"{self.name} takes terminal automata, and this one is not "
-                "terminal: use --emptiness couvreur99"
+                "terminal: use --emptiness=couvreur99"
             )
         super().__init__(problem)
         self._has_cycle = True  # on the stack, once the search has answered FOUND

@@ -184,7 +184,7 @@ class SE05(PathSearch):
             return Arrays(**made, reduction=None)
         if self._stores_seeds and len(tables.components) > MAX_SEED:
             raise UnsupportedError(
-                f"--ample-inner stored takes at most {MAX_SEED} components: use full"
+                f"--red-ample=stored takes at most {MAX_SEED} components: use full"
             )
         return Arrays(**made, reduction=Reduction(tables, seeds))
 

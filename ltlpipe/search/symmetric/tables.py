@@ -144,7 +144,7 @@ def _count_marks(packed: PackedNetwork, automaton: PropertyAutomaton) -> int:
     if n_marks > MAX_MARKS:
         raise UnsupportedError(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
-            "use --acceptance ba"
+            "use --acceptance=ba"
         )
     return n_marks
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
     uses_step,
 )
-from ltlpipe.runtime.errors import FormulaError
+from ltlpipe.runtime.errors import FormulaError, UnknownNameError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -158,12 +157,14 @@ class _Binder:
         return Operation("==", (bound, Number(values[value])))
 
     def unknown(self, what: str, name: str, candidates: Iterable[str]) -> FormulaError:
-        near = difflib.get_close_matches(name, list(candidates), _NEAREST, 0.5)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        return self.refusal(f"{what} is called {name!r}{hint}", name)
+        message = f"{what} is called {name!r}{nearest(name, candidates)}"
+        return self.refusal(message, name, UnknownNameError)
 
-    def refusal(self, message: str, name: str | None = None) -> FormulaError:
+    def refusal(
+        self,
+        message: str,
+        name: str | None = None,
+        kind: type[FormulaError] = FormulaError,
+    ) -> FormulaError:
         place = self.text.find(name) if name else -1
-        return FormulaError(
-            message, formula=self.text, position=place if place >= 0 else None
-        )
+        return kind(message, formula=self.text, position=place if place >= 0 else None)

@@ -1,0 +1,150 @@
+"""What there is to say of an option, whichever way it is given.
+
+The flags of the commands, the columns of task tables, the values of ``--grid``, the
+keys of a store, the parameters of the functions and their documentation are made of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from ltlpipe.runtime.errors import UnsupportedError
+
+CHECK, SOLVE, COMPARE = "check", "solve", "compare"
+LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
+ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
+ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
+EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
+
+NETWORKS = "networks"
+ALL_SYSTEMS = "all"
+
+KINDS = {
+    str: "a text",
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    tuple: "texts",
+    object: "a HOA file or a spot.twa_graph",
+}
+"""The kinds of options, and what is expected of their values.
+
+`object` is the kind of automata, which are files at the command line and in tables.
+"""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option.
+
+    Parameters
+    ----------
+    help : str
+        One line.
+    metavar : str, optional
+        What the command line's help calls a value, which is its unit if it has one.
+    details : str
+        More of it, for the documentation.
+    choices : tuple of str
+        The only values.
+    least, most : int, optional
+        The smallest and the largest value.
+    unlimited : bool
+        A limit: None is no limit, nor is infinity.
+    commands : frozenset of str
+        For which commands, and functions of the same names, it means something.
+    systems : str
+        For which systems it means something.
+    old : tuple of str
+        Names of earlier versions, which are understood for one more release.
+    kind : type
+        Of a value; tuple where it can be given again.
+    default
+        What it is if not given.
+    """
+
+    help: str
+    metavar: str | None = None
+    details: str = ""
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    unlimited: bool = False
+    commands: frozenset[str] = ABOUT_RUNS
+    systems: str = ALL_SYSTEMS
+    old: tuple[str, ...] = ()
+    kind: type = str
+    default: Any = None
+
+    def meant(self, name: str, value: Any) -> Any:
+        """Return what a value stands for, as one of the option's kind.
+
+        A text is a sequence of one.  None is the default where that is None or empty,
+        and an infinite limit is none.
+
+        Raises
+        ------
+        UnsupportedError
+            It is of another kind or out of range; the message says what was expected.
+        """
+        if value is None and self.default in (None, ()):
+            return self.default
+        if self.unlimited and isinstance(value, Real) and value == math.inf:
+            return None
+        plain = _of_kind(self.kind, value)
+        expected = self._expected(plain)
+        if expected is None:
+            return plain
+        shown = repr(value) if plain is None else value
+        raise UnsupportedError(f"--{flag_of(name)}={shown}: expected {expected}")
+
+    def _expected(self, value: Any) -> str | None:
+        """Return what a value was expected to be; None if it is that.
+
+        A value that is None was of another kind.
+        """
+        if self.choices:
+            listed = f"one of {', '.join(self.choices)}"
+            return None if value in self.choices else listed
+        if value is None:
+            return KINDS[self.kind]
+        if self.least is not None and not value >= self.least:
+            return f"{self.least} or more"
+        if self.most is not None and value > self.most:
+            return f"{self.most} or less"
+        return None
+
+
+def flag_of(name: str) -> str:
+    """Return what the command line calls an option, without its dashes."""
+    return name.replace("_", "-")
+
+
+def _of_kind(kind: type, value: Any) -> Any:
+    """Return a value as one of a kind; None if it is of another one.
+
+    NumPy's scalars and whole numbers of any type are numbers; truth values are none.
+    """
+    if kind is object:
+        has_kind = isinstance(value, str) or hasattr(value, "__fspath__")
+        return value if has_kind or hasattr(value, "acc") else None
+    if getattr(value, "shape", None) == ():
+        value = value.item()
+    if kind is tuple:
+        if not isinstance(value, Iterable):
+            return None
+        parts = (value,) if isinstance(value, str) else tuple(value)
+        return parts if all(isinstance(part, str) for part in parts) else None
+    if kind in (str, bool) or isinstance(value, bool):
+        return value if isinstance(value, kind) else None
+    if not isinstance(value, Real):
+        return None
+    try:
+        number = kind(value)
+    except (OverflowError, ValueError):  # infinity is no whole number
+        return None
+    return number if kind is float or number == value else None

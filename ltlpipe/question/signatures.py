@@ -1,0 +1,105 @@
+"""Functions that take the options of a command: their signatures and documentation."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ltlpipe.question.options import options_of, renamed
+from ltlpipe.runtime.errors import nearest
+from ltlpipe.runtime.spelling import PARAMETERS, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.question.option import Option
+
+_PLACE = "    **options\n"
+_NAMES: dict[Any, str] = {tuple: "sequence of str", object: "spot.twa_graph or path"}
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+def takes_options(command: str) -> Callable[[Function], Function]:
+    """Give a function the options of a command as parameters.
+
+    It has to take ``**options``, which its docstring names, too: the declared options
+    stand there afterwards, and in the signature.  Names of earlier versions are
+    understood.
+
+    Parameters
+    ----------
+    command : str
+        One of those of `ltlpipe.question.option`.
+
+    Raises
+    ------
+    TypeError
+        By the function, for what is no option of it.
+    """
+    options = options_of(command)
+
+    def decorated(function: Function) -> Function:
+        own = inspect.signature(function).parameters.values()
+        parameters = [p for p in own if p.kind is not p.VAR_KEYWORD]
+        taken = {p.name for p in parameters}
+        added = {name: option for name, option in options.items() if name not in taken}
+        known = [*taken, *added]
+
+        @wraps(function)
+        def called(*args: Any, **given: Any) -> Any:
+            given = renamed(given, known)
+            for name in given:
+                if name not in known:
+                    raise TypeError(
+                        f"{function.__name__}() has no parameter {name!r}"
+                        + nearest(name, known)
+                    )
+            return function(*args, **given)
+
+        parameters += [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=option.default,
+                annotation=_annotation(option),
+            )
+            for name, option in added.items()
+        ]
+        signature = inspect.signature(function).replace(parameters=parameters)
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        if function.__doc__ is not None:  # there is none under -OO
+            called.__doc__ = function.__doc__.replace(_PLACE, documented(added), 1)
+        return cast("Function", called)
+
+    return decorated
+
+
+def documented(options: dict[str, Option]) -> str:
+    """Return the entries of options in a docstring's list of parameters."""
+    return "".join(_entry(name, option) for name, option in options.items())
+
+
+def described(option: Option) -> str:
+    """Return what an option is for, as callers from Python read it."""
+    text = " ".join(part for part in (option.help, option.details) if part)
+    return spelled(text, PARAMETERS)
+
+
+def _entry(name: str, option: Option) -> str:
+    kind = _NAMES.get(option.kind, option.kind.__name__)
+    if option.default is None:
+        kind += ", optional"
+    text = described(option)
+    if option.default not in (None, (), False, True):
+        text += f" Default: {option.default}."
+    wrapped = textwrap.fill(text, 80, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return f"    {name} : {kind}\n{wrapped}\n"
+
+
+def _annotation(option: Option) -> str:
+    kinds: dict[Any, str] = {tuple: "Sequence[str]", object: "Any"}
+    kind = kinds.get(option.kind, option.kind.__name__)
+    return f"{kind} | None" if option.default is None else kind

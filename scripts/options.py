@@ -1,0 +1,75 @@
+"""Write ``docs/options.md``: the options of a question, as they are declared.
+
+python scripts/options.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ltlpipe.question.option import EVERYWHERE, KINDS, Option, flag_of
+from ltlpipe.question.options import DEFAULTS, OPTIONS
+from ltlpipe.runtime.spelling import FLAGS, spelled
+
+PAGE = Path(__file__).parent.parent / "docs" / "options.md"
+COMMANDS = sorted(EVERYWHERE, key="check solve compare livelock deadlocks".index)
+
+HEAD = """\
+# Options
+
+What can be asked of `check`, `solve`, `compare`, `livelock` and `deadlocks`, at the
+command line and in Python.  A flag is a parameter by the same name with underscores:
+`--max-states 1000` is `max_states=1000`; `--no-lasso` is `lasso=False`.  Task tables
+have columns of these names, and `solve --grid` takes them.  This page is made from the
+declarations (`python scripts/options.py`).
+"""
+
+
+def page() -> str:
+    """Return the text of the page."""
+    return "\n".join([HEAD, *_table(), *map(_entry, OPTIONS, OPTIONS.values())])
+
+
+def _table() -> list[str]:
+    """Return which command takes which option."""
+    lines = [f"| option | {' | '.join(COMMANDS)} | systems |"]
+    lines.append("|---" * (len(COMMANDS) + 2) + "|")
+    for name, option in OPTIONS.items():
+        marks = ["yes" if c in option.commands else "" for c in COMMANDS]
+        cells = [f"[`--{_flag(name)}`](#{name})", *marks, option.systems]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _flag(name: str) -> str:
+    """Return the flag of an option, without its dashes."""
+    flag = flag_of(name)
+    return f"no-{flag}" if OPTIONS[name].default is True else flag
+
+
+def _entry(name: str, option: Option) -> str:
+    """Return what there is to say of an option."""
+    value = "" if option.kind is bool else f" {option.metavar}"
+    text = " ".join(part for part in (option.help, option.details) if part)
+    lines = [f'<a id="{name}"></a>', f"## `--{_flag(name)}{value}`", ""]
+    lines += [spelled(text, FLAGS), ""]
+    facts = [f"In Python `{name}`: {KINDS[option.kind]}"]
+    if option.choices:
+        facts.append(f"one of {', '.join(f'`{choice}`' for choice in option.choices)}")
+    if option.least is not None:
+        most = "" if option.most is None else f" and at most {option.most}"
+        facts.append(f"at least {option.least}{most}")
+    if option.default not in (None, ()):
+        facts.append(f"`{option.default}` by default")
+    for command, others in DEFAULTS.items():
+        if name in others:
+            facts.append(f"`{others[name]}` in `{command}`")
+    lines.append("; ".join(facts) + ".")
+    if option.old:
+        olds = ", ".join(f"`{old}`" for old in option.old)
+        lines.append(f"Earlier versions called it {olds}.")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
