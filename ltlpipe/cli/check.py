@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,14 @@ from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import exit_code, noted_warnings, report
 from ltlpipe.question.option import CHECK
-from ltlpipe.question.options import understood
+from ltlpipe.question.options import NEVER, understood
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
+    from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
 
 _LESS_MEMORY = (
@@ -79,6 +82,8 @@ def check(
                 verdict = not_read(" ".join(system), stopped.reason, asked.formula)
                 report(verdict, as_json=as_json)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
+        if not is_single and options.unknown != NEVER:
+            _refuse_unknown_names(loaded, questions, options)
         for asked in questions:
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
@@ -104,6 +109,17 @@ def check(
     if left:
         print(f"interrupted: {left} more formulas not checked", file=sys.stderr)
     raise typer.Exit(exit_code([v.verdict for v in verdicts]))
+
+
+def _refuse_unknown_names(
+    system: System, questions: list[Property], options: Options
+) -> None:
+    """Refuse a name in any formula before the first is checked."""
+    from ltlpipe.verdict.checking import question_of
+
+    for asked in questions:
+        with suppress(UnsupportedError):  # it has a line of its own
+            question_of(system, asked, options)
 
 
 def _questions(

@@ -8,10 +8,11 @@ import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.reading import run_within
+from ltlpipe.question.option import TRANSLATE
 from ltlpipe.runtime.errors import UnsupportedError
 
 
-@shared.takes("deterministic")
+@shared.takes(TRANSLATE)
 def translate(
     formula: Annotated[str, typer.Argument(metavar="FORMULA", help="LTL formula.")],
     acceptance: Annotated[

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.option import (
     ABOUT_PROPERTIES,
+    ABOUT_RUNS,
     CHECK,
     COMPARE,
     EVERYWHERE,
     KINDS,
     NETWORKS,
     SOLVE,
+    TRANSLATE,
     Option,
 )
 from ltlpipe.reduction.components.groups import MAX_COMPONENT_STATES
@@ -183,7 +185,9 @@ class Options:
         old=("stack_test",),
     )
     deterministic: bool = _option(
-        False, "A deterministic property automaton (with tgra, tfla or tela)."
+        False,
+        "A deterministic property automaton (with tgra, tfla or tela).",
+        commands=ABOUT_RUNS | {TRANSLATE},
     )
     translator: str | None = _option(
         None, "Translates instead of Spot: a command that prints HOA for %f.", "CMD"

@@ -85,7 +85,7 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
                 "no action of the system and no proposition of the automaton is "
                 f"called {_listed(stray)}, which --visible names"
             )
-            refuse_unknown(message, stray[0], known, Property(), options)
+            refuse_unknown(message, stray[0], known, Property(), options, "ignored")
     return [name for name in names if name in index]
 
 
@@ -95,6 +95,7 @@ def refuse_unknown(
     known: Iterable[str],
     asked: Property,
     options: Options,
+    otherwise: str = "never true",
 ) -> None:
     """Refuse a name that means nothing, or warn of it where that is meant.
 
@@ -106,12 +107,14 @@ def refuse_unknown(
         The first unknown name.
     known : iterable of str
         Those that there are; the nearest are offered.
+    otherwise : str
+        What happens to it where it is not refused.
     """
     formula = asked.formula
     if options.unknown == NEVER:
         if formula is not None and formula.file is not None:
             message += f" ({formula.identifier})"
-        text = spelled(f"{message}: never true")
+        text = spelled(f"{message}: {otherwise}")
         warnings.warn(text, LtlpipeWarning, stacklevel=_DEPTH)
         return
     text = formula.text if formula else options.visible or "(automaton)"

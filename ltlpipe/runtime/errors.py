@@ -135,7 +135,9 @@ class LtlpipeWarning(UserWarning):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the known names that are most like a name, as the end of a message."""
-    near = get_close_matches(name, list(known), _NEAREST, 0.5)
+    folded = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), list(folded), _NEAREST, 0.5)
+    near = [folded[one] for one in close]
     return f"; did you mean {listed(near)}?" if near else ""
 
 

@@ -59,7 +59,8 @@ def _as_flag(found: re.Match[str]) -> str:
     value = found["value"]
     if value is None or found["name"] not in _DECLARED:
         return found[0]
-    return f"--{found['name']} {value}"
+    inner = value[1:-1] if value[0] in "'\"" else value
+    return f"--{found['name']} {value if ' ' in inner or not inner else inner}"
 
 
 def _as_parameter(found: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import Model
 
 MAX_TRANSITIONS = 50_000
@@ -108,14 +108,16 @@ class _Component:
     def __init__(
         self,
         number: int,
-        lts: LTS,
-        actions: dict[str, tuple[int, tuple[int, ...]]],
+        network: Network,
+        internal: dict[str, int],
         letters: dict[int, int],
     ) -> None:
+        lts = network.components[number]
         if lts.n_transitions > MAX_TRANSITIONS:
             raise TooLargeError
-        self._number, self._lts, self._actions = number, lts, actions
-        self._letters = letters
+        self._number, self._lts, self._letters = number, lts, letters
+        self._actions, self._shared = network.actions, network.action_index
+        self._internal = internal
         self._order = np.argsort(lts.src, kind="stable")
         self._sources = lts.src[self._order]
         self.offers: dict[int, _Offer] = {}
@@ -130,9 +132,12 @@ class _Component:
         for label, dst in zip(
             lts.label[edges].tolist(), lts.dst[edges].tolist(), strict=True
         ):
-            action, participants = self._actions[lts.labels[label]]
+            name = lts.labels[label]
+            inside = name in lts.internal
+            action = self._internal[name] if inside else self._shared[name]
             if action not in targets:
                 targets[action] = []
+                participants = self._actions[action].participants
                 if participants[0] == self._number:
                     letter, others = self._letters.get(action, OTHER), participants[1:]
                     leads.append(_Lead(action, letter, others, targets[action]))
@@ -166,17 +171,17 @@ class NetworkView:
         fairness: Fairness | None = None,
     ) -> None:
         components = network.components
-        own: list[dict[str, tuple[int, tuple[int, ...]]]] = [{} for _ in components]
-        for number, action in enumerate(network.actions):
-            for i in action.participants:
-                own[i][action.name] = number, action.participants
+        internal: list[dict[str, int]] = [{} for _ in components]
+        if any(component.internal for component in components):
+            for number, action in enumerate(network.actions):
+                if action.internal:
+                    internal[action.participants[0]][action.name] = number
         letters = {
             network.action_index[name]: letter
             for letter, name in enumerate(actions, start=OTHER + 1)
         }
         self._components = [
-            _Component(i, component, own[i], letters)
-            for i, component in enumerate(components)
+            _Component(i, network, internal[i], letters) for i in range(len(components))
         ]
         self._initial = tuple(component.initial for component in components)
         accepting = [i for i, c in enumerate(components) if c.accepting is not None]

@@ -171,7 +171,8 @@ def test_json_of_an_engine(run, ring):
 
 def test_json_has_the_warnings(run, ring):
     """Those of its formula, each once; standard error has them, too."""
-    outcome = run("check", ring, "-f", "G !c", "-f", "G(a -> F b)", "--json")
+    asked = ["-f", "G !c", "-f", "G(a -> F b)", "--unknown", "never"]
+    outcome = run("check", ring, *asked, "--json")
 
     warned, other = outcome.records
     message = "no action of the system is called 'c': never true"
@@ -330,8 +331,8 @@ def test_formula_file(run, ring, tmp_path):
         (["-f", "a", "--max-states", "0"], "Invalid value for '--max-states'"),
         (["-f", "a", "--seed", str(2**63)], "Invalid value for '--seed'"),
         (["-f", "a", "--nonsense"], "No such option"),
-        (["-f", "a", "--visible", "a"], "--visible goes with --automaton"),
-        (["--empty", "--visible", "a"], "--visible goes with --automaton"),
+        (["-f", "a", "--visible", "a"], "--visible requires --automaton"),
+        (["--empty", "--visible", "a"], "--visible requires --automaton"),
         *((["-f", "a", *args], message) for args, message in UNREADY),
     ],
     ids=lambda value: "_".join(value) if isinstance(value, list) else "",
@@ -391,8 +392,15 @@ def test_a_missing_system(run, tmp_path):
 
 
 def test_a_proposition_that_is_no_action(run, ring):
-    """A warning on standard error; the verdict is that of a false proposition."""
-    outcome = run("check", ring, "-f", "F c", "-f", "G !c", "--json")
+    """An error, or a warning: then the verdict is that of a false proposition."""
+    asked = ["-f", "F a", "-f", "F c", "-f", "G !c"]
+    outcome = run("check", ring, *asked)
+    assert (outcome.code, outcome.out) == (2, "")  # before anything is checked
+    assert outcome.err == (
+        "error: formula: no action of the system is called 'c' (--unknown never says "
+        "that it never happens)\n  F c\n    ^\n"
+    )
+    outcome = run("check", ring, *asked[2:], "--json", "--unknown", "never")
 
     assert [r["verdict"] for r in outcome.records] == ["violated", "holds"]
     assert outcome.err == 2 * (
@@ -401,7 +409,7 @@ def test_a_proposition_that_is_no_action(run, ring):
 
 
 def test_visible_names(run, ring, tmp_path):
-    """What nobody knows is warned of, or refused by --strict; the rest is not."""
+    """What nobody knows is refused, or ignored with a warning; the rest is not."""
     hoa = run("translate", "G !a", "--acceptance", "ba").out
     (tmp_path / "p.hoa").write_text(hoa)
     asked = ("check", ring, "--automaton", tmp_path / "p.hoa", "--visible")
@@ -411,11 +419,12 @@ def test_visible_names(run, ring, tmp_path):
     )
 
     assert (run(*asked, "a,b").code, run(*asked, "a,b").err) == (0, "")
-    outcome = run(*asked, "A,b")
+    outcome = run(*asked, "A,b", "--unknown", "never")
     assert (outcome.code, outcome.err) == (0, f"warning: {stray}: ignored\n")
-    outcome = run(*asked, "b,A", "--strict")
+    outcome = run(*asked, "b,A")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == f"error: formula: {stray}\n  b,A\n    ^\n"
+    assert outcome.err.startswith(f"error: formula: {stray}; did you mean a?")
+    assert outcome.err.endswith("\n  b,A\n    ^\n")
 
 
 def test_explain(run, ring):
@@ -515,7 +524,7 @@ def test_empty_where_a_run_is_accepted(run, ring):
 
 @pytest.mark.parametrize(
     "formula",
-    ["G(a -> F b)", "G a", "F G b", "G F c", "0", "1", "G a | F b & !(a U c)"],
+    ["G(a -> F b)", "G a", "F G b", "G F b", "0", "1", "G a | F b & !(a U b)"],
 )
 @pytest.mark.parametrize("acceptance", ["ba", "tgba"])
 def test_automaton(formula, acceptance, run, ring, tmp_path):
@@ -650,7 +659,7 @@ def test_automata_beyond_the_limits(hoa, complaint, way, run, ring, tmp_path):
 def test_translated_and_checked(acceptance, deterministic, run, ring, tmp_path):
     """What `translate` prints is what `--automaton` takes."""
     kind = ["--acceptance", acceptance, *deterministic]
-    for formula in ("GF a -> GF c", "F(a & X a) | FG !b", "FG a"):
+    for formula in ("GF a -> G !b", "F(a & X a) | FG !b", "FG a"):
         hoa = run("translate", formula, "--negate", *kind)
         assert (hoa.code, hoa.err) == (0, "")
         path = tmp_path / "negated.hoa"
@@ -698,7 +707,7 @@ def test_plans_of_acceptance(run, tmp_path):
     ("flags", "complaint"),
     [
         (["--fairness", "fair"], "--fairness fair: expected one of weak, strong"),
-        (["--fair-sets", "a"], "go with --fairness weak or strong"),
+        (["--fair-sets", "a"], "requires --fairness weak or --fairness strong"),
         (
             ["--fairness", "weak", "--fair-sets", "a,c"],
             "no action of the system is called",
@@ -750,7 +759,7 @@ def test_too_many_sets(run, tmp_path):
     assert run(*question, "--fairness", "weak").records[0]["verdict"] == "holds"
     outcome = run(*question, "--fairness", "strong")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "takes at most 16 sets, here are 20: name some with --fair A,B" in (
+    assert "takes at most 16 sets, here are 20: name some with --fair-sets A,B" in (
         outcome.complaint
     )
     some = ["--fair-sets", "a0", "--fair-sets", "a19"]

@@ -268,7 +268,7 @@ def test_a_disagreement(run, ring, tmp_path, liar):
     assert (outcome.code, outcome.out) == (4, "")
     who = "se05 (BA) say holds, couvreur99 (BA) say violated, seed 0"
     command = f"ltlpipe compare {ring} -f {{}} --emptiness se05,couvreur99 "
-    command += "--acceptance ba --deadlock stutter --max-states 100 --seed 0"
+    command += "--acceptance ba --max-states 100 --deadlock stutter --seed 0"
     assert outcome.err.splitlines() == [
         f"error: {ring}: G a (f.ltl:1): {who}",
         "  " + command.format("'G a'"),
@@ -286,12 +286,12 @@ def test_a_disagreement(run, ring, tmp_path, liar):
 
 def test_a_disagreement_without_formula(run, ring, liar):
     """The command asks the same question; acceptance plays no part."""
-    outcome = run("compare", ring, "--empty", *TWO, "--quiet", "--strict")
+    outcome = run("compare", ring, "--empty", *TWO, "--quiet", "--unknown", "never")
 
     assert outcome.code == 4
     assert outcome.err.splitlines() == [
         f"error: {ring}: has no accepting run: se05 say holds, couvreur99 say violated",
-        f"  ltlpipe compare {ring} --empty --emptiness se05,couvreur99 --strict",
+        f"  ltlpipe compare {ring} --empty --emptiness se05,couvreur99 --unknown never",
     ]
 
 
@@ -332,7 +332,7 @@ def test_a_disagreement_goes_before_a_crash(run, ring, tmp_path, monkeypatch):
         (["F a"], [], 0),
         (["F a", "G a"], [], 1),
         (["F a", "G a"], ["--max-states", 1], 3),
-        (["G !c", "G a"], ["--strict"], 2),
+        (["G !c", "G a"], [], 2),
         ([HOLDS], ["--acceptance", "tgba"], 0),
         ([HOLDS], ["--acceptance", "tgba", "--emptiness", "se05"], 3),
         ([VIOLATED], ["--acceptance", "tgba"], 1),
@@ -376,10 +376,10 @@ def test_violated_goes_before_unknown(run, ring, monkeypatch):
 
 def test_what_is_said_once(run, ring):
     """A proposition that no algorithm can read, and one that is no action."""
-    outcome = run("compare", ring, "-f", "G !c", *TWO, "--strict")
+    outcome = run("compare", ring, "-f", "G !c", *TWO)
     assert outcome.err.count("no action of the system is called 'c'") == 1
 
-    outcome = run("compare", ring, "-f", "G !c", *TWO)
+    outcome = run("compare", ring, "-f", "G !c", *TWO, "--unknown", "never")
     assert outcome.err == "warning: no action of the system is called 'c': never true\n"
 
 

@@ -120,11 +120,11 @@ def test_explain_and_limits(run, polite):
         (["--progress", "pass_left,"], "is called '', which is to be progress"),
         (
             ["--progress", PASSING, "--fair-sets", PASSING],
-            "go with --fairness weak or strong",
+            "requires --fairness weak or --fairness strong",
         ),
         (
             ["--progress", PASSING, "--fairness", "weak", "--fair-sets", "nowhere"],
-            "--fair nowhere: no action of the system is called 'nowhere'",
+            "--fair-sets nowhere: no action of the system is called 'nowhere'",
         ),
         (
             ["--progress", PASSING, "--fairness", "strong", "--emptiness", "se05"],

@@ -36,7 +36,7 @@ OPTIONS = [
     *["-f", "-F", "--automaton", "--empty"],
     *["--emptiness", "--acceptance", "--reduce", "--semantics", "--deadlock"],
     *["--timeout", "--memory", "--max-states", "--seed"],
-    *["--json", "--explain", "--quiet", "--strict", "--no-lasso"],
+    *["--json", "--explain", "--quiet", "--unknown", "--no-lasso"],
 ]
 
 LIGHT = """
@@ -211,6 +211,7 @@ def test_no_progress_if_quiet(big):
 def test_verdicts_and_progress_on_one_terminal(ring):
     """Every verdict stands in lines of its own, and the bar is gone at the end."""
     args = ["check", ring, "-f", "G(a -> F b)", "-f", "G a", "-f", "F c"]
+    args += ["--unknown", "never"]
     with OnTerminal(*args, stdout="terminal") as run:
         outcome = run.end()
 

@@ -115,7 +115,7 @@ def test_files(suffix, begin, run, store, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        (["--where", "colour == 1"], "--where colour == 1: name 'colour'"),
+        (["--where", "colour == 1"], "--where 'colour == 1': name 'colour'"),
         (["--columns", "colour"], "--columns colour: expected columns out of system"),
         (["--group", "colour"], "--group colour: expected"),
         (["--pivot", "verdict"], "--pivot goes with --group"),

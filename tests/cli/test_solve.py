@@ -366,7 +366,7 @@ def test_fairness(kind, run, tmp_path):
     )
     (folder / "f.ltl").write_text("GF b | FG c\n")
     out = tmp_path / "r.csv"
-    flags = ["--fairness", kind, "--progress", "b", "--fair-sets", "a"]
+    flags = ["--fairness", kind, "--fair-sets", "b", "--fair-sets", "a"]
     outcome = run("solve", folder, "--out", out, "--quiet", *flags)
     assert (outcome.code, outcome.err) == (0, "")
     outcome = run("solve", folder, "--out", out, "--quiet", "--fairness", kind)
