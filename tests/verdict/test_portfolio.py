@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import wait
 
@@ -34,7 +34,7 @@ from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.checking import question_of
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
-from tests.conducting import searching_at_once, turns
+from tests.conducting import ALONE, searching_at_once, turns
 from tests.cross.test_agreement import ask, visible_word
 from tests.cross.test_models import net_atoms, random_formula
 from tests.oracles import satisfies, spot_verdict
@@ -49,6 +49,16 @@ RING = Network(
 )
 BOTH = st.sampled_from([instant.MOST_STATES, 1])
 """How many states `instant` searches: enough; or too few, so that the others play."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """While kernels are being compiled others go on, whatever grants say."""
+    for system, a, b in (RING, "a", "b"), (token_ring(3), "token0>=1", "token1>=1"):
+        for text in (f"F({a})", f"GF({a})", f"!(GF({a}) & GF({b}))", f"X({a})"):
+            for options in ALONE.values():
+                with suppress(UnsupportedError), searching_at_once(1):
+                    check(system, text, **options)
 
 
 def driven(job, grants):
