@@ -189,6 +189,7 @@ class Answer(NamedTuple):
     kind: str  # `EMPTY`, `FOUND`, `NOT_APPLICABLE` or `INCONCLUSIVE`
     reason: str | None = None  # of the last two: for people; or the limit that was hit
     run: Run | None = None  # of the question's system, if found and wanted
+    is_shortest: bool = False  # no lasso of the product has fewer steps
 
 
 @dataclass

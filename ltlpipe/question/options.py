@@ -238,6 +238,11 @@ class Options:
         most=2**63 - 1,
         commands=EVERYWHERE,
     )
+    shortest: bool = _option(
+        False,
+        "Look for a shortest lasso of each violation.",
+        details="Within the limits; the result says whether it is proved shortest.",
+    )
     lasso: bool = _option(
         True,
         "A replayed lasso for each violation; --no-lasso computes none.",

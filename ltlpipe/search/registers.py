@@ -88,5 +88,12 @@ class Reg(IntEnum):
     PARTS = 50  # sets that completed those
     MORE = 51  # whether the results of an operation need more room
 
+    # Products stored breadth first
+    N_EDGES = 53  # transitions that are recorded
+    N_LEVELS = 54  # levels that have been begun
+    LEVEL_END = 55  # first state behind the level that is being expanded
+    MOST_LEVELS = 56  # levels to expand
+    NEXT_STOP = 57  # levels after which to return first
+
 
 N_REGISTERS = max(Reg) + 1

@@ -34,6 +34,11 @@ def obstacle(question: Question) -> str | None:
         return f"{options.emptiness} does not look at one state at a time"
     if options.named_strategies:
         return "--reduce does not ask for it"
+    return obstacle_of_acceptance(question)
+
+
+def obstacle_of_acceptance(question: Question) -> str | None:
+    """Return why no search state by state can judge the acceptance."""
     network = with_components(question)
     if network is not None and network.accepts_apart:
         return "--network-acceptance=each needs decoupled search"

@@ -84,7 +84,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     assert lasso is not None
     actions = np.array([*lasso.prefix, *lasso.cycle], dtype=np.int32)
     run = Run(actions, question.state_array(lasso.states), len(lasso.prefix))
-    return Answer(FOUND, run=run)
+    return Answer(FOUND, run=run, is_shortest=lasso.is_shortest)
 
 
 def _noted(question: Question, kind: str | None) -> Plan:

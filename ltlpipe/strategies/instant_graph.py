@@ -21,7 +21,7 @@ from ltlpipe.automata.conditions import Op, marks_in
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
@@ -225,64 +225,3 @@ def _popped(path: list[int], first: int) -> list[int]:
 
 def _loops(edges: Sequence[Edge], state: int, avoided: int) -> bool:
     return any(dst == state and not marks & avoided for dst, marks, _ in edges)
-
-
-def lasso_in(
-    graph: Graph, part: Part, meter: Meter
-) -> Job[tuple[list[Edge], list[Edge]]]:
-    """Return the transitions of an accepting run that ends in a part.
-
-    The prefix is a shortest one to the part.  From there each next step goes the
-    shortest way to a mark that is still missing, and in the end back.
-    """
-    everything = range(len(graph.followers))
-    prefix: list[Edge] = []
-    if 0 not in part.states:
-        anywhere = Part(everything, 0, 0)
-        prefix = yield from _hop(
-            graph, anywhere, 0, lambda dst, _: dst in part.states, meter
-        )
-    start = at = prefix[-1][0] if prefix else 0
-    missing = part.needed
-    cycle: list[Edge] = []
-    while missing or at != start or not cycle:
-
-        def arrives(dst: int, marks: int, missing: int = missing) -> bool:
-            return marks & missing != 0 if missing else dst == start
-
-        for edge in (yield from _hop(graph, part, at, arrives, meter)):
-            at, marks, _ = edge
-            missing &= ~marks
-            cycle.append(edge)
-    return prefix, cycle
-
-
-def _hop(
-    graph: Graph,
-    part: Part,
-    start: int,
-    arrives: Callable[[int, int], bool],
-    meter: Meter,
-) -> Job[list[Edge]]:
-    """Return a shortest path inside a part; `arrives` looks at its last transition."""
-    inside, avoided, _ = part
-    came: dict[int, tuple[int, Edge]] = {}
-    queue = [start]
-    for state in queue:  # grows while it is read
-        for edge in graph.followers[state]:
-            dst, marks, _ = edge
-            if marks & avoided or dst not in inside:
-                continue
-            if arrives(dst, marks):
-                path = [edge]
-                while state != start:
-                    state, edge = came[state]
-                    path.append(edge)
-                return path[::-1]
-            if dst not in came and dst != start:
-                came[dst] = (state, edge)
-                queue.append(dst)
-        meter.work += PER_STATE + PER_EDGE * len(graph.followers[state])
-        if meter.work > meter.limit:
-            yield from meter.report()
-    raise AssertionError("an SCC has a path to each of its transitions")

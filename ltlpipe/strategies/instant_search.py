@@ -22,7 +22,8 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.strategies.instant_graph import Graph, Meter, accepting_part, lasso_in
+from ltlpipe.strategies.instant_graph import Graph, Meter, accepting_part
+from ltlpipe.strategies.instant_lasso import shorter_lasso
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class PlainLasso(NamedTuple):
     prefix: list[int]  # actions
     cycle: list[int]  # at least one
     states: list[Hashable]  # before each step and after the last one
+    is_shortest: bool  # no lasso of the product has fewer steps
 
 
 class InstantOutcome(NamedTuple):
@@ -127,8 +129,8 @@ def search(
 
     Notes
     -----
-    The prefix of a lasso is a shortest one, in what has been explored, to the SCC that
-    its cycle lies in.  Where a job is cut changes nothing.
+    A lasso is a shortest one in what has been explored, unless that takes too long.
+    Where a job is cut changes nothing.
     """
     goal = _goal(table, system_marks, condition)
     meter = Meter()
@@ -137,7 +139,7 @@ def search(
     n_expanded = _FIRST_CHECK
     while True:
         status = yield from product.grow(n_expanded)
-        lasso = yield from _accepting_run(product.graph, goal, meter)
+        lasso = yield from _accepting_run(product, goal, meter)
         if lasso is not None:
             yield from meter.report()
             return product.outcome(FOUND, lasso)
@@ -147,7 +149,7 @@ def search(
     if status == TOO_MANY:
         dive = _Product(moves, max_states, dives=True)
         yield from dive.grow(_DIVE)
-        lasso = yield from _accepting_run(dive.graph, goal, meter)
+        lasso = yield from _accepting_run(dive, goal, meter)
         if lasso is not None:
             return dive.outcome(FOUND, lasso)
     yield from meter.report()
@@ -155,18 +157,23 @@ def search(
 
 
 def _accepting_run(
-    graph: Graph, goal: Condition, meter: Meter
+    product: _Product, goal: Condition, meter: Meter
 ) -> Job[PlainLasso | None]:
     """Return an accepting run in what has been explored; None if there is none."""
+    graph = product.graph
     part = yield from accepting_part(graph, goal, meter)
     if part is None:
         return None
-    prefix, cycle = yield from lasso_in(graph, part, meter)
+    prefix, cycle, complete = yield from shorter_lasso(
+        graph, goal, part, product.depths, meter
+    )
+    length = len(prefix) + len(cycle)
     states = [0, *(dst for dst, _, _ in prefix + cycle)]
     return PlainLasso(
         [action for _, _, action in prefix],
         [action for _, _, action in cycle],
         [graph.states[state] for state in states],
+        complete and product.has_all_within(length - 1),
     )
 
 
@@ -273,7 +280,7 @@ class _Product:
         self._dives = dives
         self._index: dict[int, int] = {}
         self._keys: list[int] = []
-        self._depths: list[int] = []
+        self.depths: list[int] = []
         self._max_depth = 0
         self._waiting: deque[int] = deque()
         self._n_expanded = 0
@@ -304,6 +311,12 @@ class _Product:
                 yield from meter.report()
         return None if self._waiting else EMPTY
 
+    def has_all_within(self, n_levels: int) -> bool:
+        """Whether all states of the first levels have been expanded, breadth first."""
+        return not self._waiting or (
+            not self._dives and self.depths[self._waiting[0]] > n_levels
+        )
+
     def outcome(self, status: str, lasso: PlainLasso | None = None) -> InstantOutcome:
         """Return how the search ended, with its figures."""
         return InstantOutcome(
@@ -317,7 +330,7 @@ class _Product:
         local, src = divmod(self._keys[number], n_states)
         base = src * moves.table.n_letters
         followers: list[Edge] = graph.followers[number]
-        depth = self._depths[number] + 1
+        depth = self.depths[number] + 1
         has_room = True
         for letter, own, action, target in moves.steps(local):
             for dst, marks in moves.edges(base + letter):
@@ -343,7 +356,7 @@ class _Product:
         number = len(self._keys)
         self._index[key] = number
         self._keys.append(key)
-        self._depths.append(depth)
+        self.depths.append(depth)
         if depth > self._max_depth:
             self._max_depth = self.moves.meter.depth = depth
         self._waiting.append(number)

@@ -18,8 +18,9 @@ from ltlpipe.question.options import Options, understood
 from ltlpipe.question.property import Property
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.jobs import Clock, Limits, StoppedError, run
+from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.strategies.shortening import Shortened, shortened
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
@@ -128,6 +129,13 @@ def automaton_job(automaton: Any) -> Job[Any]:
     return parsed[0]
 
 
+FEW_STATES = 1000
+"""States near the initial one that are looked at for a short lasso, at least."""
+
+INSTANT = "instant"
+"""The strategy that looks for short lassos itself."""
+
+
 class Inquiry:
     """One question on its way to a verdict.
 
@@ -157,6 +165,7 @@ class Inquiry:
         self._constraint = constraint
         self._conducted = partial(Portfolio, strategies=strategies, prelude=prelude)
         self._portfolio: Portfolio | None = None
+        self._violated: Verdict | None = None  # with its lasso
         self._clock = Clock()
         if constraint is None:
             self._question = question_of(system, asked, options)
@@ -208,14 +217,37 @@ class Inquiry:
         if answer.run is None:
             return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
 
-        lasso = yield from judged(self._question, answer.run)
-        return self._made(VIOLATED, lasso=lasso)
+        yield from self._shortened(Shortened(answer.run, answer.is_shortest))
+        assert self._violated is not None
+        return self._violated
+
+    def _shortened(self, found: Shortened) -> Job[None]:
+        """Note a violation, whose run has been looked for where it can be short.
+
+        With ``options.shortest`` it is noted once more when it is a shortest one.
+        """
+        trace = self._portfolio.trace()  # type: ignore[union-attr]
+        if trace.plan.strategy != INSTANT:
+            states = max(trace.stats.states or 0, FEW_STATES)
+            found = yield from shortened(self._question, found.run, most_states=states)
+        yield from self._noted(found)
+        if self._options.shortest and not found.is_shortest:
+            best = yield from shortened(self._question, found.run)
+            yield from self._noted(best)
+
+    def _noted(self, found: Shortened) -> Job[None]:
+        lasso = yield from judged(self._question, found.run)
+        lasso = replace(lasso, shortest=found.is_shortest)
+        self._violated = self._made(VIOLATED, lasso=lasso)
 
     def _stopped(self, reason: str) -> Verdict:
         """Return the verdict of a question that a limit has ended.
 
         A violation that was found is never lost, though its lasso may be.
         """
+        if self._violated is not None:  # a shorter lasso was wanted
+            ended = INTERRUPTED if reason == INTERRUPTED else None
+            return replace(self._violated, reason=ended)
         if self._portfolio is not None and self._portfolio.has_found:
             return self._made(VIOLATED, LASSO_LIMIT)
         return self._made(UNKNOWN, reason)

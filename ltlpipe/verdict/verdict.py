@@ -40,6 +40,10 @@ class Lasso(Displayed):
         Local states, or values, before each step and after the last one.
     moves : list of str, optional
         The actions of prefix and cycle, where these are valuations.
+    shortest : bool
+        Whether it is known to go with a shortest lasso of the product of the system
+        and the property's automaton: no other has fewer steps, prefix and cycle
+        together.
     """
 
     prefix: list[Any]
@@ -47,6 +51,7 @@ class Lasso(Displayed):
     actions: np.ndarray = field(repr=False)
     states: np.ndarray = field(repr=False)
     moves: list[str] | None = field(default=None, repr=False)
+    shortest: bool = False
 
     @property
     def has_valuations(self) -> bool:
@@ -94,9 +99,10 @@ class Lasso(Displayed):
         )
         return known
 
-    def to_dict(self) -> dict[str, list[Any]]:
+    def to_dict(self) -> dict[str, Any]:
         """Return prefix and cycle as plain lists; of a model the actions, too."""
-        known = {"prefix": self.prefix, "cycle": self.cycle}
+        known: dict[str, Any] = {"prefix": self.prefix, "cycle": self.cycle}
+        known["shortest"] = self.shortest
         if not self.has_valuations:
             return known
         return known | {

@@ -46,7 +46,7 @@ def collapse(steps: Steps) -> Job[Steps]:
     np.cumsum(np.bincount(steps.src[silent], minlength=n), out=first[1:])
     scc = np.empty(n, dtype=np.int32)
     count = yield from called(
-        _silent_sccs,
+        number_sccs,
         first,
         steps.dst[silent][order],
         scc,
@@ -77,7 +77,7 @@ def collapse(steps: Steps) -> Job[Steps]:
 
 
 @njit
-def _silent_sccs(first, dst, scc, number, lowlink, current, path, cursor):
+def number_sccs(first, dst, scc, number, lowlink, current, path, cursor):
     """Write the SCC of each of n states (Tarjan 1972, Sec. 4); return how many.
 
     first int64[n + 1], dst int32[m]

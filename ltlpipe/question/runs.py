@@ -1,0 +1,70 @@
+"""Infinite runs, written down in the shortest way.
+
+The lasso of a product may go several times round a cycle of the system, once for each
+state of the property automaton on the way.  The run is the same if the repetition is
+left to the cycle.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ltlpipe.question.answer import Run
+
+_FIRST = 4096
+
+
+def compressed(run: Run) -> Run:
+    """Return the same run with the shortest prefix and cycle."""
+    k, c = shortest_form(*run)
+    return Run(run.actions[: k + c], run.states[: k + c + 1], k)
+
+
+def shortest_form(
+    actions: np.ndarray, states: np.ndarray, length: int
+) -> tuple[int, int]:
+    """Return the lengths of the shortest prefix and cycle of the same run.
+
+    Parameters
+    ----------
+    actions : int32[k + c]
+        The actions of prefix and cycle.
+    states : int32[k + c + 1, n]
+        The states of the system before each of them and after the last.
+    length : int
+        k, the length of the prefix.
+
+    Returns
+    -------
+    k, c : int
+        The run is ``actions[:k]`` and then ``actions[k:k + c]`` for ever.
+    """
+    steps = actions, states[: len(actions)]
+    period = _period(*(column[length:] for column in steps))
+    # A step of the prefix belongs to the cycle if the last one of the cycle
+    # is the same step: then the cycle can begin one step earlier.
+    same = np.ones(length, dtype=np.bool_)
+    for column in steps:
+        equal = column[:length] == column[period : length + period]
+        same &= equal if equal.ndim == 1 else equal.all(axis=1)
+    differing = np.flatnonzero(~same)
+    return int(differing[-1]) + 1 if len(differing) else 0, period
+
+
+def _period(actions: np.ndarray, states: np.ndarray) -> int:
+    """Return the length of the shortest part of which the steps are a power."""
+    n = len(actions)
+    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    for period in [*small, *(n // d for d in reversed(small))]:
+        # The first steps tell most of those apart that are no periods.
+        for end in (min(period + _FIRST, n), n):
+            if not (
+                np.array_equal(actions[period:end], actions[: end - period])
+                and np.array_equal(states[period:end], states[: end - period])
+            ):
+                break
+        else:
+            return period
+    return n

@@ -1,0 +1,149 @@
+"""The product stored breadth first, level by level, with its transitions.
+
+The states of depth d are stored one after the other, and so are the transitions of a
+state: no stack is needed, and a lasso of n steps lies in the first n levels.
+
+Cost: beside its row and slot, 12 bytes per state and 12 per transition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import INT32, INT64, UINT32
+from ltlpipe.search.product import at_limit, is_full, visit_successors
+from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from ltlpipe.search.growth import Layout
+
+_NO_SHIFT = 0
+
+
+class Arrays(NamedTuple):
+    """The arrays of a recording: n states, m transitions, d levels."""
+
+    first: np.ndarray  # int64[n], the first transition of each expanded state
+    parent: np.ndarray  # int32[n], the state from which each was met first
+    dst: np.ndarray  # int32[m]
+    marks: np.ndarray  # uint32[m]
+    actions: np.ndarray  # int32[m]
+    levels: np.ndarray  # int32[d], the first state of each level
+
+
+@njit
+def recording_step(expand, product, store, registers, arrays, budget):
+    """Expand at most `budget` >= 1 states of the first ``Reg.MOST_LEVELS`` levels.
+
+    Returns a Status: EMPTY when all of them have been expanded, and FOUND when
+    ``Reg.NEXT_STOP`` levels have.
+    """
+    dst, marks, actions = arrays.dst, arrays.marks, arrays.actions
+    parent, levels = arrays.parent, arrays.levels
+    while budget > 0:
+        state = registers[Reg.VISITED]
+        if state == registers[Reg.LEVEL_END]:
+            n_levels = registers[Reg.N_LEVELS]
+            stored = registers[Reg.STORED]
+            if state == stored or n_levels >= registers[Reg.MOST_LEVELS]:
+                return Status.EMPTY
+            if n_levels >= levels.shape[0]:
+                return Status.GROW
+            levels[n_levels] = state
+            registers[Reg.N_LEVELS] = n_levels + 1
+            registers[Reg.DEPTH] = registers[Reg.MAX_DEPTH] = n_levels + 1
+            registers[Reg.LEVEL_END] = stored
+            if n_levels == registers[Reg.NEXT_STOP]:
+                return Status.FOUND
+        at = registers[Reg.N_EDGES]
+        full = at + product.ids.shape[0] > dst.shape[0]
+        if full or is_full(product, store, registers):
+            return Status.GROW  # before any write: the call can be repeated
+        if at_limit(registers):
+            return Status.LIMIT
+        known = registers[Reg.STORED]
+        n = visit_successors(
+            expand, product, store, registers, state, parent, _NO_SHIFT
+        )
+        arrays.first[state] = at
+        for i in range(n):
+            target = product.ids[i]
+            if target >= known:
+                parent[target] = state
+            dst[at + i] = target
+            marks[at + i] = product.marks[i]
+            actions[at + i] = product.row_actions[i]
+        registers[Reg.N_EDGES] = at + n
+        registers[Reg.VISITED] = state + 1
+        budget -= 1
+    return Status.RUNNING
+
+
+class Recording(Search):
+    """A product being recorded; it looks for no run.
+
+    Its `step` returns FOUND at the levels that `stop_at` names, and can go on.
+    """
+
+    name = "recording"
+    generalised = True
+    emerson_lei = True
+    kernel = staticmethod(recording_step)
+    array_type = Arrays
+
+    arrays: Arrays
+
+    def _layout(self) -> Layout:
+        return {
+            Reg.STORED: {"first": INT64, "parent": INT32},
+            Reg.N_EDGES: {"dst": INT32, "marks": UINT32, "actions": INT32},
+            Reg.N_LEVELS: {"levels": INT32},
+        }
+
+    def _needed(self, register: Reg) -> int:
+        more = self._branching if register == Reg.N_EDGES else 1
+        return int(self.registers[register]) + more
+
+    def _begin(self) -> None:
+        """Expand the initial state first."""
+        self.registers[Reg.N_LEVELS] = self.registers[Reg.LEVEL_END] = 1
+
+    @property
+    def n_levels(self) -> int:
+        """Levels of which all states have been expanded."""
+        begun = int(self.registers[Reg.N_LEVELS])
+        done = self.registers[Reg.VISITED] == self.registers[Reg.LEVEL_END]
+        return begun if done else begun - 1
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all states have been expanded."""
+        return bool(self.registers[Reg.VISITED] == self.registers[Reg.STORED])
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all levels that are wanted have been expanded."""
+        wanted = self.registers[Reg.MOST_LEVELS]
+        return self.is_complete or bool(self.n_levels >= wanted)
+
+    def stop_at(self, most_levels: int, next_stop: int) -> None:
+        """Expand at most so many levels, and return before that after some."""
+        self.registers[Reg.MOST_LEVELS] = most_levels
+        self.registers[Reg.NEXT_STOP] = next_stop
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been expanded."""
+        return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
+
+    def assert_consistent(self) -> None:
+        """Check that levels and transitions are in order."""
+        arrays, registers = self.arrays, self.registers
+        first = arrays.first[: registers[Reg.VISITED]]
+        assert (np.diff(first) >= 0).all()
+        assert (np.diff(arrays.levels[: registers[Reg.N_LEVELS]]) > 0).all()
+        n = self.n_stored
+        assert (arrays.parent[1:n] < np.arange(1, n)).all()
