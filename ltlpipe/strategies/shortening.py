@@ -7,25 +7,52 @@ The part of the product that near is often small, although the search was not.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ltlpipe.question.answer import Run, Trace
+from ltlpipe.question.network import with_components
 from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.strategies import explicit
+from ltlpipe.strategies.slicing import sliced
 from ltlpipe.strategies.state_search import OVERFLOW, run_of
+from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
-    from ltlpipe.question.question import Question
+    from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.shortest.recording import Recording
+    from ltlpipe.systems.lts import LTS
     from ltlpipe.systems.packing import PackedSystem
 
 _FIRST_STOP = 8  # levels after which a lasso is looked for first
 
 _PER_STATE = 30.0
 """Units of work, for each state that may be stored, of looking for a lasso there."""
+
+
+_LARGE = 20_000
+"""Transitions of a component in which no short cycle is looked for."""
+
+_FEW = 3
+"""Components whose short cycles are tried."""
+
+_MANY = 200_000
+"""States of a product of the transitions of one run that are stored at most."""
+
+
+_LARGE = 20_000
+"""Transitions of a component in which no short cycle is looked for."""
+
+_FEW = 3
+"""Components whose short cycles are tried."""
+
+_MANY = 200_000
+"""States that are stored at most of a product of one run's transitions."""
 
 
 class Shortened(NamedTuple):
@@ -50,23 +77,125 @@ def shortened(
         States of the product to store; with inf the result is a shortest lasso, unless
         memory does not suffice.
     """
-    run = compressed(run)
-    best = Shortened(run, len(run.actions) == 1)
+    best = Shortened(compressed(run), len(run.actions) == 1)
     if best.is_shortest or explicit.obstacle_of_acceptance(question) is not None:
         return best
     trace = Trace(question.given)  # its figures are not those of the search
+    network = with_components(question)
     try:
+        if network is not None:
+            run = yield from sliced(network, best.run, trace)
+            best = Shortened(compressed(run), False)
         product = yield from question.product(question.given, trace)
-        packed = yield from product.packed()
-        while packed is not None:
-            found = yield from _within(
-                product.problem(packed), packed, best, most_states
-            )
-            if found is not None:
-                return found
-            packed = yield from packed.widened()
+        best = yield from _in_product(product, best, most_states)
+        if not best.is_shortest and network is not None:
+            taken = taken_by(network.system, best.run)
+            product = yield from network.product(question.given, trace, taken)
+            found = yield from _in_product(product, best, min(most_states, _MANY))
+            best = best._replace(run=found.run)
     except UnsupportedError:  # tables too large, say: no strategy but another could
         pass
+    return best
+
+
+def taken_by(network: Network, run: Run) -> Network:
+    """Return a network with few transitions: those of a run, and of short cycles.
+
+    Its runs are runs of the network, and the shortest among them are not far.  The
+    cycles are of single components, where the run's cycle begins.
+    """
+    cycles = _short_cycles(network, run)
+    components = []
+    for number, component in enumerate(network.components):
+        label_of = {label: k for k, label in enumerate(component.labels)}
+        labels = np.array(
+            [
+                label_of[action.name] if number in action.participants else -1
+                for action in network.actions
+            ],
+            dtype=np.int64,
+        )
+        moving = np.flatnonzero((run.actions >= 0) & (labels[run.actions] >= 0))
+        steps = (
+            run.states[moving, number],
+            labels[run.actions[moving]],
+            run.states[moving + 1, number],
+        )
+        own = component.src, component.label, component.dst
+        kept = np.isin(_codes(component, *own), _codes(component, *steps))
+        kept[cycles.get(number, [])] = True
+        src, label, dst = (column[kept] for column in own)
+        components.append(replace(component, src=src, label=label, dst=dst))
+    return Network(components, network.name)
+
+
+def _short_cycles(network: Network, run: Run) -> dict[int, list[int]]:
+    """Return cycles of components, as transitions, shorter than that of a run.
+
+    They are through the states in which the run's cycle begins, and by actions that
+    nobody else takes part in; of all the shortest, some.
+    """
+    single = {a.name for a in network.actions if len(a.participants) == 1}
+    found: dict[int, list[int]] = {}
+    longest = len(run.actions) - run.length - 1
+    for number, component in enumerate(network.components):
+        if component.n_transitions > _LARGE:
+            continue
+        cycle = _cycle_of(
+            component, single, int(run.states[run.length, number]), longest
+        )
+        if cycle is not None:
+            found[number] = cycle
+            longest = min(longest, len(cycle))
+    shortest = sorted(found, key=lambda number: len(found[number]))[:_FEW]
+    return {n: found[n] for n in shortest if len(found[n]) == longest}
+
+
+def _cycle_of(
+    component: LTS, names: set[str], start: int, longest: int
+) -> list[int] | None:
+    """Return the transitions of a shortest cycle by some actions; None without one."""
+    private = np.array([label in names for label in component.labels], dtype=np.bool_)
+    usable = private[component.label]
+    came: dict[int, tuple[int, int]] = {}
+    level = [start]
+    for _ in range(longest):
+        following = []
+        for src in level:
+            for k in np.flatnonzero(usable & (component.src == src)).tolist():
+                dst = int(component.dst[k])
+                if dst == start:
+                    path = [k]
+                    while src != start:
+                        src, k = came[src]
+                        path.append(k)
+                    return path[::-1]
+                if dst not in came:
+                    came[dst] = src, k
+                    following.append(dst)
+        level = following
+    return None
+
+
+def _codes(
+    component: LTS, src: np.ndarray, label: np.ndarray, dst: np.ndarray
+) -> np.ndarray:
+    """Return a number for each transition, int64."""
+    of_label = src.astype(np.int64) * len(component.labels) + label
+    return np.asarray(of_label * component.n_states + dst)
+
+
+def _in_product(
+    product: Product, best: Shortened, most_states: float
+) -> Job[Shortened]:
+    """Look for a shorter run in a product."""
+    packed = yield from product.packed()
+    while packed is not None:
+        problem = product.problem(packed)
+        found = yield from _within(problem, packed, best, most_states)
+        if found is not None:
+            return found
+        packed = yield from packed.widened()
     return best
 
 

@@ -129,7 +129,7 @@ def automaton_job(automaton: Any) -> Job[Any]:
     return parsed[0]
 
 
-FEW_STATES = 1000
+FEW_STATES = 4000
 """States near the initial one that are looked at for a short lasso, at least."""
 
 INSTANT = "instant"
