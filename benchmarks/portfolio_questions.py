@@ -49,7 +49,9 @@ class Question(NamedTuple):
     options: dict[str, Any] = {}  # noqa: RUF012 (never changed)
 
 
-def questions(data: Path, *, quick: bool = False) -> Iterator[Question]:
+def questions(
+    data: Path, *, quick: bool = False, thorough: bool = False
+) -> Iterator[Question]:
     """Yield questions, the kinds in turn, so that a first part has some of each.
 
     Parameters
@@ -58,11 +60,13 @@ def questions(data: Path, *, quick: bool = False) -> Iterator[Question]:
         Where the models of other people are.
     quick : bool
         A few of the smallest that need no files.
+    thorough : bool
+        All formulas of RERS-like and RERS problems, not some of each.
     """
     if quick:
         listed = [*small()]
     else:
-        listed = [*own(), *foreign(data)]
+        listed = [*own(), *foreign(data, thorough=thorough)]
     kinds: dict[str, list[Question]] = defaultdict(list)
     for question in listed:
         kinds[question.kind].append(question)
@@ -175,12 +179,12 @@ def _nets() -> Iterator[Question]:
         yield Question("net", f"{name}, {formula}", make, formula, verdict)
 
 
-def foreign(data: Path) -> Iterator[Question]:
+def foreign(data: Path, *, thorough: bool = False) -> Iterator[Question]:
     """Yield questions about models that other people have made."""
     for kind, ask in (
-        ("rers-like", _rers_like),
-        ("rers training", partial(_rers, "training")),
-        ("rers 2017", partial(_rers, "2017")),
+        ("rers-like", partial(_rers_like, thorough=thorough)),
+        ("rers training", partial(_rers, "training", every=1 if thorough else 7)),
+        ("rers 2017", partial(_rers, "2017", every=7)),
         ("beem", partial(_models, "beem", ".dve", 2)),
         ("mcc", partial(_models, "mcc", ".pnml.gz", 1)),
     ):
@@ -191,26 +195,27 @@ def foreign(data: Path) -> Iterator[Question]:
             print(f"{kind}: skipped, there is no {folder}", flush=True)
 
 
-def _rers_like(folder: Path) -> Iterator[Question]:
+def _rers_like(folder: Path, *, thorough: bool) -> Iterator[Question]:
     """Yield two formulas of each problem, one that holds and one that does not."""
     chosen: dict[tuple[str, str], dict[str, str]] = {}
     with (folder / "truth.csv").open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            chosen.setdefault((row["problem"], row["verdict"]), row)
-    for (problem, verdict), row in chosen.items():
+            kind = row["line"] if thorough else row["verdict"]
+            chosen.setdefault((row["problem"], kind), row)
+    for (problem, _), row in chosen.items():
         make = partial(load, str(folder / "problems" / problem / "system.dot"))
         name = f"rers-like {problem}, line {row['line']}"
-        yield Question("rers-like", name, make, row["formula"], verdict)
+        yield Question("rers-like", name, make, row["formula"], row["verdict"])
 
 
-def _rers(year: str, folder: Path) -> Iterator[Question]:
+def _rers(year: str, folder: Path, *, every: int) -> Iterator[Question]:
     """Yield some properties of each problem of a year, with answers where published."""
     for system in sorted((folder / year).glob("*.dot")):
         (file,) = (folder / year).glob(f"{system.stem}-properties*.txt")
         listed = re.findall(
             r"^#(\d+):[ \t]*(\w*).*\n(.+)$", file.read_text(encoding="utf-8"), re.M
         )
-        for number, answer, formula in listed[3::7]:
+        for number, answer, formula in listed[3 % every :: every]:
             name = f"rers {year} {system.stem.removeprefix('problem')}, {number}"
             make = partial(load, str(system))
             expected = VERDICTS.get(answer)

@@ -18,7 +18,7 @@ from ltlpipe.question.options import Options, understood
 from ltlpipe.question.property import Property
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run
+from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import Shortened, shortened
 from ltlpipe.systems.reading import name_of_system, system_job
@@ -166,6 +166,7 @@ class Inquiry:
         self._conducted = partial(Portfolio, strategies=strategies, prelude=prelude)
         self._portfolio: Portfolio | None = None
         self._violated: Verdict | None = None  # with its lasso
+        self._lasso_seconds = 0.0  # of making it short, and of its replay
         self._clock = Clock()
         if constraint is None:
             self._question = question_of(system, asked, options)
@@ -196,7 +197,11 @@ class Inquiry:
 
     def _timed(self, found: Verdict) -> Verdict:
         """Return a verdict with what it has cost."""
-        return replace(found, stats=found.stats.by(self._clock))
+        stats = found.stats.by(self._clock)
+        if self._lasso_seconds:
+            seconds = (stats.lasso_seconds or 0.0) + self._lasso_seconds
+            stats = replace(stats, lasso_seconds=seconds)
+        return replace(found, stats=stats)
 
     def _job(self) -> Job[Verdict]:
         if self._portfolio is None:
@@ -217,7 +222,8 @@ class Inquiry:
         if answer.run is None:
             return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
 
-        yield from self._shortened(Shortened(answer.run, answer.is_shortest))
+        found = Shortened(answer.run, answer.is_shortest)
+        yield from timed(self._shortened(found), self._add_lasso_seconds)
         assert self._violated is not None
         return self._violated
 
@@ -234,6 +240,9 @@ class Inquiry:
         if self._options.shortest and not found.is_shortest:
             best = yield from shortened(self._question, found.run)
             yield from self._noted(best)
+
+    def _add_lasso_seconds(self, seconds: float) -> None:
+        self._lasso_seconds += seconds
 
     def _noted(self, found: Shortened) -> Job[None]:
         lasso = yield from judged(self._question, found.run)

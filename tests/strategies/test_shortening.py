@@ -1,0 +1,189 @@
+"""Runs become shorter, and stay violations: each verdict is replayed by `check`."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, LtlpipeWarning, Network, UnsupportedError, check
+from ltlpipe.families.nets import token_ring
+from ltlpipe.logic.formulas import parse
+from ltlpipe.question.answer import Plan, Run, Trace
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import complete, run
+from ltlpipe.search.shortest.lassos import shortest_in
+from ltlpipe.search.shortest.recording import Recording
+from ltlpipe.strategies.shortening import shortened, taken_by
+from ltlpipe.strategies.slicing import sliced
+from ltlpipe.verdict import checking
+from ltlpipe.verdict.checking import question_of
+from tests.conducting import ALONE, searching_at_once
+from tests.driving import drive
+from tests.strategies import formulas, networks, recurrent_formulas
+
+SMALL = networks(max_components=3, max_states=4, internal=["d"])
+
+BUSY = [(0, "work", 1), (1, "rest", 0)]
+IDLE = [(0, "walk", 1), (1, "sit", 2), (2, "sleep", 3), (3, "wake", 0)]
+FAULTY = [(0, "start", 1), (1, "fail", 2), (2, "again", 2)]
+
+
+def length_of(verdict):
+    return len(verdict.lasso.prefix) + len(verdict.lasso.cycle)
+
+
+def shortest_length(network, formula, **options):
+    """Steps of a shortest lasso of the product that explicit search explores."""
+    options = Options(reduce="none", unknown="never", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        question = question_of(network, Property(formula), options)
+    try:
+        product = complete(question.product(question.given, Trace(question.given)))
+        packed = complete(product.packed())
+        recording = Recording(product.problem(packed))
+        recording.stop_at(10_000, 0)
+        drive(recording)
+        lasso, _ = complete(shortest_in(recording, 10_000))
+    finally:
+        question.close()
+    return len(lasso.prefix_actions) + len(lasso.cycle_actions)
+
+
+def assert_shortest(network, text, deadlock):
+    """With every strategy alone, and with all of them."""
+    formula = parse(text)
+    asked = {"deadlock": deadlock, "unknown": "never"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        plain = check(network, formula, **asked)
+        if plain.verdict != "violated":
+            return
+        least = shortest_length(network, formula, deadlock=deadlock)
+        for options in ALONE.values():
+            try:
+                with searching_at_once(1000 if "seed" in options else 1):
+                    found = check(network, formula, shortest=True, **options, **asked)
+            except UnsupportedError:
+                continue
+            assert found.lasso.shortest, options
+            assert length_of(found) <= least
+    event(f"{min(least, 6)} steps")
+
+
+@given(SMALL, formulas() | recurrent_formulas(), st.sampled_from(["ignore", "stutter"]))
+@settings(max_examples=60)
+def test_shortest_by_every_strategy(network, text, deadlock):
+    """What is said to be shortest is no longer than a shortest lasso."""
+    assert_shortest(network, text, deadlock)
+
+
+@pytest.mark.slow
+@given(SMALL, formulas() | recurrent_formulas(), st.sampled_from(["ignore", "stutter"]))
+@settings(max_examples=2000)
+def test_shortest_by_every_strategy_by_the_thousand(network, text, deadlock):
+    """The same, more often."""
+    assert_shortest(network, text, deadlock)
+
+
+def question_about(network, text):
+    return question_of(network, Property(parse(text)), Options())
+
+
+def run_of_words(network, prefix, cycle):
+    """The run of a network whose components are deterministic, by its actions."""
+    state = [component.initial for component in network.components]
+    states, numbers = [list(state)], []
+    for name in (*prefix, *cycle):
+        number = network.action_index[name]
+        numbers.append(number)
+        for i in network.actions[number].participants:
+            rows = network.components[i].transitions()
+            state[i] = next(d for s, a, d in rows if (s, a) == (state[i], name))
+        states.append(list(state))
+    return Run(np.array(numbers, dtype=np.int32), np.array(states), len(prefix))
+
+
+def names_of(network, found):
+    names = [network.actions[a].name for a in found.actions.tolist()]
+    return names[: found.length], names[found.length :]
+
+
+def test_steps_that_nobody_needs():
+    """Components that have nothing to do with the violation stand still."""
+    network = Network([LTS.from_transitions(t) for t in (BUSY, IDLE, FAULTY)])
+    words = "work walk sit start rest sleep work fail wake rest"
+    prefix = words.split()
+    cycle = ["work", "walk", "again", "sit", "rest", "sleep", "wake"]
+    question = question_about(network, "G !fail")
+    found = run(sliced(question, run_of_words(network, prefix, cycle), no_trace()))
+    assert names_of(network, found) == (["start", "fail"], ["again"])
+
+
+def test_steps_that_the_property_needs():
+    """Those that it sees are tried, too; those of the others go."""
+    network = Network([LTS.from_transitions(t) for t in (BUSY, IDLE, FAULTY)])
+    prefix = ["walk", "work", "sit", "start", "rest", "fail", "work"]
+    question = question_about(network, "G(work -> G !fail) | G !again")
+    given_run = run_of_words(network, prefix, ["again"])
+    found = run(sliced(question, given_run, no_trace()))
+    assert names_of(network, found) == (["work", "start", "fail"], ["again"])
+
+
+def test_loops_of_the_prefix():
+    """A shortest run does not come back to a state that it has left."""
+    network = Network([LTS.from_transitions(t) for t in (BUSY, FAULTY)])
+    prefix = ["work", "rest", "work", "rest", "work", "start", "fail"]
+    question = question_about(network, "G(work -> G !fail)")
+    best = run(shortened(question, run_of_words(network, prefix, ["rest", "work"])))
+    assert best.is_shortest
+    assert sorted(names_of(network, best.run)[0]) == ["fail", "start", "work"]
+    assert names_of(network, best.run)[1] == ["again"]
+
+
+def no_trace():
+    return Trace(Plan(None, None))
+
+
+def test_short_cycles_take_the_place_of_long_ones():
+    """Whoever can go round faster does."""
+    network = Network([LTS.from_transitions(t) for t in (IDLE, FAULTY)])
+    prefix = ["start", "fail"]
+    found = run_of_words(network, prefix, ["walk", "sit", "sleep", "wake"])
+    loops = taken_by(network, found).components[1].transitions()
+    assert (2, "again", 2) in loops
+    question = question_about(network, "G !fail")
+    best = run(shortened(question, found, most_states=50))
+    assert names_of(network, best.run) == (prefix, ["again"])
+
+
+def test_limits_leave_what_was_found(monkeypatch):
+    """A search for a shorter lasso that is stopped costs no verdict."""
+
+    def endless(*_, most_states=None):
+        if most_states is None:
+            raise checking.StoppedError("timeout")
+        yield from ()
+        return checking.Shortened(*_[1:], False)
+
+    monkeypatch.setattr(checking, "shortened", endless)
+    network = Network([LTS.from_transitions(FAULTY)])
+    verdict = check(network, "G !fail", shortest=True, seed=1)
+    assert (verdict.verdict, verdict.reason) == ("violated", None)
+    assert not verdict.lasso.shortest
+    assert length_of(verdict) == 3
+
+
+def test_runs_of_models():
+    """Of a net, too."""
+    net = token_ring(4)
+    for formula in ("G(token0>=1)", "!GF(token1>=1)"):
+        verdict = check(net, formula, shortest=True, seed=1)
+        assert verdict.lasso.shortest
+        assert check(net, formula).lasso.shortest
+        assert length_of(check(net, formula)) == length_of(verdict)
