@@ -105,9 +105,10 @@ def _question_from_dict(data: dict[str, Any]) -> Any:
 def network_to_bytes(network: Network) -> bytes:
     """Return a network as bytes."""
     names = ("n_states", "initial", "labels", "src", "label", "dst", "accepting")
+    names = (*names, "name", "state_names")
     parts = [
         {name: getattr(lts, name) for name in names}
-        | {"internal": sorted(lts.internal), "name": lts.name}
+        | {"internal": sorted(lts.internal)}
         for lts in network.components
     ]
     return packed({"name": network.name, "components": parts})
@@ -120,6 +121,7 @@ def network_from_bytes(data: bytes) -> Network:
     for part in about["components"]:
         part["labels"] = tuple(part["labels"])
         part["internal"] = frozenset(part["internal"])
+        part["state_names"] = part["state_names"] and tuple(part["state_names"])
         components.append(LTS(**part))
     return Network(components, about["name"])
 

@@ -67,6 +67,7 @@ def _component(automaton: BuchiAutomaton, number: int) -> LTS:
         dst=table[:, 2].copy(),
         accepting=None if flags is None else np.array(flags, dtype=np.bool_),
         name=automaton.name or f"automaton {number}",
+        state_names=automaton.state_names,
     )
 
 
@@ -113,6 +114,8 @@ def _body(lts: LTS) -> Iterator[str]:
     for src, label, dst in zip(*columns, strict=True):
         edges[src].append(f"[{one_hot[label]}] {dst}")
     for state, lines in enumerate(edges):
+        known = lts.state_name(state)
+        name = "" if known == str(state) else f" {quoted(known)}"
         marked = lts.accepting is not None and lts.accepting[state]
-        yield f"State: {state} {{0}}" if marked else f"State: {state}"
+        yield f"State: {state}{name} {{0}}" if marked else f"State: {state}{name}"
         yield from lines

@@ -137,6 +137,7 @@ def _with_all_labels_used(lts: LTS) -> LTS:
         label=np.concatenate([lts.label, unused]),
         dst=np.concatenate([lts.dst, loops]),
         accepting=None if flags is None else np.append(flags, False),
+        state_names=lts.state_names and (*lts.state_names, "unreachable"),
     )
 
 
@@ -150,7 +151,8 @@ def _refuse_unwritable(lts: LTS, suffix: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    data = text.encode(errors="replace")  # only a component's name can need it
+    # Only names of components and states can need it.
+    data = text.replace("\0", "?").encode(errors="replace")
     if path.name.lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # the same bytes at any time
     try:
