@@ -5,7 +5,7 @@ for weak until, as in the files of the RERS challenge, and propositions may be
 comparisons (``P_1=="CS"``, ``x+y <= 3``; see `ltlpipe.logic.propositions`).  A file
 holds one formula per line; lines that begin with ``#`` and blank lines say nothing,
 and a number with a colon before a formula (``0: G a``) is its number and no part of
-it.
+it.  Files of the Model Checking Contest (``.xml``) are read, too (`ltlpipe.logic.mcc`).
 
 Spot shares equal subformulas; `fold` looks at each once, so that a formula that
 doubles itself on paper costs what it costs in memory.
@@ -23,12 +23,15 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
-from ltlpipe.runtime.files import read_text
+from ltlpipe.runtime.files import read_bytes, read_text, split_suffix
+from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ltlpipe.logic.mcc import Property
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Job
 
 Value = TypeVar("Value")
 FormulaLike: TypeAlias = "str | Formula | Any"
@@ -55,6 +58,8 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # The formula in one line behind `>>> `, a caret under the place, the message.
 _REPORT = re.compile(r"^>>> .*\n    ( *)\^.*\n(.*)$", re.MULTILINE)
 
+_SMALL = 1 << 14  # bytes of XML that are parsed in this process
+
 MAX_NESTING = 10_000
 """Operators and parentheses that a formula may have, conjunctions and
 disjunctions apart: Spot recurses, and its stack must hold any nesting of them.
@@ -75,6 +80,8 @@ class Formula:
         The file and the line in it, if it was read from one.
     number : int, optional
         The number with a colon that stands before it in the file.
+    name : str, optional
+        What its file calls it: the id of a property of the Model Checking Contest.
     """
 
     text: str
@@ -82,6 +89,7 @@ class Formula:
     file: str | None = None
     line: int | None = None
     number: int | None = None
+    name: str | None = None
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -93,20 +101,25 @@ class Formula:
 
     @property
     def identifier(self) -> str:
-        """The place in a file (``name.ltl:3``), or the formula itself."""
+        """Its name, the place in a file (``name.ltl:3``), or the formula itself."""
         return identifier(self)
 
     def __reduce__(self) -> Any:
         """Travel between processes as text: Spot's formulas cannot."""
         if parse(self.text).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
-        return _restored, (self.text, self.file, self.line, self.number)
+        place = (self.file, self.line, self.number, self.name)
+        return _restored, (self.text, *place)
 
 
 def _restored(
-    text: str, file: str | None, line: int | None, number: int | None
+    text: str,
+    file: str | None,
+    line: int | None,
+    number: int | None,
+    name: str | None,
 ) -> Formula:
-    return replace(parse(text, file=file, line=line), number=number)
+    return replace(parse(text, file=file, line=line), number=number, name=name)
 
 
 def told(formula: Any) -> str:
@@ -138,7 +151,9 @@ def formula_text(formula: Formula | FormulaError) -> str:
 
 
 def identifier(formula: Formula | FormulaError) -> str:
-    """Return the place of a formula in its file, or the formula itself."""
+    """Return a formula's name, its place in its file, or the formula itself."""
+    if isinstance(formula, Formula) and formula.name is not None:
+        return formula.name
     if formula.file is None:
         return formula_text(formula)
     return f"{PurePath(formula.file).name}:{formula.line}"
@@ -296,7 +311,8 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
     Parameters
     ----------
     path : path
-        One formula per line; ``.gz`` is decompressed.
+        One formula per line, or a property file of the Model Checking Contest
+        (``.xml``); ``.gz`` is decompressed.
     collect_errors : bool
         Whether a line that does not parse becomes an entry of the list instead
         of ending the reading.
@@ -309,6 +325,8 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
         The file cannot be read, or holds no formula.
     """
     name = os.fspath(path)
+    if split_suffix(name)[1] == ".xml":
+        return _properties(name, collect_errors=collect_errors)
     formulas: list[Formula | FormulaError] = []
     for number, content in enumerate(_LINE_BREAK.split(read_text(path)), start=1):
         if not content.strip() or content.lstrip().startswith("#"):
@@ -327,6 +345,44 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
     if not formulas:
         raise InputError("no formula found; expected one per line", file=name)
     return formulas
+
+
+def _properties(name: str, *, collect_errors: bool) -> list[Formula | FormulaError]:
+    """Read the formulas of a property file of the Model Checking Contest."""
+    formulas: list[Formula | FormulaError] = []
+    for about in complete(_property_job(name)):
+        try:
+            if not about.is_formula:
+                raise FormulaError(
+                    f"{about.name}: {about.text}",
+                    formula=about.name,
+                    file=name,
+                    line=about.line,
+                )
+            formula = parse(about.text, file=name, line=about.line)
+            formulas.append(replace(formula, name=about.name))
+        except FormulaError as error:
+            if not collect_errors:
+                raise
+            formulas.append(error)
+    return formulas
+
+
+def _property_job(name: str) -> Job[list[Property]]:
+    from ltlpipe.logic.mcc import Property, parse_properties
+    from ltlpipe.runtime.workers import call
+
+    data = yield from read_bytes(name)
+    if len(data) <= _SMALL:
+        return parse_properties(data, name)
+    told = yield from call(
+        "read properties",
+        phase="reading",
+        subject="the parser of .xml",
+        data=data,
+        file=name,
+    )
+    return [Property(*about) for about in told]
 
 
 def kind_of(node: Any) -> str:

@@ -326,9 +326,7 @@ def write_dot(components: Sequence[LTS]) -> str:
         Accepting states, or an empty label.
     """
     lines = ["digraph G {"]
-    names = _distinct(
-        [lts.name or f"cluster_{k}" for k, lts in enumerate(components)]
-    )
+    names = _distinct([lts.name or f"cluster_{k}" for k, lts in enumerate(components)])
     artificial = 0
     for name, lts in zip(names, components, strict=True):
         lines.append(f"  subgraph {_id(name)} {{")

@@ -14,6 +14,7 @@ with such labels, of one more state, which is not reachable.
 from __future__ import annotations
 
 import gzip
+import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import count
@@ -24,7 +25,7 @@ import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import split_suffix
-from ltlpipe.systems.formats import WRITABLE, by_suffix
+from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.lts import require_network
 
 if TYPE_CHECKING:
@@ -34,7 +35,13 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import LTS, Network
 
 
-def save(network: Network, path: StrPath) -> list[Path]:
+def save(
+    network: Network,
+    path: StrPath,
+    *,
+    format: str | None = None,
+    internal: str | None = None,
+) -> list[Path]:
     """Write a network; `load` on the paths returned gives it back.
 
     Models for other tools (``.pml``, ``.ll_net``) cannot be loaded.
@@ -45,13 +52,20 @@ def save(network: Network, path: StrPath) -> list[Path]:
         It is not changed.
     path : path
         Its suffix is one that `ltlpipe.systems.formats` has a writer for, maybe with
-        ``.gz`` behind it.  Existing files are overwritten.
+        ``.gz`` behind it.  Existing files are overwritten.  ``-`` is standard output.
+    format : str, optional
+        ``dot``, ``aut`` or ``hoa``, or one of other tools: what to write, whatever the
+        suffix says.
+    internal : str, optional
+        What internal labels are called in an ``.aut`` file: ``i`` for CADP, ``tau``
+        for mCRL2.  What that tool could not read is refused then.
 
     Returns
     -------
     list of Path
-        The files written: `path`, or ``m_1.aut``, ``m_2.aut``, ... where
-        `path` is ``m.aut`` and the network has several components.
+        The files written (none if `path` is ``-``): `path`, or ``m_1.aut``,
+        ``m_2.aut``, ... where `path` is ``m.aut`` and the network has several
+        components.
 
     Raises
     ------
@@ -64,7 +78,17 @@ def save(network: Network, path: StrPath) -> list[Path]:
     require_network(network, "writing a file")
     target = Path(path)
     stem, suffix = split_suffix(target)
-    texts = _texts(network, suffix, target)
+    if format is not None:
+        suffix = by_name(format, written=True).suffixes[0]
+    texts = _texts(network, suffix, target, internal=internal)
+    if str(path) == "-":
+        if len(texts) > 1:
+            raise UnsupportedError(
+                f"a {suffix} file holds one component, and the network has "
+                f"{len(texts)}; write to files, or another format"
+            )
+        _print(texts[0])
+        return []
     paths = [target]
     if len(texts) > 1:
         end = target.name[len(stem) :]
@@ -74,7 +98,9 @@ def save(network: Network, path: StrPath) -> list[Path]:
     return paths
 
 
-def _texts(network: Network, suffix: str, target: Path) -> list[str]:
+def _texts(
+    network: Network, suffix: str, target: Path, *, internal: str | None = None
+) -> list[str]:
     """Return what the files are to hold."""
     for component in network.components:
         _refuse_unwritable(component, suffix)
@@ -82,18 +108,21 @@ def _texts(network: Network, suffix: str, target: Path) -> list[str]:
     if form is None or form.writer is None:
         raise UnsupportedError(
             f"{target}: cannot write {suffix or 'a file without suffix'},"
-            f" expected {WRITABLE}"
+            f" expected {WRITABLE}, or that its format is named"
         )
     writer = form.writer()
+    if internal is not None and writer.component is None:
+        raise UnsupportedError(
+            f"internal labels are called {internal!r} in .aut files alone, not in a "
+            f"{suffix} file"
+        )
     if writer.network is not None:
         return [writer.network(network)]
-    assert writer.components is not None
     components = [_with_all_labels_used(c) for c in network.components]
-    if not writer.internal:
-        components = separate_internal(components)
-    if writer.one_each:
-        return [writer.components([c]) for c in components]
-    return [writer.components(components)]
+    if writer.component is not None:
+        return [writer.component(c, internal) for c in components]
+    assert writer.components is not None
+    return [writer.components(separate_internal(components))]
 
 
 def hoa_text(network: Network) -> str:
@@ -150,9 +179,24 @@ def _refuse_unwritable(lts: LTS, suffix: str) -> None:
             )
 
 
+def _encoded(text: str) -> bytes:
+    # Only names of components and states can have what is replaced.
+    return text.replace("\0", "?").encode(errors="replace")
+
+
+def _print(text: str) -> None:
+    """Write to standard output, in UTF-8 whatever its encoding is."""
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(text)
+    else:
+        binary.write(_encoded(text))
+        binary.flush()
+
+
 def _write(path: Path, text: str) -> None:
-    # Only names of components and states can need it.
-    data = text.replace("\0", "?").encode(errors="replace")
+    data = _encoded(text)
     if path.name.lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # the same bytes at any time
     try:
