@@ -51,7 +51,9 @@ _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
 _COMPARING = re.compile(
     _QUOTED + r"|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)|\bfireable\b)"
 )
-_NESTING = re.compile(_QUOTED + r"|([({!XFGUWRM]|->)", re.DOTALL)
+_NESTING = re.compile(
+    _QUOTED + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
+)
 _NUMBERING = re.compile(r"\s*(\d+)\s*:")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -182,7 +184,7 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
         )
 
     _refuse_unparsable(text, refusal)
-    if any(found[1] for found in _COMPARING.finditer(text)):
+    if _compares(text):
         from ltlpipe.logic.propositions.parsing import parse_formula
 
         return Formula(text.strip(), parse_formula(text, refusal), file, line)
@@ -252,12 +254,31 @@ def _refuse_unparsable(
         if inside := re.search(r"[\r\n]", quoted[0]):  # Spot would drop it
             position = quoted.start() + inside.start()
             raise refusal("a line break within quotes", position)
-    nesting = sum(1 for match in _NESTING.finditer(text) if match[1])
+    nesting = _nesting(text)
     if nesting > MAX_NESTING:
         raise refusal(
             f"{nesting:,} operators and parentheses, expected at most {MAX_NESTING:,}",
             None,
         )
+
+
+def _nesting(text: str) -> int:
+    """Return how many operators and parentheses might stand in each other.
+
+    Letters within names are none, for the places of a net may be thousands.
+    """
+    nesting, compares = 0, _compares(text)
+    for found in _NESTING.finditer(text):
+        if found[1]:
+            nesting += 1
+        elif found[2] and not (found[3] and compares):  # GFa may be G F a
+            nesting += len(found[2])
+    return nesting
+
+
+def _compares(text: str) -> bool:
+    """Whether a formula has what none over plain names has."""
+    return any(found[1] for found in _COMPARING.finditer(text))
 
 
 def _spelled(match: re.Match[str]) -> str:

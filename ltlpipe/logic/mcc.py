@@ -20,8 +20,8 @@ from ltlpipe.logic.propositions.syntax import (
     Call,
     Name,
     Number,
+    Operation,
     compared,
-    joined,
     negative,
 )
 from ltlpipe.runtime.errors import FormulaError, InputError
@@ -142,10 +142,11 @@ def _number(element: Any) -> Expression:
 
 
 def _sum(terms: list[Expression]) -> Expression:
-    total = terms[0]
-    for term in terms[1:]:
-        total = joined("+", total, term)
-    return total
+    flat: list[Expression] = []
+    for term in terms:
+        is_sum = isinstance(term, Operation) and term.operator == "+"
+        flat += term.operands if is_sum else [term]  # type: ignore[union-attr]
+    return flat[0] if len(flat) == 1 else Operation("+", tuple(flat))
 
 
 def _names(element: Any, kind: str) -> list[str]:

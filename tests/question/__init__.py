@@ -1,0 +1,1 @@
+"""Questions: options, properties, facts."""
