@@ -56,8 +56,10 @@ def file(tmp_path):
         (f"<next><next>{FIREABLE}</next></next>", "X X fireable(t.1, u)"),
         ("<globally><finally><deadlock/></finally></globally>", "G F deadlock"),
         (
-            f"<until><before>{LE.format(P, ONE)}</before>"
-            f"<reach>{FIREABLE}</reach></until>",
+            (
+                f"<until><before>{LE.format(P, ONE)}</before>"
+                f"<reach>{FIREABLE}</reach></until>"
+            ),
             "(p <= 1) U fireable(t.1, u)",
         ),
         (
@@ -65,7 +67,10 @@ def file(tmp_path):
             "fireable(t.1, u) && p <= 1",
         ),
         (
-            f"<disjunction><finally>{LE.format(P, ONE)}</finally><deadlock/></disjunction>",
+            (
+                f"<disjunction><finally>{LE.format(P, ONE)}</finally><deadlock/>"
+                "</disjunction>"
+            ),
             "F(p <= 1) || deadlock",
         ),
         (
@@ -77,8 +82,10 @@ def file(tmp_path):
             "p <= 1 <-> deadlock",
         ),
         (
-            f"<exclusive-disjunction><deadlock/>{LE.format(P, ONE)}"
-            "</exclusive-disjunction>",
+            (
+                f"<exclusive-disjunction><deadlock/>{LE.format(P, ONE)}"
+                "</exclusive-disjunction>"
+            ),
             "deadlock xor p <= 1",
         ),
         *[
@@ -112,7 +119,8 @@ def test_what_elements_mean(content, meaning, file):
 def test_names_that_are_operators(file):
     """Places may be called like operators, and ids may begin with digits."""
     places = [
-        f"<tokens-count><place>{n}</place></tokens-count>" for n in "X U true 7".split()
+        f"<tokens-count><place>{name}</place></tokens-count>"
+        for name in ["X", "U", "true", "7"]
     ]
     content = f"<next><next>{LE.format(places[0], places[1])}</next></next>"
     content = f"<conjunction>{content}{LE.format(*places[2:])}</conjunction>"

@@ -1,4 +1,4 @@
-"""Propositions about states are no actions of a network, whatever is done with typos."""
+"""Propositions about states are no actions of a network that are mistyped."""
 
 import pytest
 

@@ -244,7 +244,7 @@ def test_a_name_twice_gets_a_number():
 
 @given(named_networks(labels=AWKWARD_LABELS))
 def test_names_are_read_as_they_were_written(network):
-    """Those of components; those of states where they differ and are not all numbers."""
+    """Names of states only where they differ and are not all numbers."""
     found = read(write_dot(network.components))
 
     assert tuple(found) == network.components

@@ -236,9 +236,9 @@ def test_another_format_than_the_file_has(tmp_path):
     path = tmp_path / "m.dot"
     path.write_text(DOT)
 
-    with pytest.raises(InputError, match="m.dot:1: expected 'des .* found 'digraph'"):
+    with pytest.raises(InputError, match=r"m.dot:1: expected 'des .* found 'digraph'"):
         load(path, format="aut")
-    with pytest.raises(InputError, match="m.dot:1: no XML"):
+    with pytest.raises(InputError, match=r"m.dot:1: no XML"):
         load(path, format="pnml")
     with pytest.raises(UnsupportedError, match="'pml', expected dot, aut, hoa, dve or"):
         load(path, format="pml")
