@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads the annotations)
-from ltlpipe.systems.formats import NETWORK_FILES, OUTPUT_FILE
+from ltlpipe.cli import options as shared
+from ltlpipe.systems.formats import NETWORK_FILES
 
 
 def convert(
     paths: Annotated[list[str], typer.Argument(metavar="IN", help=NETWORK_FILES)],
-    out: Annotated[str, typer.Argument(metavar="OUT", help=OUTPUT_FILE)],
+    out: Annotated[str, typer.Argument(metavar="OUT", help=shared.OUTPUT)],
     form: shared.Format = None,
     alphabet: shared.Alphabet = "used",
     to: shared.OutputFormat = None,

@@ -16,7 +16,12 @@ from typer.core import TyperCommand
 
 from ltlpipe.question.option import flag_of
 from ltlpipe.question.options import OLD_NAMES, options_of
-from ltlpipe.systems.formats import READ_NAMES, SYSTEM_FILES, WRITTEN_NAMES
+from ltlpipe.systems.formats import (
+    OUTPUT_FILE,
+    READ_NAMES,
+    SYSTEM_FILES,
+    WRITTEN_NAMES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +45,7 @@ Alphabet = Annotated[
         "that one without an edge never occurs.",
     ),
 ]
+OUTPUT = f"{OUTPUT_FILE} With --to, - is standard output."
 OutputFormat = Annotated[
     str | None,
     typer.Option(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads the annotations)
+from ltlpipe.cli import options as shared
 from ltlpipe.runtime.errors import LtlpipeError
-from ltlpipe.systems.formats import NETWORK_FILES, OUTPUT_FILE
+from ltlpipe.systems.formats import NETWORK_FILES
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def reduce(
     paths: Annotated[list[str], typer.Argument(metavar="FILE", help=NETWORK_FILES)],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=OUTPUT_FILE)],
+    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=shared.OUTPUT)],
     visible: Annotated[
         str | None,
         typer.Option(

@@ -75,9 +75,9 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
         One compares values, as if the network had variables.
     """
     index = system.action_index
+    refuse_state_propositions(asked.propositions, index, asked.formula)
     names = asked.propositions
     unknown = [name for name in names if name not in index]
-    refuse_state_propositions(unknown, list(index), asked.formula)
     if unknown:
         message = f"no action of the system is called {_listed(unknown)}"
         refuse_unknown(message, unknown[0], index, asked, options)

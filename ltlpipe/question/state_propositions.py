@@ -8,12 +8,13 @@ names that the system does not know.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import FormulaError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
@@ -24,15 +25,15 @@ _SHOWN = 3  # actions that a message offers
 
 
 def refuse_state_propositions(
-    unknown: Iterable[str], actions: Sequence[str], formula: Formula | None
+    propositions: Iterable[str], actions: Collection[str], formula: Formula | None
 ) -> None:
     """Refuse what compares values among the propositions that name no action.
 
     Parameters
     ----------
-    unknown : iterable of str
-        Propositions that are not among `actions`.
-    actions : sequence of str
+    propositions : iterable of str
+        What a property names; those that are actions are passed over.
+    actions : collection of str
         What the network's actions are called.
     formula : Formula, optional
         Where they come from, if not from an automaton.
@@ -42,13 +43,13 @@ def refuse_state_propositions(
     FormulaError
         Says what to write instead.
     """
-    for text in unknown:
-        expression = _about_states(text)
+    for text in propositions:
+        expression = None if text in actions else _about_states(text)
         if expression is None:
             continue
         names = list(_names(expression))
         named = [name for name in names if name in actions]
-        known = [repr(name) for name in named or actions[:_SHOWN]]
+        known = [repr(name) for name in named or islice(actions, _SHOWN)]
         offered = f", such as {listed(known)}" if known else ""
         written = formula.text if formula else text
         places = [place for n in names if (place := written.find(n)) >= 0]

@@ -342,7 +342,7 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
     if "" in lts.labels:
         raise UnsupportedError("a .dot file cannot hold an empty label; write .aut")
     src, dst = lts.src.tolist(), lts.dst.tolist()
-    names = _distinct(lts.state_names or ())
+    names = lts.state_names or ()
     if all(map(INTEGER.fullmatch, names)):  # they would be read as numbers
         first = artificial + 1
         nodes = [str(number) for number in range(first, first + lts.n_states)]
@@ -350,6 +350,7 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
         for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
             yield f"    {nodes[state]};"
     else:
+        names = _distinct(names)
         nodes = [_id(name) for name in names]
         start = _id(_distinct([*names, "start"])[-1])
         yield from (f"    {node};" for node in nodes)  # states in the order of numbers
@@ -359,11 +360,11 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
         yield f"    {nodes[s]} -> {nodes[d]} [label={labels[a]}];"
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
+def _distinct(names: Sequence[str]) -> Sequence[str]:
     """Return names of which none stands twice: a second ``idle`` is ``idle_2``."""
     taken = set(names)
     if len(taken) == len(names):
-        return list(names)
+        return names
     seen: set[str] = set()
     found = []
     for name in names:

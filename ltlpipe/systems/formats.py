@@ -248,7 +248,5 @@ SYSTEM_FILES = (
     f"{listed(_usual(_MODELS))} model; - is standard input."
 )
 """Help of an argument that is a system."""
-OUTPUT_FILE = (
-    f"File to write ({' '.join(_usual(_WRITTEN))}, .gz of each); - is standard output."
-)
+OUTPUT_FILE = f"File to write ({' '.join(_usual(_WRITTEN))}, .gz of each)."
 """Help of an argument that is a network to be written."""

@@ -14,6 +14,7 @@ with such labels, of one more state, which is not reachable.
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.lts import LTS, Network
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def save(
@@ -118,7 +121,9 @@ def _texts(
         )
     if writer.network is not None:
         return [writer.network(network)]
-    components = [_with_all_labels_used(c) for c in network.components]
+    components = [
+        _with_plain_names(_with_all_labels_used(c)) for c in network.components
+    ]
     if writer.component is not None:
         return [writer.component(c, internal) for c in components]
     assert writer.components is not None
@@ -170,6 +175,16 @@ def _with_all_labels_used(lts: LTS) -> LTS:
     )
 
 
+def _with_plain_names(lts: LTS) -> LTS:
+    """Replace in names what no file can hold, before the writer tells them apart."""
+    names = lts.state_names
+    return replace(
+        lts,
+        name=_NO_TEXT.sub("?", lts.name),
+        state_names=names and tuple(_NO_TEXT.sub("?", name) for name in names),
+    )
+
+
 def _refuse_unwritable(lts: LTS, suffix: str) -> None:
     for label in lts.labels:
         if "\0" in label or label.encode(errors="ignore").decode() != label:
@@ -179,11 +194,6 @@ def _refuse_unwritable(lts: LTS, suffix: str) -> None:
             )
 
 
-def _encoded(text: str) -> bytes:
-    # Only names of components and states can have what is replaced.
-    return text.replace("\0", "?").encode(errors="replace")
-
-
 def _print(text: str) -> None:
     """Write to standard output, in UTF-8 whatever its encoding is."""
     sys.stdout.flush()
@@ -191,12 +201,12 @@ def _print(text: str) -> None:
     if binary is None:
         sys.stdout.write(text)
     else:
-        binary.write(_encoded(text))
+        binary.write(text.encode(errors="replace"))
         binary.flush()
 
 
 def _write(path: Path, text: str) -> None:
-    data = _encoded(text)
+    data = text.encode(errors="replace")  # only a component's name can need it
     if path.name.lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # the same bytes at any time
     try:
