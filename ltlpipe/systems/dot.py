@@ -350,9 +350,9 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
         for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
             yield f"    {nodes[state]};"
     else:
-        names = _distinct(names)
-        nodes = [_id(name) for name in names]
-        start = _id(_distinct([*names, "start"])[-1])
+        distinct = _distinct(names)
+        nodes = [_id(name) for name in distinct]
+        start = _id(_distinct([*distinct, "start"])[-1])
         yield from (f"    {node};" for node in nodes)  # states in the order of numbers
     yield f'    {start} -> {nodes[lts.initial]} [label=""];'
     labels = [quoted(label) for label in lts.labels]
