@@ -23,15 +23,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
-from ltlpipe.runtime.files import read_bytes, read_text, split_suffix
+from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.logic.mcc import Property
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.runtime.jobs import Job
 
 Value = TypeVar("Value")
 FormulaLike: TypeAlias = "str | Formula | Any"
@@ -59,8 +57,6 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # The formula in one line behind `>>> `, a caret under the place, the message.
 _REPORT = re.compile(r"^>>> .*\n    ( *)\^.*\n(.*)$", re.MULTILINE)
-
-_SMALL = 1 << 14  # bytes of XML that are parsed in this process
 
 MAX_NESTING = 10_000
 """Operators and parentheses that a formula may have, conjunctions and
@@ -370,8 +366,10 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
 
 def _properties(name: str, *, collect_errors: bool) -> list[Formula | FormulaError]:
     """Read the formulas of a property file of the Model Checking Contest."""
+    from ltlpipe.logic.mcc import property_job
+
     formulas: list[Formula | FormulaError] = []
-    for about in complete(_property_job(name)):
+    for about in complete(property_job(name)):
         try:
             if not about.is_formula:
                 raise FormulaError(
@@ -387,23 +385,6 @@ def _properties(name: str, *, collect_errors: bool) -> list[Formula | FormulaErr
                 raise
             formulas.append(error)
     return formulas
-
-
-def _property_job(name: str) -> Job[list[Property]]:
-    from ltlpipe.logic.mcc import Property, parse_properties
-    from ltlpipe.runtime.workers import call
-
-    data = yield from read_bytes(name)
-    if len(data) <= _SMALL:
-        return parse_properties(data, name)
-    told = yield from call(
-        "read properties",
-        phase="reading",
-        subject="the parser of .xml",
-        data=data,
-        file=name,
-    )
-    return [Property(*about) for about in told]
 
 
 def kind_of(node: Any) -> str:

@@ -25,16 +25,21 @@ from ltlpipe.logic.propositions.syntax import (
     negative,
 )
 from ltlpipe.runtime.errors import FormulaError, InputError
+from ltlpipe.runtime.files import name_of, read_bytes
+from ltlpipe.runtime.workers import call
 from ltlpipe.runtime.xml import local_name, xml_root
 
 if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Job
 
 _CONSTANTS = {"true": "true", "false": "false", "deadlock": "deadlock"}
 _UNARY = {"negation": "!", "next": "X ", "finally": "F ", "globally": "G "}
 _SEVERAL = {"conjunction": "&&", "disjunction": "||"}
 _BINARY = {"implication": "->", "equivalence": "<->", "exclusive-disjunction": "xor"}
 _RELATIONS = {"le": "<=", "lt": "<", "ge": ">=", "gt": ">", "eq": "==", "ne": "!="}
+_SMALL = 1 << 14  # bytes that are parsed in this process
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -45,6 +50,18 @@ class Property(NamedTuple):
     line: int
     text: str  # the formula, or what is wrong with it
     is_formula: bool
+
+
+def property_job(path: StrPath) -> Job[list[Property]]:
+    """Return the job that reads a file; a worker parses what is large."""
+    data, file = (yield from read_bytes(path)), name_of(path)
+    if len(data) <= _SMALL:
+        return parse_properties(data, file)
+    asked: dict[str, Any] = {"data": data, "file": file}
+    told = yield from call(
+        "read properties", phase="reading", subject="the parser of .xml", **asked
+    )
+    return [Property(*about) for about in told]
 
 
 def parse_properties(data: bytes, file: str) -> list[Property]:
