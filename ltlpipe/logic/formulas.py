@@ -79,7 +79,7 @@ class Formula:
     number : int, optional
         The number with a colon that stands before it in the file.
     name : str, optional
-        What its file calls it: the id of a property of the Model Checking Contest.
+        The id that its file gives it: a property of the Model Checking Contest.
     """
 
     text: str

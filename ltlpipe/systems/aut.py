@@ -193,7 +193,7 @@ def write_aut(lts: LTS, internal: str | None = None) -> str:
         again, a label with a line break, or one that the tool cannot read.
     """
     if internal not in (None, *INTERNAL):
-        raise UnsupportedError(f"internal label {internal!r}, expected i or tau")
+        raise UnsupportedError(f"--internal={internal!r}: expected i or tau")
     if lts.accepting is not None:
         raise UnsupportedError("an .aut file cannot hold accepting states; write .hoa")
     for label in lts.labels:

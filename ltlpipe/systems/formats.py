@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, listed
+from ltlpipe.runtime.spelling import declare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
 
 _SMALL = 1 << 14
+
+declare("format", "alphabet", "internal", to="format")
 
 
 class Reader(NamedTuple):
@@ -219,7 +222,8 @@ def by_name(name: str, *, written: bool = False) -> Format:
     known = _WRITTEN if written else [*_NETWORKS, *_MODELS]
     if found is None or found not in known:
         names = listed([suffix[1:] for suffix in _usual(known)])
-        raise UnsupportedError(f"format {name!r}, expected {names}")
+        flag = "to" if written else "format"
+        raise UnsupportedError(f"--{flag}={name!r}: expected {names}")
     return found
 
 

@@ -179,7 +179,7 @@ def parse(suffix: str, data: str | bytes, file: str, *, alphabet: str = USED) ->
 
 def _manner(format: str | None, alphabet: str) -> _Manner:
     if alphabet not in ALPHABETS:
-        raise UnsupportedError(f"alphabet {alphabet!r}, expected {listed(ALPHABETS)}")
+        raise UnsupportedError(f"--alphabet={alphabet!r}: expected {listed(ALPHABETS)}")
     return _Manner(None if format is None else by_name(format), alphabet)
 
 
@@ -187,7 +187,7 @@ def _check_declared(forms: list[Format], files: list[Source], manner: _Manner) -
     """Refuse to take declared alphabets where there are none."""
     if manner.alphabet == DECLARED and not any(form.declares for form in forms):
         raise UnsupportedError(
-            f"{name_of_system(files)}: declares no alphabet; alphabet {DECLARED!r} is "
+            f"{name_of_system(files)}: declares no alphabet; --alphabet={DECLARED} is "
             "for components in HOA, by their 'AP:'"
         )
 

@@ -111,13 +111,13 @@ def _texts(
     if form is None or form.writer is None:
         raise UnsupportedError(
             f"{target}: cannot write {suffix or 'a file without suffix'},"
-            f" expected {WRITABLE}, or that its format is named"
+            f" expected {WRITABLE}, or a format by --to"
         )
     writer = form.writer()
     if internal is not None and writer.component is None:
         raise UnsupportedError(
-            f"internal labels are called {internal!r} in .aut files alone, not in a "
-            f"{suffix} file"
+            f"--internal={internal!r} is for .aut files, which hold internal labels, "
+            f"not for a {suffix} file"
         )
     if writer.network is not None:
         return [writer.network(network)]

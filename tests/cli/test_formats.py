@@ -57,9 +57,9 @@ def test_a_model_from_standard_input():
     [
         (["--format", "aut"], "error: -:1: expected 'des (INITIAL, "),
         (["--format", "pnml"], "error: -:1: no XML"),
-        (["--format", "x"], "format 'x', expected dot, aut, hoa, dve or pnml"),
+        (["--format", "x"], "--format x: expected dot, aut, hoa, dve or pnml"),
         (["--alphabet", "declared"], "-: declares no alphabet"),
-        (["--alphabet", "own"], "alphabet 'own', expected used or declared"),
+        (["--alphabet", "own"], "--alphabet own: expected used or declared"),
     ],
 )
 def test_a_wrong_format_is_an_error(args, message):
@@ -97,7 +97,7 @@ def test_internal_labels_by_the_name_that_a_tool_has(run, tmp_path):
         'des (0, 2, 1)\n(0, i, 0)\n(0, "a", 0)\n'
     )
     assert (
-        "in .aut files alone"
+        "--internal tau is for .aut files"
         in run("convert", path, "-", "--to", "dot", "--internal", "tau").err
     )
 

@@ -1,1 +1,0 @@
-"""Questions: options, properties, facts."""

@@ -27,13 +27,12 @@ def test_refused_with_what_to_write(formula, position, offered):
     assert caught.value.position == position
 
 
-def test_refused_in_automata(tmp_path):
-    automaton = ltlpipe.parse("F send").spot.translate()
+def test_refused_in_automata():
     import spot
 
     automaton = spot.translate(spot.formula_ap("P_1=='CS'"))
     with pytest.raises(FormulaError, match="has actions and no variables"):
-        ltlpipe.check(SYSTEM, violations=automaton)
+        ltlpipe.check(SYSTEM, automaton=automaton)
 
 
 @pytest.mark.parametrize("name", ["PUT !1", "a>1", "x == y", "f(x)"])
@@ -45,5 +44,10 @@ def test_names_of_actions_may_look_like_comparisons(name):
 
 @pytest.mark.parametrize("name", ["PUT !2", "a-b", "other"])
 def test_other_names_are_only_unknown(name):
-    with pytest.warns(ltlpipe.LtlpipeWarning, match="no action of the system"):
-        assert ltlpipe.check(SYSTEM, f'G !"{name}"').verdict == "holds"
+    with pytest.raises(FormulaError, match="no action of the system"):
+        ltlpipe.check(SYSTEM, f'G !"{name}"')
+
+
+def test_unknown_names_that_never_happen_are_still_no_states():
+    with pytest.raises(FormulaError, match="has actions and no variables"):
+        ltlpipe.check(SYSTEM, "G(send >= 1)", unknown="never")

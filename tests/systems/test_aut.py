@@ -196,7 +196,7 @@ def test_internal_labels_of_either_tool(internal, spelt):
     [
         ("é", "i", "'é' is not ASCII, which is all that CADP reads"),
         ('a"b', "tau", "has a quote, where mCRL2 would end it"),
-        ("a", "t", "internal label 't', expected i or tau"),
+        ("a", "t", "internal='t': expected i or tau"),
     ],
 )
 def test_what_the_other_tool_could_not_read(label, internal, reason):

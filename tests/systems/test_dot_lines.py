@@ -177,6 +177,6 @@ def test_a_long_irregular_line_costs_no_more_than_its_length():
 
 
 def test_keywords_are_those_of_the_grammar():
-    for word in dot_lines._KEYWORDS:
+    for word in dot_lines.KEYWORDS:
         text = f'digraph {{\ns -> 0 [label=""]\n{word} -> 0 [label=a]\n}}'
         assert read_lines(text) is None

@@ -240,7 +240,7 @@ def test_another_format_than_the_file_has(tmp_path):
         load(path, format="aut")
     with pytest.raises(InputError, match=r"m.dot:1: no XML"):
         load(path, format="pnml")
-    with pytest.raises(UnsupportedError, match="'pml', expected dot, aut, hoa, dve or"):
+    with pytest.raises(UnsupportedError, match="'pml': expected dot, aut, hoa, dve or"):
         load(path, format="pml")
     with pytest.raises(UnsupportedError, match="expected components of a network"):
         load_network(path, format="dve")
@@ -268,5 +268,5 @@ def test_alphabets_are_declared_in_hoa_alone(tmp_path):
 
     with pytest.raises(UnsupportedError, match=r"m.aut: declares no alphabet; .* HOA"):
         load(path, alphabet="declared")
-    with pytest.raises(UnsupportedError, match="'own', expected used or declared"):
+    with pytest.raises(UnsupportedError, match="'own': expected used or declared"):
         load(path, alphabet="own")

@@ -230,8 +230,8 @@ def test_standard_output(capsys):
     [
         ({}, "-: cannot write a file without suffix, expected .dot"),
         ({"format": "aut"}, "holds one component, and the network has 2"),
-        ({"format": "dve"}, "format 'dve', expected dot, aut, hoa, pml or ll_net"),
-        ({"format": "dot", "internal": "i"}, "called 'i' in .aut files alone"),
+        ({"format": "dve"}, "format='dve': expected dot, aut, hoa, pml or ll_net"),
+        ({"format": "dot", "internal": "i"}, "internal='i' is for .aut files"),
     ],
 )
 def test_nothing_is_printed_of_what_cannot_be_written(options, reason, capsys):
