@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -48,6 +50,13 @@ def blocked(network, extra):
     return Network(components)
 
 
+def ask(network, formula, **way):
+    """The verdict; propositions that no action has are expected here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ltlpipe.LtlpipeWarning)
+        return ltlpipe.check(network, formula, unknown="never", **way).verdict
+
+
 extras = st.lists(st.sets(st.sampled_from(EXTRA)), min_size=3, max_size=3)
 
 
@@ -72,9 +81,6 @@ def test_a_declared_label_blocks(way, network, extra, formula):
     extra = extra[: len(network.components)]
     declared = Network(read_hoa(declaring(network, extra), "m.hoa", declared=True))
 
-    try:
-        verdict = ltlpipe.check(declared, formula, unknown="never", **way).verdict
-    except ltlpipe.UnsupportedError:
-        return
-    expected = ltlpipe.check(blocked(network, extra), formula, unknown="never")
-    assert verdict == expected.verdict
+    with suppress(ltlpipe.UnsupportedError):  # no ample sets for this formula, say
+        verdict = ask(declared, formula, **way)
+        assert verdict == ask(blocked(network, extra), formula)
