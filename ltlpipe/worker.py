@@ -40,6 +40,7 @@ OPERATIONS = {
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
     "judge word": "ltlpipe.automata.words:is_violation",
     "normalise hoa": "ltlpipe.automata.hoa:normalised",
+    "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",
     "stutter invariant": "ltlpipe.automata.translating:is_stutter_invariant",
     "translate": "ltlpipe.automata.translating:translate_subject",

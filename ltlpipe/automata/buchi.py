@@ -29,6 +29,7 @@ class BuchiAutomaton:
     initial: int  # as numbered in the file
     edges: tuple[tuple[int, int, tuple[int, ...]], ...]  # (src, dst, letters)
     accepting: tuple[bool, ...] | None  # by state; None if every run is accepting
+    state_names: tuple[str, ...] | None = None  # where the file names states
 
 
 def read_buchi(text: str, file: str) -> list[BuchiAutomaton]:
@@ -72,7 +73,18 @@ def _as_buchi(automaton: Any, section: Section) -> BuchiAutomaton:
         initial=automaton.get_init_state_number(),
         edges=tuple(edges),
         accepting=_accepting(automaton, section),
+        state_names=_state_names(automaton),
     )
+
+
+def _state_names(automaton: Any) -> tuple[str, ...] | None:
+    """Return the names of the states, if some state has one that is no number."""
+    found = automaton.get_state_names()
+    names = [] if found is None else [str(name) for name in found]
+    if all(not name or name.isdecimal() for name in names):
+        return None
+    names += [""] * (automaton.num_states() - len(names))
+    return tuple(name or str(state) for state, name in enumerate(names))
 
 
 def _exactly_one(variables: list[int]) -> Any:

@@ -7,6 +7,7 @@ travels as bytes beside its digest, so that whoever has it already need not read
 from __future__ import annotations
 
 import builtins
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import Answer, Expected, encodable, failed_row
@@ -85,7 +86,7 @@ def _question_to_dict(asked: Any) -> dict[str, Any]:
     if isinstance(asked, str):
         return {"text": asked}
     if isinstance(asked, Formula):
-        place = [asked.file, asked.line, asked.number]
+        place = [asked.file, asked.line, asked.number, asked.name]
         return {"text": asked.text, "formula": told(asked.spot), "place": place}
     if isinstance(asked, AutomatonFile):
         return {"path": asked.path, "place": [asked.file, asked.line, asked.name]}
@@ -104,10 +105,10 @@ def _question_from_dict(data: dict[str, Any]) -> Any:
 
 def network_to_bytes(network: Network) -> bytes:
     """Return a network as bytes."""
-    names = ("n_states", "initial", "labels", "src", "label", "dst", "accepting")
+    names = [each.name for each in fields(LTS)]
     parts = [
         {name: getattr(lts, name) for name in names}
-        | {"internal": sorted(lts.internal), "name": lts.name}
+        | {"internal": sorted(lts.internal)}
         for lts in network.components
     ]
     return packed({"name": network.name, "components": parts})
@@ -120,6 +121,7 @@ def network_from_bytes(data: bytes) -> Network:
     for part in about["components"]:
         part["labels"] = tuple(part["labels"])
         part["internal"] = frozenset(part["internal"])
+        part["state_names"] = part["state_names"] and tuple(part["state_names"])
         components.append(LTS(**part))
     return Network(components, about["name"])
 

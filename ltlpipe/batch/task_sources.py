@@ -1,7 +1,8 @@
 """Where tasks come from: problem folders, task tables, pairs from Python; and grids.
 
 A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the
-components of one network) and at least one ``*.ltl``.
+components of one network) and at least one ``*.ltl``; or one of the Model Checking
+Contest, with ``model.pnml`` and ``LTL*.xml``.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 TABLE_SUFFIXES = (".csv", ".parquet")
 
 _SYSTEM = re.compile(
-    rf"system([_-]?\d+)?({'|'.join(map(re.escape, READ_SUFFIXES))})(\.gz)?$",
+    rf"(system([_-]?\d+)?({'|'.join(map(re.escape, READ_SUFFIXES))})|model\.pnml)"
+    r"(\.gz)?$",
     re.IGNORECASE,
 )
-_FORMULAS = re.compile(r".*\.ltl(\.gz)?$", re.IGNORECASE)
+_FORMULAS = re.compile(r"(.*\.ltl|LTL\w*\.xml)(\.gz)?$", re.IGNORECASE)
 
 
 class Problem(NamedTuple):
@@ -60,7 +62,8 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
         if not found:
             raise InputError(
                 "no problem found; expected folders with a system.* "
-                f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl",
+                f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl, or with "
+                "model.pnml and LTL*.xml",
                 file=str(path),
             )
         problems.extend(found)
@@ -82,7 +85,9 @@ def _problem_in(folder: Path, files: list[str]) -> Problem | None:
         raise InputError(f"two systems in one folder: {listed}", file=str(folder))
     formulas = sorted((f for f in files if _FORMULAS.match(f)), key=_natural)
     if not formulas:
-        raise InputError("a system without *.ltl beside it", file=str(folder))
+        raise InputError(
+            "a system without *.ltl or LTL*.xml beside it", file=str(folder)
+        )
     return Problem(
         tuple(str(folder / f) for f in systems),
         tuple(str(folder / f) for f in formulas),

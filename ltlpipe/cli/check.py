@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
-from ltlpipe.cli.verdicts import exit_code, noted_warnings, report
+from ltlpipe.cli.verdicts import exit_code, noted_warnings, print_answer, report
 from ltlpipe.question.option import CHECK
 from ltlpipe.question.options import NEVER, understood
 from ltlpipe.runtime.errors import UnsupportedError
@@ -39,6 +39,15 @@ def check(
     formula_file: shared.FormulaFile = None,
     automaton: shared.AutomatonFile = None,
     empty: shared.Empty = False,
+    form: shared.Format = None,
+    alphabet: shared.Alphabet = "used",
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="mcc",
+            help="Print nothing but FORMULA lines of the Model Checking Contest.",
+        ),
+    ] = None,
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
@@ -63,6 +72,8 @@ def check(
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
         raise typer.BadParameter("--visible requires --automaton")
+    if answers is not None:
+        _check_answers(answers, formula or formula_file, as_json=as_json)
     questions = _questions(formula or [], formula_file, automaton, empty)
     is_single = len(questions) == 1 and formula_file is None
     prelude = PRELUDE_ALONE if is_single else PRELUDE
@@ -72,7 +83,7 @@ def check(
         progress.begin("reading")
         try:
             read = partial(run_within, limits=limits, progress=progress)
-            loaded = read(load_job(system))
+            loaded = read(load_job(system, format=form, alphabet=alphabet))
             if automaton is not None:
                 questions = [Property(violations=read(automaton_job(automaton)))]
             allowed = read(automaton_job(options.constraint))
@@ -80,7 +91,7 @@ def check(
             progress.hide()
             for asked in questions:
                 verdict = not_read(" ".join(system), stopped.reason, asked.formula)
-                report(verdict, as_json=as_json)
+                _tell(verdict, asked, answers, options, as_json=as_json)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         if not is_single and options.unknown != NEVER:
             _refuse_unknown_names(loaded, questions, options)
@@ -99,7 +110,7 @@ def check(
             verdict = replace(verdict, warnings=tuple(said))
             progress.hide()
             plans.show(verdict.plan)
-            report(verdict, as_json=as_json)
+            _tell(verdict, asked, answers, options, as_json=as_json)
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
@@ -136,6 +147,29 @@ def _questions(
     if empty or automaton is not None:
         return [Property()]
     return [Property(formula) for formula in formulas_of(texts, file)]
+
+
+def _tell(
+    verdict: Verdict,
+    asked: Property,
+    answers: str | None,
+    options: Options,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a verdict in the form that is wanted."""
+    if answers is not None:
+        print_answer(verdict, workers=options.workers)
+        return
+    name = None if asked.formula is None else asked.formula.name
+    report(verdict, as_json=as_json, about=name)
+
+
+def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:
+    if form.lower() != "mcc":
+        raise typer.BadParameter(f"{form!r}, expected mcc", param_hint="--answers")
+    if as_json or not formulas:
+        raise typer.BadParameter("--answers goes with -f or -F, and without --json")
 
 
 def formulas_of(texts: list[str], file: str | None) -> list[Formula]:

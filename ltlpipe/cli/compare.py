@@ -64,6 +64,8 @@ def compare(
     formula: shared.Formulas = None,
     formula_file: shared.FormulaFile = None,
     empty: shared.Empty = False,
+    form: shared.Format = None,
+    alphabet: shared.Alphabet = "used",
     emptiness: Annotated[
         str | None,
         typer.Option(
@@ -126,7 +128,7 @@ def compare(
             raise typer.BadParameter("--plot needs several kinds of --acceptance")
         plottable(plot)
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
-    loaded = load(system)
+    loaded = load(system, format=form, alphabet=alphabet)
     wanted = sizes or plot is not None
     extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
@@ -156,7 +158,9 @@ def compare(
         _summarise(len(rows), left, time.monotonic() - started, out)
     found = disagreements(rows)
     for disagreement in found:
-        command = _command(system, disagreement, chosen)
+        read = [] if form is None else ["--format", form]
+        read += [] if alphabet == "used" else ["--alphabet", alphabet]
+        command = _command([*system, *read], disagreement, chosen)
         print(f"error: {disagreement}\n  {command}", file=sys.stderr)
     code = _exit_code(rows, left, found)
     if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, BUG):

@@ -7,11 +7,18 @@ from typing import Annotated
 
 import typer
 
+from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads the annotations)
+
 
 def compile_model(
     path: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A DVE model (.dve, .dve.gz).")
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A DVE model (.dve, .dve.gz); - is standard input.",
+        ),
     ],
+    form: shared.Format = None,
     show: Annotated[
         bool, typer.Option("--show", help="Print the generated source instead.")
     ] = False,
@@ -24,7 +31,7 @@ def compile_model(
     """
     from ltlpipe.systems.reading import load_dve
 
-    model = load_dve(path)
+    model = load_dve(path, format=form)
     if show:
         print(model.source, end="")
         return

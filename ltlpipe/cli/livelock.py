@@ -29,6 +29,8 @@ def livelock(
             metavar="A,B", help="The progress actions; may be given several times."
         ),
     ],
+    form: shared.Format = None,
+    alphabet: shared.Alphabet = "used",
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
@@ -46,7 +48,8 @@ def livelock(
         name.strip() for names in progress for name in names.split(",")
     ]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    verdict = _look(system, "livelock", look_for_one, chosen, plans, quiet=quiet)
+    manner = {"format": form, "alphabet": alphabet}
+    verdict = _look(system, manner, "livelock", look_for_one, chosen, plans, quiet)
     report(verdict, as_json=as_json)
     raise typer.Exit(exit_code([verdict.verdict]))
 
@@ -54,6 +57,8 @@ def livelock(
 @shared.takes(DEADLOCKS)
 def deadlocks(
     system: shared.System,
+    form: shared.Format = None,
+    alphabet: shared.Alphabet = "used",
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
@@ -67,21 +72,22 @@ def deadlocks(
     from ltlpipe.verdict.deadlocks import deadlocks as look_for_one
 
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    verdict = _look(system, "deadlock", look_for_one, chosen, plans, quiet=quiet)
+    manner = {"format": form, "alphabet": alphabet}
+    verdict = _look(system, manner, "deadlock", look_for_one, chosen, plans, quiet)
     report(verdict, as_json=as_json, about="no deadlock")
     raise typer.Exit(exit_code([verdict.verdict]))
 
 
 def _look(
     files: list[str],
+    manner: dict[str, Any],
     label: str,
     look_for_one: Callable[..., Verdict],
     chosen: dict[str, Any],
     plans: PlanPrinter,
-    *,
     quiet: bool,
 ) -> Verdict:
-    """Read a system and look for a run, within the limits that are chosen."""
+    """Read a system in some manner and look for a run, within the limits chosen."""
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.verdict import not_read
@@ -90,7 +96,8 @@ def _look(
     with search_progress(quiet=quiet) as bar:
         bar.begin("reading")
         try:
-            system = run_within(load_job(files), understood(options)[1], progress=bar)
+            job = load_job(files, **manner)
+            system = run_within(job, understood(options)[1], progress=bar)
             bar.begin(label)
             verdict = look_for_one(system, progress=bar, **chosen)
         except StoppedError as stopped:

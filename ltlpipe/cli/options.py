@@ -16,7 +16,12 @@ from typer.core import TyperCommand
 
 from ltlpipe.question.option import flag_of
 from ltlpipe.question.options import OLD_NAMES, options_of
-from ltlpipe.systems.formats import SYSTEM_FILES
+from ltlpipe.systems.formats import (
+    OUTPUT_FILE,
+    READ_NAMES,
+    SYSTEM_FILES,
+    WRITTEN_NAMES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,13 +29,43 @@ if TYPE_CHECKING:
     from ltlpipe.question.option import Option
 
 System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help=f"What the files are, whatever they are called: {READ_NAMES}.",
+    ),
+]
+Alphabet = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Labels of a component: used by its edges, or declared (AP: of .hoa), so "
+        "that one without an edge never occurs.",
+    ),
+]
+OUTPUT = f"{OUTPUT_FILE} With --to, - is standard output."
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="NAME",
+        help=f"What to write, whatever OUT is called: {WRITTEN_NAMES}.",
+    ),
+]
 Formulas = Annotated[
     list[str] | None,
     typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
 ]
 FormulaFile = Annotated[
     str | None,
-    typer.Option("-F", "--formulas", metavar="FILE", help="One formula per line."),
+    typer.Option(
+        "-F",
+        "--formulas",
+        metavar="FILE",
+        help="One formula per line; or properties of the Model Checking Contest, .xml.",
+    ),
 ]
 AutomatonFile = Annotated[
     str | None,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ltlpipe.cli import options as shared
 from ltlpipe.runtime.errors import LtlpipeError
-from ltlpipe.systems.formats import NETWORK_FILES, OUTPUT_FILE
+from ltlpipe.systems.formats import NETWORK_FILES
 
 if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def reduce(
     paths: Annotated[list[str], typer.Argument(metavar="FILE", help=NETWORK_FILES)],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=OUTPUT_FILE)],
+    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=shared.OUTPUT)],
     visible: Annotated[
         str | None,
         typer.Option(
@@ -33,6 +34,9 @@ def reduce(
             metavar="N", min=1, help="States of a deterministic form (trace)."
         ),
     ] = None,
+    form: shared.Format = None,
+    alphabet: shared.Alphabet = "used",
+    to: shared.OutputFormat = None,
 ) -> None:
     """Replace each component of a system by a smaller, equivalent one.
 
@@ -43,7 +47,7 @@ def reduce(
     from ltlpipe.systems.reading import load_network
     from ltlpipe.systems.writing import save
 
-    network = load_network(paths)
+    network = load_network(paths, format=form, alphabet=alphabet)
     hidden = set() if visible is None else _hidden(network, visible)
     components = [
         reduce_component(c, hidden, equivalence, cap=max_component_states)
@@ -52,7 +56,7 @@ def reduce(
     reduced = Network(components, name=network.name)
     if sys.stderr.isatty():
         print(f"{_size(network)} -> {_size(reduced)}", file=sys.stderr)
-    for written in save(reduced, out):
+    for written in save(reduced, out, format=to):
         print(f"wrote {written}", file=sys.stderr)
 
 

@@ -37,17 +37,15 @@ def exit_code(verdicts: list[str], reasons: Collection[str | None] = ()) -> int:
 
 
 def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None:
-    """Print one verdict; `about` says what it is about, if not its formula."""
+    """Print one verdict; `about` says what it is about, beside its formula."""
     from ltlpipe.verdict.verdict import LASSO_LIMIT
 
     if as_json:
         print(json_line(verdict.to_dict()), flush=True)
         return
     stats = verdict.stats
-    subject = (
-        verdict.formula
-        or about
-        or ("no accepting run" if verdict.plan.automaton is None else "automaton")
+    subject = ": ".join(filter(None, (about, verdict.formula))) or (
+        "no accepting run" if verdict.plan.automaton is None else "automaton"
     )
     why = f" ({verdict.reason})" if verdict.reason else ""
     states = "" if stats.states is None else f"{stats.states:,} states, "
@@ -65,6 +63,21 @@ def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None
     elif verdict.lasso is not None:
         print(f"  prefix: {_listed(verdict.lasso.prefix)}")
         print(f"  cycle:  {_listed(verdict.lasso.cycle)}", flush=True)
+
+
+_TECHNIQUES = {"ample": "STUBBORN_SETS", "symmetry": "SYMMETRIES"}
+"""What the contest calls reductions."""
+
+
+def print_answer(verdict: Verdict, *, workers: int) -> None:
+    """Print a verdict as the Model Checking Contest takes it, and nothing else."""
+    answers = {"holds": "TRUE", "violated": "FALSE"}
+    answer = answers.get(verdict.verdict, "CANNOT_COMPUTE")
+    processing = "PARALLEL" if workers > 1 else "SEQUENTIAL"
+    used = [f"{processing}_PROCESSING", "EXPLICIT"]
+    used += [_TECHNIQUES[r] for r in verdict.plan.reductions if r in _TECHNIQUES]
+    name = "_".join((verdict.formula_id or "formula").split())  # blanks would end it
+    print(f"FORMULA {name} {answer} TECHNIQUES {' '.join(used)}", flush=True)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ for weak until, as in the files of the RERS challenge, and propositions may be
 comparisons (``P_1=="CS"``, ``x+y <= 3``; see `ltlpipe.logic.propositions`).  A file
 holds one formula per line; lines that begin with ``#`` and blank lines say nothing,
 and a number with a colon before a formula (``0: G a``) is its number and no part of
-it.
+it.  Files of the Model Checking Contest (``.xml``) are read, too (`ltlpipe.logic.mcc`).
 
 Spot shares equal subformulas; `fold` looks at each once, so that a formula that
 doubles itself on paper costs what it costs in memory.
@@ -23,7 +23,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
-from ltlpipe.runtime.files import read_text
+from ltlpipe.runtime.files import read_text, split_suffix
+from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,9 @@ _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
 _COMPARING = re.compile(
     _QUOTED + r"|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)|\bfireable\b)"
 )
-_NESTING = re.compile(_QUOTED + r"|([({!XFGUWRM]|->)", re.DOTALL)
+_NESTING = re.compile(
+    _QUOTED + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
+)
 _NUMBERING = re.compile(r"\s*(\d+)\s*:")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -75,6 +78,8 @@ class Formula:
         The file and the line in it, if it was read from one.
     number : int, optional
         The number with a colon that stands before it in the file.
+    name : str, optional
+        The id that its file gives it: a property of the Model Checking Contest.
     """
 
     text: str
@@ -82,6 +87,7 @@ class Formula:
     file: str | None = None
     line: int | None = None
     number: int | None = None
+    name: str | None = None
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -93,20 +99,25 @@ class Formula:
 
     @property
     def identifier(self) -> str:
-        """The place in a file (``name.ltl:3``), or the formula itself."""
+        """Its name, the place in a file (``name.ltl:3``), or the formula itself."""
         return identifier(self)
 
     def __reduce__(self) -> Any:
         """Travel between processes as text: Spot's formulas cannot."""
         if parse(self.text).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
-        return _restored, (self.text, self.file, self.line, self.number)
+        place = (self.file, self.line, self.number, self.name)
+        return _restored, (self.text, *place)
 
 
 def _restored(
-    text: str, file: str | None, line: int | None, number: int | None
+    text: str,
+    file: str | None,
+    line: int | None,
+    number: int | None,
+    name: str | None,
 ) -> Formula:
-    return replace(parse(text, file=file, line=line), number=number)
+    return replace(parse(text, file=file, line=line), number=number, name=name)
 
 
 def told(formula: Any) -> str:
@@ -138,7 +149,9 @@ def formula_text(formula: Formula | FormulaError) -> str:
 
 
 def identifier(formula: Formula | FormulaError) -> str:
-    """Return the place of a formula in its file, or the formula itself."""
+    """Return a formula's name, its place in its file, or the formula itself."""
+    if isinstance(formula, Formula) and formula.name is not None:
+        return formula.name
     if formula.file is None:
         return formula_text(formula)
     return f"{PurePath(formula.file).name}:{formula.line}"
@@ -167,7 +180,7 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
         )
 
     _refuse_unparsable(text, refusal)
-    if any(found[1] for found in _COMPARING.finditer(text)):
+    if _compares(text):
         from ltlpipe.logic.propositions.parsing import parse_formula
 
         return Formula(text.strip(), parse_formula(text, refusal), file, line)
@@ -237,12 +250,31 @@ def _refuse_unparsable(
         if inside := re.search(r"[\r\n]", quoted[0]):  # Spot would drop it
             position = quoted.start() + inside.start()
             raise refusal("a line break within quotes", position)
-    nesting = sum(1 for match in _NESTING.finditer(text) if match[1])
+    nesting = _nesting(text)
     if nesting > MAX_NESTING:
         raise refusal(
             f"{nesting:,} operators and parentheses, expected at most {MAX_NESTING:,}",
             None,
         )
+
+
+def _nesting(text: str) -> int:
+    """Return how many operators and parentheses might stand in each other.
+
+    Letters within names are none, for the places of a net may be thousands.
+    """
+    nesting, compares = 0, _compares(text)
+    for found in _NESTING.finditer(text):
+        if found[1]:
+            nesting += 1
+        elif found[2] and not (found[3] and compares):  # GFa may be G F a
+            nesting += len(found[2])
+    return nesting
+
+
+def _compares(text: str) -> bool:
+    """Whether a formula has what none over plain names has."""
+    return any(found[1] for found in _COMPARING.finditer(text))
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -296,7 +328,8 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
     Parameters
     ----------
     path : path
-        One formula per line; ``.gz`` is decompressed.
+        One formula per line, or a property file of the Model Checking Contest
+        (``.xml``); ``.gz`` is decompressed.
     collect_errors : bool
         Whether a line that does not parse becomes an entry of the list instead
         of ending the reading.
@@ -309,6 +342,8 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
         The file cannot be read, or holds no formula.
     """
     name = os.fspath(path)
+    if split_suffix(name)[1] == ".xml":
+        return _properties(name, collect_errors=collect_errors)
     formulas: list[Formula | FormulaError] = []
     for number, content in enumerate(_LINE_BREAK.split(read_text(path)), start=1):
         if not content.strip() or content.lstrip().startswith("#"):
@@ -326,6 +361,29 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
             formulas.append(error)
     if not formulas:
         raise InputError("no formula found; expected one per line", file=name)
+    return formulas
+
+
+def _properties(name: str, *, collect_errors: bool) -> list[Formula | FormulaError]:
+    """Read the formulas of a property file of the Model Checking Contest."""
+    from ltlpipe.logic.mcc import property_job
+
+    formulas: list[Formula | FormulaError] = []
+    for about in complete(property_job(name)):
+        try:
+            if not about.is_formula:
+                raise FormulaError(
+                    f"{about.name}: {about.text}",
+                    formula=about.name,
+                    file=name,
+                    line=about.line,
+                )
+            formula = parse(about.text, file=name, line=about.line)
+            formulas.append(replace(formula, name=about.name))
+        except FormulaError as error:
+            if not collect_errors:
+                raise
+            formulas.append(error)
     return formulas
 
 

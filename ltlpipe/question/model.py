@@ -240,8 +240,9 @@ def _placed(error: FormulaError, text: str, asked: Property) -> FormulaError:
     formula = asked.formula
     if formula is None:
         return error
+    named = "" if formula.name is None else f"{formula.name}: "
     return type(error)(
-        error.message,
+        named + error.message,
         formula=formula.text,
         position=_place_of(text, error, formula.text),
         file=formula.file,

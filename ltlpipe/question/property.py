@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.options import NEVER
+from ltlpipe.question.state_propositions import refuse_state_propositions
 from ltlpipe.runtime.errors import LtlpipeWarning, UnknownNameError, nearest
 from ltlpipe.runtime.spelling import spelled
 
@@ -70,8 +71,11 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
         There are others, or visible actions that neither the system nor the property
         has, unless ``options.unknown`` says that they never happen: then a warning
         says it.
+    FormulaError
+        One compares values, as if the network had variables.
     """
     index = system.action_index
+    refuse_state_propositions(asked.propositions, index, asked.formula)
     names = asked.propositions
     unknown = [name for name in names if name not in index]
     if unknown:

@@ -3,14 +3,19 @@
 The first line is ``des (INITIAL, TRANSITIONS, STATES)``, each further line a
 transition ``(SOURCE, LABEL, TARGET)``.  A label runs from the first comma of
 its line to the last one, so it may hold commas, parentheses and quotes; it may
-stand in double quotes, and nothing in it is an escape.  ``i`` and ``tau`` are
-the internal labels, quoted or not.
+stand in double quotes, and nothing in it is an escape.  Blanks in a label without
+quotes are dropped.  ``i`` and ``tau`` are the internal labels, quoted or not.
 
-Source: the manual page "aut" of CADP (version of 2014) and the page
-"Aldebaran file format" of mCRL2.
+Labels are written in quotes, but ``i`` without, as CADP does.  A file for one of the
+two tools has one internal label, its own, and nothing that it cannot read.
 
-Differences from the source: labels are Unicode, of any length; the initial
-state may be any, as in CADP; blank lines are skipped.
+Source: the manual page "aut" of CADP (version of 2014); the page "Aldebaran file
+format" of mCRL2 and its reader (libraries/lts/source/liblts_aut.cpp).
+
+Differences from the source: to CADP ``tau`` is an ordinary label, to mCRL2 ``i`` is;
+CADP reads 7-bit ASCII only, mCRL2 ends a label at the second quote.  Labels are
+Unicode, of any length; the initial state may be any, as in CADP; blank lines are
+skipped.
 """
 
 from __future__ import annotations
@@ -87,7 +92,7 @@ def _transitions(
     """Return the alphabet in order of first use, and sources, labels and targets.
 
     They are int32[count].  None if some line is no transition, if there are not as
-    many as announced, or if a state is beyond any range.
+    many as announced, if a quote is not closed, or if a state is beyond any range.
     """
     index: dict[str, int] = {}
     index_of_raw: dict[str, int] = {}
@@ -103,7 +108,10 @@ def _transitions(
         sources, raw, targets = zip(*rows, strict=True)
         for spelt in dict.fromkeys(raw):
             if spelt not in index_of_raw:
-                index_of_raw[spelt] = index.setdefault(_label(spelt), len(index))
+                name = _label(spelt)
+                if name is None:
+                    return None
+                index_of_raw[spelt] = index.setdefault(name, len(index))
         states = np.array([list(map(int, sources)), list(map(int, targets))], np.int64)
         if states.max() > _MAX_STATES:
             return None
@@ -123,11 +131,12 @@ def blocks(text: str, begin: int) -> Iterator[str]:
         begin = end
 
 
-def _label(spelt: str) -> str:
+def _label(spelt: str) -> str | None:
+    """Return a label as it is meant; None if a quote is not closed."""
     label = spelt.strip()
-    if len(label) > 1 and label[0] == label[-1] == '"':
-        label = label[1:-1]
-    return label
+    if label[0] != '"':
+        return "".join(label.split())
+    return label[1:-1] if len(label) > 1 and label[-1] == '"' else None
 
 
 def _what_is_wrong(text: str, header: re.Match[str], file: str) -> InputError:
@@ -149,6 +158,9 @@ def _what_is_wrong(text: str, header: re.Match[str], file: str) -> InputError:
             return InputError(message, file=file, line=line)
         if transition is None:
             continue
+        if _label(transition[2]) is None:
+            message = "a label begins with a quote, expected another at its end"
+            return InputError(message, file=file, line=line)
         found += 1
         if found > n_transitions:
             message = f"expected the end of the file after {n_transitions} transitions"
@@ -163,31 +175,51 @@ def _what_is_wrong(text: str, header: re.Match[str], file: str) -> InputError:
     return InputError(message, file=file, line=1 + text.rstrip().count("\n"))
 
 
-def write_aut(lts: LTS) -> str:
+def write_aut(lts: LTS, internal: str | None = None) -> str:
     """Write one component as an Aldebaran file, its labels in quotes.
 
-    Every internal label is written as ``i`` unless it is called ``tau``.
+    Parameters
+    ----------
+    lts : LTS
+        The component.
+    internal : str, optional
+        What every internal label is called: ``i`` in a file for CADP, ``tau`` in one
+        for mCRL2.  Without, ``tau`` stays, and others become ``i``.
 
     Raises
     ------
     UnsupportedError
         Accepting states, an ordinary label that would be internal when read
-        again, or a label with a line break.
+        again, a label with a line break, or one that the tool cannot read.
     """
+    if internal not in (None, *INTERNAL):
+        raise UnsupportedError(f"--internal={internal!r}: expected i or tau")
     if lts.accepting is not None:
         raise UnsupportedError("an .aut file cannot hold accepting states; write .hoa")
     for label in lts.labels:
-        if label in INTERNAL - lts.internal:
-            raise UnsupportedError(
-                f"the label {label!r} is internal in an .aut file; write .dot or .hoa"
-            )
-        if "\n" in label:
-            raise UnsupportedError(
-                f"the label {label!r} has a line break; write .dot or .hoa"
-            )
-    hidden = lts.internal - INTERNAL
-    names = [f'"{"i" if label in hidden else label}"' for label in lts.labels]
+        if label not in lts.internal:
+            _refuse_label(label, internal)
+    names = []
+    for label in lts.labels:
+        if label in lts.internal:
+            label = internal or (label if label in INTERNAL else "i")
+        names.append(label if label == "i" else f'"{label}"')
     columns = (lts.src.tolist(), lts.label.tolist(), lts.dst.tolist())
     lines = [f"des ({lts.initial}, {lts.n_transitions}, {lts.n_states})"]
     lines += [f"({s}, {names[a]}, {d})" for s, a, d in zip(*columns, strict=True)]
     return "\n".join(lines) + "\n"
+
+
+def _refuse_label(label: str, internal: str | None) -> None:
+    """Raise UnsupportedError for an ordinary label that would not be read as it is."""
+    if label in INTERNAL:
+        reason = "is internal in an .aut file"
+    elif "\n" in label:
+        reason = "has a line break"
+    elif internal == "i" and not label.isascii():
+        reason = "is not ASCII, which is all that CADP reads"
+    elif internal == "tau" and '"' in label:
+        reason = "has a quote, where mCRL2 would end it"
+    else:
+        return
+    raise UnsupportedError(f"the label {label!r} {reason}; write .dot or .hoa")

@@ -23,12 +23,13 @@ name the same node; ``#`` begins a comment anywhere in a line; in a string
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
-from ltlpipe.systems.dot_lines import numbering, read_lines
+from ltlpipe.systems.dot_lines import INTEGER, KEYWORDS, numbering, read_lines
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ _UNFINISHED = [
     ('"', "end of file in a string", "a closing quote"),
     ("<", "text in HTML", "a name"),
 ]
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+")
 _ESCAPE = re.compile(r'\\(?:(["\\])|\r?\n)')
 
 
@@ -168,13 +170,14 @@ def _component(group: _Group, name: str, file: str) -> LTS:
         if start.src == edge.dst or (edge is not start and start.src == edge.src):
             message = f"{name} uses {start.src}, where its start edge begins, again"
             raise InputError(message, file=file, line=edge.line)
-    index = numbering(n for n in _nodes(group) if n != start.src)
-    return LTS.from_transitions(
+    index, state_names = numbering(n for n in _nodes(group) if n != start.src)
+    component = LTS.from_transitions(
         [(index[src], label, index[dst]) for src, label, dst in steps],
         initial=index[start.dst],
         n_states=len(index),
         name=name,
     )
+    return replace(component, state_names=state_names)
 
 
 def _flat(group: _Group) -> Iterator[str | _Edge]:
@@ -312,9 +315,10 @@ def _expected(terminals: Iterable[str]) -> str:
 def write_dot(components: Sequence[LTS]) -> str:
     """Write components as a Graphviz file that `read_dot` reads back equal.
 
-    Nodes are integers, consecutive over the file, those of a component behind
-    its artificial node.  Internal labels become ordinary ones
-    (`ltlpipe.systems.writing` renames them apart before).
+    Components and states keep their names, each of a file or of a component once (a
+    second `idle` becomes `idle_2`).  Nodes of a component without names of states are
+    integers, consecutive over the file, behind its artificial node.  Internal labels
+    become ordinary ones (`ltlpipe.systems.writing` renames them apart before).
 
     Raises
     ------
@@ -322,9 +326,10 @@ def write_dot(components: Sequence[LTS]) -> str:
         Accepting states, or an empty label.
     """
     lines = ["digraph G {"]
+    names = _distinct([lts.name or f"cluster_{k}" for k, lts in enumerate(components)])
     artificial = 0
-    for number, lts in enumerate(components):
-        lines.append(f"  subgraph cluster_{number} {{")
+    for name, lts in zip(names, components, strict=True):
+        lines.append(f"  subgraph {_id(name)} {{")
         lines += _lines(lts, artificial)
         lines.append("  }")
         artificial += 1 + lts.n_states
@@ -336,14 +341,45 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
         raise UnsupportedError("a .dot file cannot hold accepting states; write .hoa")
     if "" in lts.labels:
         raise UnsupportedError("a .dot file cannot hold an empty label; write .aut")
-    base = artificial + 1
-    yield f'    {artificial} -> {base + lts.initial} [label=""];'
     src, dst = lts.src.tolist(), lts.dst.tolist()
-    for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
-        yield f"    {base + state};"
-    names = [quoted(label) for label in lts.labels]
+    names = lts.state_names or ()
+    if all(map(INTEGER.fullmatch, names)):  # they would be read as numbers
+        first = artificial + 1
+        nodes = [str(number) for number in range(first, first + lts.n_states)]
+        start = str(artificial)
+        for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
+            yield f"    {nodes[state]};"
+    else:
+        distinct = _distinct(names)
+        nodes = [_id(name) for name in distinct]
+        start = _id(_distinct([*distinct, "start"])[-1])
+        yield from (f"    {node};" for node in nodes)  # states in the order of numbers
+    yield f'    {start} -> {nodes[lts.initial]} [label=""];'
+    labels = [quoted(label) for label in lts.labels]
     for s, a, d in zip(src, lts.label.tolist(), dst, strict=True):
-        yield f"    {base + s} -> {base + d} [label={names[a]}];"
+        yield f"    {nodes[s]} -> {nodes[d]} [label={labels[a]}];"
+
+
+def _distinct(names: Sequence[str]) -> Sequence[str]:
+    """Return names of which none stands twice: a second ``idle`` is ``idle_2``."""
+    taken = set(names)
+    if len(taken) == len(names):
+        return names
+    seen: set[str] = set()
+    found = []
+    for name in names:
+        if name in seen:
+            name = next(n for k in count(2) if (n := f"{name}_{k}") not in taken)
+            taken.add(name)
+        seen.add(name)
+        found.append(name)
+    return found
+
+
+def _id(name: str) -> str:
+    """Return a name as DOT has it, quoted only where it has to be."""
+    is_plain = _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS
+    return name if is_plain else quoted(name)
 
 
 def quoted(text: str) -> str:

@@ -43,8 +43,8 @@ _LINES = re.compile(
     )?[ \r]*""".replace("[ ", r"[ \t"),
     re.VERBOSE,
 )
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
-_KEYWORDS = {"strict", "digraph", "graph", "subgraph", "node", "edge"}
+INTEGER = re.compile(r"-?[0-9]{1,18}")
+KEYWORDS = {"strict", "digraph", "graph", "subgraph", "node", "edge"}
 _DEFAULTS = {"graph", "node", "edge"}
 
 
@@ -60,12 +60,16 @@ def read_lines(text: str) -> list[LTS] | None:
         return None
 
 
-def numbering(nodes: Iterable[str]) -> dict[str, int]:
-    """Return the states' numbers by their names: by value if all are integers."""
+def numbering(nodes: Iterable[str]) -> tuple[dict[str, int], tuple[str, ...] | None]:
+    """Return the states' numbers by the names of nodes, and the names of the states.
+
+    If all are integers the numbers are in order of their values, and no names.
+    """
     names = list(nodes)
-    if all(_INTEGER.fullmatch(n) for n in names):
+    if all(INTEGER.fullmatch(n) for n in names):
         names.sort(key=int)
-    return {name: i for i, name in enumerate(names)}
+        return {name: i for i, name in enumerate(names)}, None
+    return {name: i for i, name in enumerate(names)}, tuple(names)
 
 
 class _Names:
@@ -113,7 +117,7 @@ class _Part:
         if np.count_nonzero(src == artificial) > 1 or (dst == artificial).any():
             raise _IrregularError
         names = list(self.nodes.index)
-        states = numbering(n for n in names if n != names[artificial])
+        states, state_names = numbering(n for n in names if n != names[artificial])
         state = np.array([states.get(n, -1) for n in names], dtype=np.int32)
         kept = [name for name in labels if name]
         letters = {name: k for k, name in enumerate(kept)}
@@ -127,6 +131,7 @@ class _Part:
             label=letter[label[steps]],
             dst=state[dst[steps]],
             name=self.name,
+            state_names=state_names,
         )
 
 
@@ -223,6 +228,6 @@ def _name(spelt: str) -> str:
     """Return a name without its quotes."""
     if spelt[0] == '"':
         return spelt[1:-1]
-    if spelt.lower() in _KEYWORDS:
+    if spelt.lower() in KEYWORDS:
         raise _IrregularError
     return spelt

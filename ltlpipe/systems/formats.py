@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.errors import listed
+from ltlpipe.runtime.errors import UnsupportedError, listed
+from ltlpipe.runtime.spelling import declare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
 
 _SMALL = 1 << 14
+
+declare("format", "alphabet", "internal", to="format")
 
 
 class Reader(NamedTuple):
@@ -39,17 +42,20 @@ class Reader(NamedTuple):
     build: Callable[[Plain, str], Job[Any]]
     """Returns the job that makes the components of a network, or a model, of what
     `parse` has returned, and of the file's name."""
+    parse_declared: Callable[[Any, str], Plain] | None = None
+    """Does `parse`, and takes the labels that a component declares for its alphabet."""
 
 
 class Writer(NamedTuple):
-    """How a format is written: components, or networks as they are."""
+    """How a format is written: in one of three ways."""
 
     components: Callable[[Sequence[LTS]], str] | None = None
-    """Returns the text of a file that can be read again."""
+    """Returns the text of a file that can be read again; it has no internal labels."""
+    component: Callable[[LTS, str | None], str] | None = None
+    """Returns the text of a file that can be read again and holds one component, with
+    its internal labels; calls them as the second argument says, if it says."""
     network: Callable[[Network], str] | None = None
     """Returns the text of a file for another tool."""
-    one_each: bool = False  # whether a file holds one component only
-    internal: bool = False  # whether it holds internal labels
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Format:
     expected: str = ""  # the same in words
     binary: bool = False
     """Whether the reader takes bytes, and what they begin with is its own matter."""
+    declares: bool = False  # whether components declare their alphabets
     small: int = _SMALL
     """Length up to which a file is parsed in this process; 0 if even a short one can
     take for ever."""
@@ -91,13 +98,17 @@ def _read_aut() -> Reader:
 def _write_aut() -> Writer:
     from ltlpipe.systems.aut import write_aut
 
-    return Writer(lambda parts: write_aut(*parts), one_each=True, internal=True)
+    return Writer(component=write_aut)
 
 
 def _read_hoa() -> Reader:
     from ltlpipe.systems.hoa import read_hoa
+    from ltlpipe.systems.plain import plain_components
 
-    return _components(read_hoa)
+    def parse_declared(text: str, file: str) -> Plain:
+        return plain_components(read_hoa(text, file, declared=True))
+
+    return _components(read_hoa)._replace(parse_declared=parse_declared)
 
 
 def _write_hoa() -> Writer:
@@ -160,6 +171,7 @@ FORMATS = (
         suffixes=(".hoa",),
         begins="HOA:",
         expected="an automaton in HOA ('HOA: v1')",
+        declares=True,
         small=0,  # a short label can have a BDD that fills any memory
         reader=_read_hoa,
         writer=_write_hoa,
@@ -198,6 +210,23 @@ def by_suffix(suffix: str) -> Format | None:
     return next((f for f in FORMATS if suffix in f.suffixes), None)
 
 
+def by_name(name: str, *, written: bool = False) -> Format:
+    """Return the format that somebody calls ``dot``, say, to read or to write it.
+
+    Raises
+    ------
+    UnsupportedError
+        There is none; lists those that there are.
+    """
+    found = by_suffix("." + name.lower().removeprefix("."))
+    known = _WRITTEN if written else [*_NETWORKS, *_MODELS]
+    if found is None or found not in known:
+        names = listed([suffix[1:] for suffix in _usual(known)])
+        flag = "to" if written else "format"
+        raise UnsupportedError(f"--{flag}={name!r}: expected {names}")
+    return found
+
+
 def _usual(formats: Sequence[Format]) -> list[str]:
     return [f.suffixes[0] for f in formats]
 
@@ -210,7 +239,13 @@ READABLE = f"{listed(_usual([*_NETWORKS, *_MODELS]))} (or one of these with .gz)
 NETWORKS = f"{listed(_usual(_NETWORKS))} files"
 WRITABLE = f"{listed(_usual(_WRITTEN))} (or one of these with .gz)"
 
-NETWORK_FILES = f"Files ({' '.join(_usual(_NETWORKS))}, .gz) of one network."
+READ_NAMES = " ".join(suffix[1:] for suffix in _usual([*_NETWORKS, *_MODELS]))
+WRITTEN_NAMES = " ".join(suffix[1:] for suffix in _usual(_WRITTEN))
+"""What formats are called, for the help of flags."""
+
+NETWORK_FILES = (
+    f"Files ({' '.join(_usual(_NETWORKS))}, .gz) of one network; - is standard input."
+)
 """Help of an argument that is a network."""
 SYSTEM_FILES = (
     f"Files ({' '.join(_usual(_NETWORKS))}, .gz) of a network, or a "

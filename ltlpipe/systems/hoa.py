@@ -4,7 +4,8 @@ A file with several automata is a network, each automaton a component.  Its
 atomic propositions are labels, of which exactly one holds at each step: an
 edge is one transition for every proposition that satisfies its label when it
 holds alone, so ``[0|1]`` is two transitions and ``[t]`` one per proposition.
-The alphabet is the propositions that some edge uses, in the order of ``AP:``.
+The alphabet is the propositions that some edge uses, in the order of ``AP:``; or all of
+them, where the caller asks for the alphabet that is declared.
 
 Acceptance is ``Inf(0)`` on states, or ``t`` for a component without acceptance.
 
@@ -13,7 +14,7 @@ J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking omega-Regular
 Properties with Decoupled Search", CAV 2021, Def. 2; the format is read in
 `ltlpipe.automata.buchi`.
 
-Differences from the source: none.
+Differences from the source: the alphabet, unless it is the declared one.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
 _SPELT_OUT = 64  # labels of a component up to which each names all others
 
 
-def read_hoa(text: str, file: str) -> list[LTS]:
+def read_hoa(text: str, file: str, *, declared: bool = False) -> list[LTS]:
     """Read the components of a network from HOA text.
 
-    There is one per automaton; states are numbered as in the file.
+    There is one per automaton; states are numbered as in the file.  If `declared`, the
+    alphabet is all of ``AP:``, and a label without an edge blocks an action.
 
     Raises
     ------
@@ -47,13 +49,15 @@ def read_hoa(text: str, file: str) -> list[LTS]:
         Several initial states, alternation, or another acceptance.
     """
     return [
-        _component(automaton, number)
+        _component(automaton, number, declared=declared)
         for number, automaton in enumerate(read_buchi(text, file), start=1)
     ]
 
 
-def _component(automaton: BuchiAutomaton, number: int) -> LTS:
+def _component(automaton: BuchiAutomaton, number: int, *, declared: bool) -> LTS:
     used = sorted({a for _, _, letters in automaton.edges for a in letters})
+    if declared:
+        used = list(range(len(automaton.propositions)))
     index = {a: i for i, a in enumerate(used)}
     rows = [(s, index[a], d) for s, d, letters in automaton.edges for a in letters]
     table = np.array(rows, dtype=np.int32).reshape(len(rows), 3)
@@ -67,6 +71,7 @@ def _component(automaton: BuchiAutomaton, number: int) -> LTS:
         dst=table[:, 2].copy(),
         accepting=None if flags is None else np.array(flags, dtype=np.bool_),
         name=automaton.name or f"automaton {number}",
+        state_names=automaton.state_names,
     )
 
 
@@ -113,6 +118,8 @@ def _body(lts: LTS) -> Iterator[str]:
     for src, label, dst in zip(*columns, strict=True):
         edges[src].append(f"[{one_hot[label]}] {dst}")
     for state, lines in enumerate(edges):
+        known = lts.state_name(state)
+        name = "" if known == str(state) else f" {quoted(known)}"
         marked = lts.accepting is not None and lts.accepting[state]
-        yield f"State: {state} {{0}}" if marked else f"State: {state}"
+        yield f"State: {state}{name} {{0}}" if marked else f"State: {state}{name}"
         yield from lines

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class LTS(Displayed):
     """One component of a network.
 
-    Two are equal iff they agree in everything but `name`.
+    Two are equal iff they agree in everything but names of component and states.
 
     Parameters
     ----------
@@ -53,7 +53,9 @@ class LTS(Displayed):
         The accepting states of a Büchi automaton; None for a component
         without acceptance (all of its states count as accepting).
     name : str
-        For messages only.
+        What the component is called; it decides nothing.
+    state_names : tuple of str, optional
+        What the states are called; None where their numbers are all that is known.
     """
 
     n_states: int
@@ -65,6 +67,7 @@ class LTS(Displayed):
     internal: frozenset[str] = frozenset()
     accepting: np.ndarray | None = None
     name: str = ""
+    state_names: tuple[str, ...] | None = None
 
     @classmethod
     def from_transitions(
@@ -114,6 +117,9 @@ class LTS(Displayed):
             raise ValueError(f"initial state {self.initial} of {self.n_states} states")
         if len(set(self.labels)) != len(self.labels):
             raise ValueError("a label stands twice in the alphabet")
+        if self.state_names is not None and len(self.state_names) != self.n_states:
+            found = len(self.state_names)
+            raise ValueError(f"{found} names of {self.n_states} states")
         if len(self.src) and (
             min(self.src.min(), self.dst.min(), self.label.min()) < 0
             or max(self.src.max(), self.dst.max()) >= self.n_states
@@ -139,6 +145,10 @@ class LTS(Displayed):
     def n_transitions(self) -> int:
         """Number of transitions."""
         return len(self.src)
+
+    def state_name(self, state: int) -> str:
+        """Return what a state is called: its name, or else its number."""
+        return str(state) if self.state_names is None else self.state_names[state]
 
     def transitions(self) -> list[tuple[int, str, int]]:
         """Return the transitions as (source, label, target) triples, in order."""

@@ -60,6 +60,7 @@ def plain_components(components: Iterable[LTS]) -> Plain:
             "internal": sorted(lts.internal),
             "accepting": lts.accepting,
             "name": lts.name,
+            "state_names": lts.state_names and plain_texts(lts.state_names),
         }
         for lts in components
     ]
@@ -70,10 +71,12 @@ def components_of(plain: Plain) -> Job[list[LTS]]:
     components = []
     for part in plain:
         labels = yield from texts_of(part["labels"])
+        names = part["state_names"] and (yield from texts_of(part["state_names"]))
         fields = {
             **part,
             "labels": tuple(labels),
             "internal": frozenset(part["internal"]),
+            "state_names": names and tuple(names),
         }
         components.append(LTS(**fields))
         yield Progress("reading", 1 + len(part["src"]) / 100)

@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
 from ltlpipe.runtime.files import (
     Opening,
     decode,
@@ -29,7 +29,7 @@ from ltlpipe.runtime.files import (
 )
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import call
-from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_suffix
+from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import System
 
@@ -44,8 +44,23 @@ if TYPE_CHECKING:
 SystemLike: TypeAlias = "System | Source | Iterable[Source]"
 """A system, or what one is read from."""
 
+USED, DECLARED = ALPHABETS = ("used", "declared")
+"""Which labels are a component's alphabet: those of its edges, or all it declares."""
 
-def load(sources: Source | Iterable[Source]) -> System:
+
+class _Manner(NamedTuple):
+    """How the caller wants files to be read."""
+
+    form: Format | None  # of all files; None goes by their names
+    alphabet: str
+
+
+def load(
+    sources: Source | Iterable[Source],
+    *,
+    format: str | None = None,
+    alphabet: str = USED,
+) -> System:
     """Read a system from a file, or a network from files that hold its components.
 
     Parameters
@@ -56,6 +71,13 @@ def load(sources: Source | Iterable[Source]) -> System:
         contributes its components in order.  All of them also compressed, with
         ``.gz`` behind the suffix.  Of ``-``, which is standard input, and of an open
         file the format is known by how the text begins.
+    format : str, optional
+        ``dot``, ``aut``, ``hoa``, ``dve`` or ``pnml``: what the files are, whatever
+        their names say.
+    alphabet : str
+        ``used``: a component synchronises on the labels that its edges have; or
+        ``declared``: on all that its file declares, so that one without an edge never
+        occurs.  Only HOA declares labels (``AP:``).
 
     Returns
     -------
@@ -68,12 +90,18 @@ def load(sources: Source | Iterable[Source]) -> System:
         A file cannot be read or does not hold what its suffix promises;
         names file and, where there is one, line.
     UnsupportedError
-        The format cannot be read, or says more than a network can hold.
+        The format cannot be read, or says more than a network can hold; or no file
+        declares an alphabet that is asked for.
     """
-    return complete(load_job(sources))
+    return complete(load_job(sources, format=format, alphabet=alphabet))
 
 
-def load_network(sources: Source | Iterable[Source]) -> Network:
+def load_network(
+    sources: Source | Iterable[Source],
+    *,
+    format: str | None = None,
+    alphabet: str = USED,
+) -> Network:
     """Read a network, as `load` does; refuse models.
 
     Raises
@@ -81,10 +109,11 @@ def load_network(sources: Source | Iterable[Source]) -> Network:
     InputError, UnsupportedError
         As `load`, and if a file holds a model.
     """
-    return complete(_network(_listed(sources), models_too=False))  # type: ignore[return-value]
+    manner = _manner(format, alphabet)
+    return complete(_network(_listed(sources), manner, models_too=False))  # type: ignore[return-value]
 
 
-def load_dve(path: StrPath) -> DveModel:
+def load_dve(path: StrPath, *, format: str | None = None) -> DveModel:
     """Read a DVE model, as `load` does; refuse other formats.
 
     Raises
@@ -92,25 +121,36 @@ def load_dve(path: StrPath) -> DveModel:
     InputError, UnsupportedError
         As `load`, and if the name does not end in ``.dve``.
     """
-    if split_suffix(path)[1] != ".dve":
+    manner = _manner(format, USED)
+    form, dve = _promised(path, manner), by_name("dve")
+    model: Any = None
+    if form is dve or not is_path(path):
+        form, model = complete(_read(path, manner))
+    if form is not dve:
         message = "expected a DVE model, with the suffix .dve"
         raise InputError(message, file=name_of(path))
-    model: Any = complete(load_job(path))
     return model  # type: ignore[no-any-return]
 
 
-def load_job(sources: Source | Iterable[Source]) -> Job[System]:
+def load_job(
+    sources: Source | Iterable[Source],
+    *,
+    format: str | None = None,
+    alphabet: str = USED,
+) -> Job[System]:
     """Return the job that `load` runs."""
+    manner = _manner(format, alphabet)
     files = _listed(sources)
-    models = [s for s in files if (f := _promised(s)) is not None and f.model]
+    models = [s for s in files if (f := _promised(s, manner)) is not None and f.model]
     if not models:
-        return (yield from _network(files, models_too=len(files) == 1))
+        return (yield from _network(files, manner, models_too=len(files) == 1))
     if len(files) > 1:
         raise UnsupportedError(
             f"{name_of(models[0])}: a model is a system of its own and has one file, "
             f"but {len(files)} are given"
         )
-    _, system = yield from _read(files[0])
+    form, system = yield from _read(files[0], manner)
+    _check_declared([form], files, manner)
     return system  # type: ignore[no-any-return]
 
 
@@ -126,24 +166,46 @@ def system_job(given: SystemLike) -> Job[System]:
     return (yield from load_job(given))
 
 
-def parse(suffix: str, data: str | bytes, file: str) -> Plain:
+def parse(suffix: str, data: str | bytes, file: str, *, alphabet: str = USED) -> Plain:
     """Return what the text of a file holds, as plain data: an operation of workers."""
     form = by_suffix(suffix)
     assert form is not None
     assert form.reader is not None
-    return form.reader().parse(data, file)
+    reader = form.reader()
+    if alphabet == DECLARED and reader.parse_declared is not None:
+        return reader.parse_declared(data, file)
+    return reader.parse(data, file)
 
 
-def _network(files: list[Source], *, models_too: bool) -> Job[System]:
+def _manner(format: str | None, alphabet: str) -> _Manner:
+    if alphabet not in ALPHABETS:
+        raise UnsupportedError(f"--alphabet={alphabet!r}: expected {listed(ALPHABETS)}")
+    return _Manner(None if format is None else by_name(format), alphabet)
+
+
+def _check_declared(forms: list[Format], files: list[Source], manner: _Manner) -> None:
+    """Refuse to take declared alphabets where there are none."""
+    if manner.alphabet == DECLARED and not any(form.declares for form in forms):
+        raise UnsupportedError(
+            f"{name_of_system(files)}: declares no alphabet; --alphabet={DECLARED} is "
+            "for components in HOA, by their 'AP:'"
+        )
+
+
+def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[System]:
     """Read a network; or a model, if it comes under no name that tells."""
     components: list[LTS] = []
+    forms = []
     for source in files:
-        _refuse_model(_promised(source), source)
-        form, content = yield from _read(source)
+        _refuse_model(_promised(source, manner), source)
+        form, content = yield from _read(source, manner)
+        forms.append(form)
         if form.model and models_too:
+            _check_declared(forms, files, manner)
             return content  # type: ignore[no-any-return]
         _refuse_model(form, source)
         components += content
+    _check_declared(forms, files, manner)
     return Network(components, name=name_of_system(files))
 
 
@@ -178,18 +240,18 @@ def _listed(sources: Source | Iterable[Source]) -> list[Source]:
     return files
 
 
-def _promised(source: Source) -> Format | None:
-    """Return the format that a file's name promises, if it has one."""
-    if not is_path(source):
-        return None
+def _promised(source: Source, manner: _Manner) -> Format | None:
+    """Return the format that the caller or a file's name promises, if one does."""
+    if manner.form is not None or not is_path(source):
+        return manner.form
     form = by_suffix(split_suffix(name_of(source))[1])
     return form if form is not None and form.reader is not None else None
 
 
-def _read(source: Source) -> Job[tuple[Format, Any]]:
+def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     """Read a file: its format, and the components or the model that it holds."""
     file = name_of(source)
-    form = _promised(source)
+    form = _promised(source, manner)
     if form is None and is_path(source):
         suffix = split_suffix(file)[1]
         message = f"unknown suffix {suffix!r}, expected {READABLE}"
@@ -206,9 +268,10 @@ def _read(source: Source) -> Job[tuple[Format, Any]]:
     assert form.reader is not None
     suffix = form.suffixes[0]
     if _is_small(form, data):
-        plain = parse(suffix, data, file)
+        plain = parse(suffix, data, file, alphabet=manner.alphabet)
     else:
         asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
+        asked["alphabet"] = manner.alphabet
         plain = yield from call(
             "read system", phase="reading", subject=f"the parser of {suffix}", **asked
         )

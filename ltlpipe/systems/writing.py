@@ -14,6 +14,8 @@ with such labels, of one more state, which is not reachable.
 from __future__ import annotations
 
 import gzip
+import re
+import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import count
@@ -24,7 +26,7 @@ import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import split_suffix
-from ltlpipe.systems.formats import WRITABLE, by_suffix
+from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.lts import require_network
 
 if TYPE_CHECKING:
@@ -33,8 +35,16 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.lts import LTS, Network
 
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
-def save(network: Network, path: StrPath) -> list[Path]:
+
+def save(
+    network: Network,
+    path: StrPath,
+    *,
+    format: str | None = None,
+    internal: str | None = None,
+) -> list[Path]:
     """Write a network; `load` on the paths returned gives it back.
 
     Models for other tools (``.pml``, ``.ll_net``) cannot be loaded.
@@ -45,13 +55,20 @@ def save(network: Network, path: StrPath) -> list[Path]:
         It is not changed.
     path : path
         Its suffix is one that `ltlpipe.systems.formats` has a writer for, maybe with
-        ``.gz`` behind it.  Existing files are overwritten.
+        ``.gz`` behind it.  Existing files are overwritten.  ``-`` is standard output.
+    format : str, optional
+        ``dot``, ``aut`` or ``hoa``, or one of other tools: what to write, whatever the
+        suffix says.
+    internal : str, optional
+        What internal labels are called in an ``.aut`` file: ``i`` for CADP, ``tau``
+        for mCRL2.  What that tool could not read is refused then.
 
     Returns
     -------
     list of Path
-        The files written: `path`, or ``m_1.aut``, ``m_2.aut``, ... where
-        `path` is ``m.aut`` and the network has several components.
+        The files written (none if `path` is ``-``): `path`, or ``m_1.aut``,
+        ``m_2.aut``, ... where `path` is ``m.aut`` and the network has several
+        components.
 
     Raises
     ------
@@ -64,7 +81,17 @@ def save(network: Network, path: StrPath) -> list[Path]:
     require_network(network, "writing a file")
     target = Path(path)
     stem, suffix = split_suffix(target)
-    texts = _texts(network, suffix, target)
+    if format is not None:
+        suffix = by_name(format, written=True).suffixes[0]
+    texts = _texts(network, suffix, target, internal=internal)
+    if str(path) == "-":
+        if len(texts) > 1:
+            raise UnsupportedError(
+                f"a {suffix} file holds one component, and the network has "
+                f"{len(texts)}; write to files, or another format"
+            )
+        _print(texts[0])
+        return []
     paths = [target]
     if len(texts) > 1:
         end = target.name[len(stem) :]
@@ -74,7 +101,9 @@ def save(network: Network, path: StrPath) -> list[Path]:
     return paths
 
 
-def _texts(network: Network, suffix: str, target: Path) -> list[str]:
+def _texts(
+    network: Network, suffix: str, target: Path, *, internal: str | None = None
+) -> list[str]:
     """Return what the files are to hold."""
     for component in network.components:
         _refuse_unwritable(component, suffix)
@@ -82,18 +111,23 @@ def _texts(network: Network, suffix: str, target: Path) -> list[str]:
     if form is None or form.writer is None:
         raise UnsupportedError(
             f"{target}: cannot write {suffix or 'a file without suffix'},"
-            f" expected {WRITABLE}"
+            f" expected {WRITABLE}, or a format by --to"
         )
     writer = form.writer()
+    if internal is not None and writer.component is None:
+        raise UnsupportedError(
+            f"--internal={internal!r} is for .aut files, which hold internal labels, "
+            f"not for a {suffix} file"
+        )
     if writer.network is not None:
         return [writer.network(network)]
+    components = [
+        _with_plain_names(_with_all_labels_used(c)) for c in network.components
+    ]
+    if writer.component is not None:
+        return [writer.component(c, internal) for c in components]
     assert writer.components is not None
-    components = [_with_all_labels_used(c) for c in network.components]
-    if not writer.internal:
-        components = separate_internal(components)
-    if writer.one_each:
-        return [writer.components([c]) for c in components]
-    return [writer.components(components)]
+    return [writer.components(separate_internal(components))]
 
 
 def hoa_text(network: Network) -> str:
@@ -137,6 +171,17 @@ def _with_all_labels_used(lts: LTS) -> LTS:
         label=np.concatenate([lts.label, unused]),
         dst=np.concatenate([lts.dst, loops]),
         accepting=None if flags is None else np.append(flags, False),
+        state_names=lts.state_names and (*lts.state_names, "unreachable"),
+    )
+
+
+def _with_plain_names(lts: LTS) -> LTS:
+    """Replace in names what no file can hold, before the writer tells them apart."""
+    names = lts.state_names
+    return replace(
+        lts,
+        name=_NO_TEXT.sub("?", lts.name),
+        state_names=names and tuple(_NO_TEXT.sub("?", name) for name in names),
     )
 
 
@@ -147,6 +192,17 @@ def _refuse_unwritable(lts: LTS, suffix: str) -> None:
                 f"the label {label!r} cannot be written to a {suffix} file,"
                 " expected Unicode text without NUL"
             )
+
+
+def _print(text: str) -> None:
+    """Write to standard output, in UTF-8 whatever its encoding is."""
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(text)
+    else:
+        binary.write(text.encode(errors="replace"))
+        binary.flush()
 
 
 def _write(path: Path, text: str) -> None:

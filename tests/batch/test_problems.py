@@ -105,7 +105,10 @@ def test_a_system_without_formulas(tmp_path):
     made(tmp_path / "1", "system.dot", "f.ltl")
     made(tmp_path / "2", "system.dot", "f.txt")
 
-    assert refusal(tmp_path) == f"{tmp_path}/2: a system without *.ltl beside it"
+    assert (
+        refusal(tmp_path)
+        == f"{tmp_path}/2: a system without *.ltl or LTL*.xml beside it"
+    )
 
 
 def test_no_problem_in_a_folder(tmp_path):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.batch.answering import Answer, Expected, Systems
+from ltlpipe.batch.identity import network_digest
 from ltlpipe.batch.task_data import (
     TaskWriter,
     answer_to_dict,
@@ -115,3 +117,12 @@ def test_categories():
     assert category_of("LtlpipeWarning") is LtlpipeWarning
     assert category_of("RuntimeWarning") is RuntimeWarning
     assert category_of("print") is category_of("Strange") is UserWarning
+
+
+def test_names_travel_and_are_no_content():
+    named = replace(RING.components[0], name="P", state_names=("idle", "busy"))
+    (found,) = network_from_bytes(network_to_bytes(Network([named]))).components
+
+    assert (found.name, found.state_names) == ("P", ("idle", "busy"))
+    plain = Network([RING.components[0]])
+    assert network_digest(Network([named])) == network_digest(plain)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from ltlpipe.automata.conditions import (
@@ -60,6 +62,26 @@ def lts(
         internal=internal,
         accepting=accepting,
     )
+
+
+#: What components and states may be called.
+NAMES = st.one_of(
+    AWKWARD_LABELS, st.sampled_from(["idle", "idle_2", "node", "0", "-1", "", "start"])
+)
+
+
+@st.composite
+def named_networks(draw, **of_lts):
+    """Networks of which some components, and states of some of them, have names."""
+    components = []
+    for component in draw(networks(**of_lts)).components:
+        names = st.lists(
+            NAMES, min_size=component.n_states, max_size=component.n_states
+        )
+        chosen = draw(st.none() | names.map(tuple))
+        name = draw(st.just("") | NAMES)
+        components.append(replace(component, name=name, state_names=chosen))
+    return Network(components)
 
 
 def networks(*, max_components=3, **of_lts):

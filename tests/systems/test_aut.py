@@ -78,6 +78,8 @@ def test_no_transitions():
         ("des (0, 1, 1)\n(0, a, 0)\nrest", "dir/m.aut:3: expected a transition"),
         ("des (0, 2, 1)\n\n(0, a, 0)\n(0, b, 1)", "dir/m.aut:4: state 1, expected"),
         ("des (0, 1, 1)\n(-1, a, 0)", "dir/m.aut:2: expected a transition"),
+        ('des (0, 1, 1)\n(0, "a, 0)', "dir/m.aut:2: a label begins with a quote"),
+        ('des (0, 2, 1)\n(0, a, 0)\n(0, ", 0)', "dir/m.aut:3: a label begins with"),
         ("des (0, 1, 1)\n(0, , 0)", "dir/m.aut:2: expected a transition"),
         ("des (0, 1, 1)\n(0, a)", "dir/m.aut:2: expected a transition"),
         ("des (0, 1, 1)\n(0, a, " + "9" * 5000 + ")", "dir/m.aut:2: expected a trans"),
@@ -149,3 +151,84 @@ def test_where_blocks_end_changes_nothing(component, block):
         patched.setattr("ltlpipe.systems.aut._BLOCK", block)
         assert read(text) == whole
         assert read(text.replace("\n", "\r\n\n")) == whole
+
+
+def test_blanks_count_in_quotes_only():
+    """As in mCRL2's reader; to CADP they are not significant either."""
+    component = read('des (0, 2, 1)\n(0, PUT !1, 0)\n(0, "PUT !1", 0)')
+
+    assert component.labels == ("PUT!1", "PUT !1")
+
+
+@pytest.mark.parametrize("label", ['"', '""', 'a"b', '"a', "a,b)", "\\", "é☃", "", " "])
+def test_nothing_in_quotes_is_an_escape(label):
+    """A label ends with the last quote of its line."""
+    component = LTS.from_transitions([(0, label, 0)])
+
+    assert f'(0, "{label}", 0)\n' in write_aut(component)
+    assert read(write_aut(component)).labels == (label,)
+
+
+HIDDEN = LTS.from_transitions(
+    [(0, "i", 1), (1, "tau", 2), (2, "h", 0), (0, "a b", 0)],
+    internal=["i", "tau", "h"],
+)
+
+
+@pytest.mark.parametrize(
+    ("internal", "spelt"),
+    [
+        (None, ["i", '"tau"', "i"]),
+        ("i", ["i", "i", "i"]),
+        ("tau", ['"tau"', '"tau"', '"tau"']),
+    ],
+)
+def test_internal_labels_of_either_tool(internal, spelt):
+    text = write_aut(HIDDEN, internal)
+
+    labels = [line.split(", ")[1] for line in text.splitlines()[1:]]
+    assert labels == [*spelt, '"a b"']
+    assert read(text).internal == {label.strip('"') for label in spelt}
+
+
+@pytest.mark.parametrize(
+    ("label", "internal", "reason"),
+    [
+        ("é", "i", "'é' is not ASCII, which is all that CADP reads"),
+        ('a"b', "tau", "has a quote, where mCRL2 would end it"),
+        ("a", "t", "internal='t': expected i or tau"),
+    ],
+)
+def test_what_the_other_tool_could_not_read(label, internal, reason):
+    component = LTS.from_transitions([(0, label, 0)])
+
+    write_aut(component)
+    with pytest.raises(UnsupportedError, match=reason):
+        write_aut(component, internal)
+
+
+def as_mcrl2(text):
+    """What mCRL2's reader makes of the transitions (liblts_aut.cpp)."""
+    found = []
+    for line in text.splitlines()[1:]:
+        src, rest = line[1:].split(",", 1)
+        rest = rest.lstrip(" ")
+        if rest.startswith('"'):
+            label, rest = rest[1:].split('"', 1)
+            assert rest.startswith(",")
+        else:
+            label, rest = rest.split(",", 1)
+            label, rest = "".join(label.split(" ")), "," + rest
+        assert rest.endswith(")")
+        found.append((int(src), label, int(rest[1:-1])))
+    return found
+
+
+@given(lts(labels=st.one_of(AWKWARD_LABELS, st.just("tau")), internal=["tau"]))
+def test_mcrl2_reads_what_is_written_for_it(component):
+    try:
+        text = write_aut(component, "tau")
+    except UnsupportedError:
+        assert any('"' in label or label == "i" for label in component.labels)
+        return
+    assert as_mcrl2(text) == component.transitions()

@@ -1,6 +1,8 @@
 """Graphviz files of networks."""
 
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.dot import read_dot, write_dot
 from ltlpipe.systems.lts import LTS
-from tests.strategies import AWKWARD_LABELS, networks
+from tests.strategies import AWKWARD_LABELS, named_networks, networks
 
 BENCHMARKS = Path(
     os.environ.get(
@@ -210,3 +212,49 @@ def test_rers_problems():
             components
         )
         assert read(write_dot(components)) == components
+
+
+def test_names_of_components_and_states():
+    """Numbers are no names; states are in order of first appearance."""
+    named, numbered = read(
+        """digraph {
+        subgraph cluster_sender { s -> "waiting r" [label=""]
+            "waiting r" -> critical [label=enter] critical -> 7 [label=leave] }
+        subgraph "the other" { 0 -> 1 [label=""] 1 -> 1 [label=enter] }
+        }"""
+    )
+
+    assert (named.name, numbered.name) == ("cluster_sender", "the other")
+    assert named.state_names == ("waiting r", "critical", "7")
+    assert numbered.state_names is None
+    assert [named.state_name(2), numbered.state_name(0)] == ["7", "0"]
+
+
+def test_a_name_twice_gets_a_number():
+    """Graphviz would draw two parts of one name as one."""
+    loop = LTS.from_transitions([(0, "a", 1), (1, "a", 2)], name="P")
+    loop = replace(loop, state_names=("idle", "idle_2", "idle"))
+
+    first, second = read(write_dot([loop, loop]))
+
+    assert (first.name, second.name) == ("P", "P_2")
+    assert first.state_names == second.state_names == ("idle", "idle_2", "idle_3")
+    assert first == loop
+
+
+@given(named_networks(labels=AWKWARD_LABELS))
+def test_names_are_read_as_they_were_written(network):
+    """Names of states only where they differ and are not all numbers."""
+    found = read(write_dot(network.components))
+
+    assert tuple(found) == network.components
+    for old, new in zip(network.components, found, strict=True):
+        names = old.state_names or ()
+        if len({c.name for c in network.components}) == len(found) and old.name:
+            assert new.name == old.name
+        if all(re.fullmatch("-?[0-9]+", name) for name in names):
+            assert new.state_names is None
+        elif len(set(names)) == len(names):
+            assert new.state_names == names
+        else:
+            assert len(set(new.state_names)) == len(names)

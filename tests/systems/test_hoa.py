@@ -9,7 +9,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.hoa import read_hoa, write_hoa
 from ltlpipe.systems.lts import LTS
-from tests.strategies import AWKWARD_LABELS, networks
+from tests.strategies import AWKWARD_LABELS, named_networks, networks
 
 HEADER = """\
 HOA: v1
@@ -250,3 +250,34 @@ def test_parse_automata_gives_spots_own():
 
     assert first.num_states() == second.num_states() == 3
     assert first.get_init_state_number() == 1
+
+
+def test_names_of_states():
+    """A state without one has its number; numbers alone are no names."""
+    (component,) = read(AUTOMATON)
+    (numbered,) = read(AUTOMATON.replace('"one"', '"7"'))
+
+    assert component.state_names == ("0", "one", "2")
+    assert numbered.state_names is None
+    assert numbered == component
+
+
+@given(named_networks(acceptance=True))
+def test_names_are_read_as_they_were_written(network):
+    found = read(write_hoa(network.components))
+
+    assert tuple(found) == tuple(map(grouped, network.components))
+    for old, new in zip(network.components, found, strict=True):
+        assert new.name == (old.name or new.name)
+        for state, name in enumerate(new.state_names or ()):
+            assert name == (old.state_name(state) or str(state))
+
+
+def test_declared_alphabet():
+    """By default `b`, which no edge has, is no label."""
+    (used,) = read(AUTOMATON)
+    (declared,) = read_hoa(AUTOMATON, "m.hoa", declared=True)
+
+    assert used.labels == ("a", "c")
+    assert declared.labels == ("a", "b", "c")
+    assert declared.transitions() == used.transitions()

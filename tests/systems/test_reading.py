@@ -9,6 +9,7 @@ import tracemalloc
 
 import pytest
 
+from ltlpipe import check
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.systems.lts import LTS
@@ -217,3 +218,55 @@ def test_parsers_are_imported_when_needed():
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
     assert found.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_the_format_may_be_named(suffix, tmp_path):
+    """Whatever the file is called, and however it begins."""
+    for name in ("m", "m.dve", "m.txt.gz"):
+        path = tmp_path / name
+        data = TEXTS[suffix].encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+
+        for spelt in (suffix, suffix[1:].upper()):
+            assert load(path, format=spelt).components == (LOOP,)
+
+
+def test_another_format_than_the_file_has(tmp_path):
+    path = tmp_path / "m.dot"
+    path.write_text(DOT)
+
+    with pytest.raises(InputError, match=r"m.dot:1: expected 'des .* found 'digraph'"):
+        load(path, format="aut")
+    with pytest.raises(InputError, match=r"m.dot:1: no XML"):
+        load(path, format="pnml")
+    with pytest.raises(UnsupportedError, match="'pml': expected dot, aut, hoa, dve or"):
+        load(path, format="pml")
+    with pytest.raises(UnsupportedError, match="expected components of a network"):
+        load_network(path, format="dve")
+
+
+FORBIDS = HOA.replace('AP: 1 "é"', 'AP: 2 "é" "stop"')
+
+
+def test_a_component_can_forbid_what_it_declares(tmp_path):
+    """Gnad et al. 2021, Def. 2: every component that has a label takes part in it."""
+    (tmp_path / "m.hoa").write_text(FORBIDS)
+    (tmp_path / "n.aut").write_text('des (0, 2, 1)\n(0, stop, 0)\n(0, "é", 0)\n')
+    files = [tmp_path / "m.hoa", tmp_path / "n.aut"]
+
+    free, blocked = load(files), load(files, alphabet="declared")
+
+    assert check(free, "G !stop").verdict == "violated"
+    assert check(blocked, "G !stop").verdict == "holds"
+    assert blocked.components[0].labels == ("é", "stop")
+
+
+def test_alphabets_are_declared_in_hoa_alone(tmp_path):
+    path = tmp_path / "m.aut"
+    path.write_text(AUT)
+
+    with pytest.raises(UnsupportedError, match=r"m.aut: declares no alphabet; .* HOA"):
+        load(path, alphabet="declared")
+    with pytest.raises(UnsupportedError, match="'own': expected used or declared"):
+        load(path, alphabet="own")

@@ -1,6 +1,8 @@
 """Saving networks, and reading them back."""
 
 import gzip
+import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -163,3 +165,77 @@ def test_saving_keeps_odd_names_of_components(tmp_path):
     component = LTS.from_transitions([], name="\udcff")
 
     assert load(save(Network([component]), tmp_path / "m.hoa")) == Network([component])
+
+
+NAMED = replace(
+    LTS.from_transitions([(0, "a", 1), (1, "b", 0)], name="cluster_sender"),
+    state_names=("waiting_r", "critical_r"),
+)
+
+
+@pytest.mark.parametrize("ways", [["dot", "hoa", "dot"], ["hoa", "dot", "hoa"]])
+def test_names_survive(ways, tmp_path):
+    """HOA is read by a worker: names travel between processes, too."""
+    network = Network([NAMED, RING.components[1]])
+    for suffix in ways:
+        network = load(save(network, tmp_path / f"m.{suffix}"))
+
+    component = network.components[0]
+    assert component == NAMED
+    assert component.name == "cluster_sender"
+    assert component.state_names == ("waiting_r", "critical_r")
+    assert network.components[1].state_names is None
+
+
+def test_a_blocked_label_keeps_the_names(tmp_path):
+    blocking = replace(NAMED, labels=("a", "b", "c"))
+    for suffix in ("dot", "hoa"):
+        (component,) = load(
+            save(Network([blocking]), tmp_path / f"m.{suffix}")
+        ).components
+
+        assert component.labels == ("a", "b", "c")
+        assert component.state_names == ("waiting_r", "critical_r", "unreachable")
+
+
+def test_names_that_no_file_can_hold(tmp_path):
+    component = replace(NAMED, name="a\0b", state_names=("\0", "\ud800"))
+
+    (found,) = load(save(Network([component]), tmp_path / "m.dot")).components
+
+    assert found == component
+
+
+def test_names_are_as_many_as_states():
+    with pytest.raises(ValueError, match="1 names of 2 states"):
+        replace(NAMED, state_names=("one",))
+
+
+def test_the_format_may_be_named(tmp_path):
+    (path,) = save(RING, tmp_path / "ring.txt", format="dot")
+
+    assert path == tmp_path / "ring.txt"
+    assert load(path, format="dot") == RING
+
+
+def test_standard_output(capsys):
+    assert save(RING, "-", format="HOA") == []
+    text = capsys.readouterr().out
+
+    assert load(io.StringIO(text)) == RING
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "-: cannot write a file without suffix, expected .dot"),
+        ({"format": "aut"}, "holds one component, and the network has 2"),
+        ({"format": "dve"}, "format='dve': expected dot, aut, hoa, pml or ll_net"),
+        ({"format": "dot", "internal": "i"}, "internal='i' is for .aut files"),
+    ],
+)
+def test_nothing_is_printed_of_what_cannot_be_written(options, reason, capsys):
+    with pytest.raises(UnsupportedError, match=re.escape(reason)):
+        save(RING, "-", **options)
+
+    assert capsys.readouterr().out == ""

@@ -59,7 +59,7 @@ _GRAMMAR = r"""
     | TRUTH -> truth
     | dotted -> name
     | dotted "[" formula "]" -> element
-    | NAME "(" NAME ("," NAME)* ")" -> call
+    | NAME "(" dotted ("," dotted)* ")" -> call
 dotted: NAME ("." PART)*
 
 TEMPORAL.3: /\[\]|<>|[XFG]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\w))/
@@ -230,9 +230,8 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
     def element(self, array: str, index: Any) -> Expression:
         return Element(array, self._value(index))
 
-    def call(self, function: Token, *arguments: Token) -> Expression:
-        names = [re.sub(r"\\(.)", r"\1", argument) for argument in arguments]
-        return Call(str(function), tuple(names))
+    def call(self, function: Token, *arguments: str) -> Expression:
+        return Call(str(function), arguments)
 
     def signed(self, sign: Token, operand: Any) -> Expression:
         value = self._value(operand, sign)

@@ -9,9 +9,7 @@ reset and read arcs, capacities, priorities, times.
 
 Parallel arcs between the same two nodes add up, as multisets do.
 
-Files come from strangers.  Document type declarations are refused, and with them
-entities, external or exponential; nothing is fetched, and what is not well-formed
-or nested hundreds of levels deep ends in an error.
+Files come from strangers: `ltlpipe.runtime.xml` opens them.
 
 Source: ISO/IEC 15909-2:2011, the format of place/transition nets.
 
@@ -29,6 +27,7 @@ import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.xml import local_name, xml_root
 from ltlpipe.systems.plain import TURN, plain_texts, texts_of
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
@@ -69,7 +68,7 @@ def parse_pnml(data: bytes, file: str) -> PetriNet:
 
 def parse_plain(data: bytes, file: str) -> Plain:
     """Return the net in the bytes of a PNML file as plain data; see `parse_pnml`."""
-    return _Reader(file).net(_root(data, file))
+    return _Reader(file).net(xml_root(data, file, "PNML"))
 
 
 def build(plain: Plain, _file: str) -> Job[PetriNet]:
@@ -111,41 +110,6 @@ def _weights_of(plain: Plain) -> Job[list[dict[int, int]]]:
     return weights
 
 
-def _root(data: bytes, file: str) -> Any:
-    """Return the root element of a document without declarations of its own."""
-    from lxml import etree
-
-    if not data.strip():
-        raise InputError("the file is empty, expected PNML", file=file)
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        line = error.lineno or None
-        raise InputError(f"no XML: {error.msg}", file=file, line=line) from None
-    about: Any = root.getroottree().docinfo
-    if about.doctype:
-        at = data.find(b"<!DOCTYPE")
-        raise InputError(
-            "a document type declaration, expected none: it could define entities",
-            file=file,
-            line=1 + data.count(b"\n", 0, at) if at >= 0 else None,
-        )
-    return root
-
-
-def _kind(element: Any) -> str:
-    """Return the element's local name."""
-    return str(element.tag).rpartition("}")[2]
-
-
 class _Reader:
     """Collects the nodes and arcs of one file."""
 
@@ -159,9 +123,9 @@ class _Reader:
         self.references: dict[str, str] = {}  # of reference nodes
 
     def net(self, root: Any) -> Plain:
-        if _kind(root) != "pnml":
-            self._refuse(root, f"found <{_kind(root)}>, expected <pnml>")
-        nets = [child for child in root if _kind(child) == "net"]
+        if local_name(root) != "pnml":
+            self._refuse(root, f"found <{local_name(root)}>, expected <pnml>")
+        nets = [child for child in root if local_name(child) == "net"]
         if not nets:
             self._refuse(root, "no net, expected one <net>")
         if len(nets) > 1:
@@ -187,7 +151,7 @@ class _Reader:
             if child is None:
                 waiting.pop()
                 continue
-            kind = _kind(child)
+            kind = local_name(child)
             if kind == "page":
                 self._enter(child)
                 waiting.append(iter(child))
@@ -230,7 +194,7 @@ class _Reader:
     def _check_labels(self, element: Any, kind: str) -> None:
         """Refuse labels that might change what the net does."""
         for child in element:
-            label = _kind(child)
+            label = local_name(child)
             if label not in _LABELS[kind] and label not in _PASSED_OVER:
                 expected = " or ".join(sorted(_LABELS[kind] - {"arctype"}))
                 self._unsupported(
@@ -242,7 +206,7 @@ class _Reader:
         self._check_labels(arc, "arc")
         kinds = [arc.get("type") or ""]
         for child in arc:
-            if _kind(child) in {"type", "arctype"}:
+            if local_name(child) in {"type", "arctype"}:
                 kinds += [child.get("value") or "", self._text(child) or ""]
         for kind in kinds:
             if kind.strip().lower() not in _PLAIN_ARCS:
@@ -252,7 +216,7 @@ class _Reader:
 
     def _label(self, element: Any, kind: str) -> str | None:
         """Return the text of a label; None if there is no such label."""
-        labels = [child for child in element if _kind(child) == kind]
+        labels = [child for child in element if local_name(child) == kind]
         if not labels:
             return None
         if len(labels) > 1:
@@ -264,7 +228,7 @@ class _Reader:
 
     def _text(self, label: Any) -> str | None:
         """Return what the <text> of a label says; None if there is none."""
-        texts = [child for child in label if _kind(child) == "text"]
+        texts = [child for child in label if local_name(child) == "text"]
         if not texts:
             return None
         if len(texts) > 1 or len(texts[0]):
@@ -339,7 +303,7 @@ class _Reader:
         target = self.references[own]
         if target in self.names:
             kinds = [
-                _kind(self.ids[node]).removeprefix("reference").lower()
+                local_name(self.ids[node]).removeprefix("reference").lower()
                 for node in (own, target)
             ]
             if kinds[0] != kinds[1]:

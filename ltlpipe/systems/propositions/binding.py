@@ -82,6 +82,8 @@ class _Binder:
             for some, other in (operands, operands[::-1]):
                 if isinstance(some, Text):
                     return self.named_value(other, some.value)
+                if isinstance(some, Name) and self.has_value(other, some.text):
+                    return self.named_value(other, some.text)
         return replace(
             expression, operands=tuple(self.bound(operand) for operand in operands)
         )
@@ -155,6 +157,21 @@ class _Binder:
         if value not in values:
             raise self.unknown(f"no value of {subject}", value, values)
         return Operation("==", (bound, Number(values[value])))
+
+    def has_value(self, subject: Expression, name: str) -> bool:
+        """Whether a bare name compared with `subject` is one of its values.
+
+        It is so for a process and its states, whatever else is called so; a name
+        that is nothing else either is taken for a mistyped state.
+        """
+        number = None
+        if isinstance(subject, Name):
+            number = self.known.variables.get(subject.text)
+        if number is None or number not in self.known.texts:
+            return False
+        known = self.known
+        elsewhere = (known.variables, known.facts, known.arrays, (DEADLOCK,))
+        return name in known.texts[number] or not any(name in e for e in elsewhere)
 
     def unknown(self, what: str, name: str, candidates: Iterable[str]) -> FormulaError:
         message = f"{what} is called {name!r}{nearest(name, candidates)}"

@@ -10,6 +10,7 @@ from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
     Indexed,
+    Name,
     Number,
     Operation,
     Taken,
@@ -30,11 +31,11 @@ from ltlpipe.systems.propositions.tables import (
 )
 
 KNOWN = Vocabulary(
-    variables={"x": 0, "P": 1, "t[0]": 2, "t[1]": 3, "P.i": 4},
+    variables={"x": 0, "P": 1, "t[0]": 2, "t[1]": 3, "P.i": 4, "Q": 5, "idle": 6},
     arrays={"t": (2, 2)},
-    texts={1: {"NCS": 0, "CS": 1}},
+    texts={1: {"NCS": 0, "CS": 1}, 5: {"CS": 0, "idle": 1}},
     facts={"P.CS": parse_proposition("P=='CS'")},
-    fireable={"go": parse_proposition("x>=2 && t[1]==0")},
+    fireable={"go": parse_proposition("x>=2 && t[1]==0"), "go.on": Name("x")},
     actions={"go": 0, "stop": 1},
 )
 
@@ -48,12 +49,18 @@ def bound(text):
     [
         ("x", Variable(0)),
         ("P=='CS'", Operation("==", (Variable(1), Number(1)))),
+        ("P==CS", Operation("==", (Variable(1), Number(1)))),
+        ("CS==Q", Operation("==", (Variable(5), Number(0)))),
+        ("Q==idle", Operation("==", (Variable(5), Number(1)))),
+        ("P==idle", Operation("==", (Variable(1), Variable(6)))),
+        ("P==Q", Operation("==", (Variable(1), Variable(5)))),
         ("'CS'==P", Operation("==", (Variable(1), Number(1)))),
         ("P.CS", Operation("==", (Variable(1), Number(1)))),
         ("t[1]", Variable(3)),
         ("t[x]", Indexed(2, 2, Variable(0))),
         ("deadlock", Deadlock()),
         ("action=='stop'", Taken(1)),
+        ("fireable(go.on)", Variable(0)),
         ("fireable(go)", bound("2<=x && t[1]==0")),
     ],
 )
@@ -67,6 +74,8 @@ def test_names(text, meaning):
         ("y", "nothing in the system is called 'y'"),
         ("P.j", r"did you mean P.i"),
         ("P=='C'", "no value of P is called 'C'; did you mean CS"),
+        ("P==C", "no value of P is called 'C'; did you mean CS"),
+        ("x==CS", "nothing in the system is called 'CS'"),
         ("x=='CS'", "the values of x are numbers"),
         ("t", r"t is an array: say which element, t\[0\]"),
         ("t[2]", "t has the elements 0 to 1"),
