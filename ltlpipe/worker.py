@@ -39,6 +39,7 @@ OPERATIONS = {
     "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
     "judge word": "ltlpipe.automata.words:is_violation",
+    "bad prefix": "ltlpipe.automata.bad_prefixes:bad_prefix",
     "normalise hoa": "ltlpipe.automata.hoa:normalised",
     "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",

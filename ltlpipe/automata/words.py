@@ -93,7 +93,23 @@ def _accepts(
     automaton: Any, letters: list[list[str]], steps: Sequence[int], start: int
 ) -> bool:
     """Whether Spot accepts a word that goes on at `start`."""
-    import spot  # the first: it says where buddy is
+    import spot
+
+    labels = labels_of(automaton, letters)
+    graph = spot.make_twa_graph(automaton.get_dict())
+    graph.copy_ap_of(automaton)
+    graph.new_states(len(steps))
+    graph.set_init_state(0)
+    for k, letter in enumerate(steps):
+        graph.new_edge(k, k + 1 if k + 1 < len(steps) else start, labels[letter])
+    # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
+    # automaton is the second one, since no place is left to move 32 marks to.
+    return not spot.product(graph, automaton).is_empty()
+
+
+def labels_of(automaton: Any, letters: list[list[str]]) -> list[Any]:
+    """Return letters as BDDs over the propositions of an automaton."""
+    import spot  # noqa: F401  (the first: it says where buddy is)
 
     # isort: split
     import buddy
@@ -106,12 +122,4 @@ def _accepts(
             literal = buddy.bdd_ithvar if name in names else buddy.bdd_nithvar
             label &= literal(variable)
         labels.append(label)
-    graph = spot.make_twa_graph(automaton.get_dict())
-    graph.copy_ap_of(automaton)
-    graph.new_states(len(steps))
-    graph.set_init_state(0)
-    for k, letter in enumerate(steps):
-        graph.new_edge(k, k + 1 if k + 1 < len(steps) else start, labels[letter])
-    # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
-    # automaton is the second one, since no place is left to move 32 marks to.
-    return not spot.product(graph, automaton).is_empty()
+    return labels

@@ -1,0 +1,115 @@
+"""The step of a word after which no continuation satisfies a formula.
+
+A finite word is a bad prefix of a formula if all its continuations violate it
+(O. Kupferman and M. Y. Vardi, "Model Checking of Safety Properties", FMSD 19 (2001),
+pp. 291-314).  A monitor of the formula, which accepts the words without one, has no
+transition for the letter that completes the first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.automata.translating import received, subject
+from ltlpipe.automata.words import labels_of
+from ltlpipe.runtime import workers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.jobs import Job
+
+
+def first_bad_prefix(
+    formula: Formula,
+    letters: Sequence[Iterable[str]],
+    word: np.ndarray,
+    start: int,
+    *,
+    one_at_a_time: bool,
+) -> Job[int | None]:
+    """Return the length of the shortest bad prefix of a word; None if it has none.
+
+    Parameters
+    ----------
+    formula : Formula
+        What should hold.
+    letters : sequence
+        The propositions that hold in each letter.
+    word : int64[n]
+        Numbers of letters.
+    start : int
+        Where the word goes on behind its last letter.
+    one_at_a_time : bool
+        Whether propositions are actions: no continuation has two at a step.
+    """
+    found: int | None = yield from workers.call(
+        "bad prefix",
+        phase="replaying",
+        formula=subject(formula),
+        letters=[sorted(names) for names in letters],
+        word=word,
+        start=start,
+        one_at_a_time=one_at_a_time,
+    )
+    return found
+
+
+def bad_prefix(
+    formula: dict[str, str],
+    letters: list[list[str]],
+    word: np.ndarray,
+    start: int,
+    one_at_a_time: bool,
+) -> int | None:
+    """Do the work of `first_bad_prefix`."""
+    import spot
+
+    wanted: Any = received(formula).spot
+    if one_at_a_time:
+        wanted = spot.formula_And([wanted, _at_most_one(wanted)])
+    monitor = spot.translate(wanted, "monitor", "low")
+    return _first_without_successor(monitor, letters, word.tolist(), start)
+
+
+def _at_most_one(formula: Any) -> Any:
+    """Return that no two propositions of a formula hold together."""
+    import spot
+
+    names = [f'"{p.ap_name()}"' for p in spot.atomic_prop_collect(formula)]
+    pairs = [
+        f"!({first} & {second})"
+        for k, first in enumerate(names)
+        for second in names[k + 1 :]
+    ]
+    return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
+
+
+def _first_without_successor(
+    monitor: Any, letters: list[list[str]], steps: list[int], start: int
+) -> int | None:
+    """Return the number of steps after which a monitor has no state left."""
+    # isort: split
+    import buddy
+
+    labels = labels_of(monitor, letters)
+    states = frozenset([monitor.get_init_state_number()])
+    seen: set[tuple[int, frozenset[int]]] = set()
+    place, n_steps = 0, 0
+    while (place, states) not in seen:
+        seen.add((place, states))
+        letter = labels[steps[place]]
+        states = frozenset(
+            edge.dst
+            for state in states
+            for edge in monitor.out(state)
+            if (edge.cond & letter) != buddy.bddfalse
+        )
+        n_steps += 1
+        if not states:
+            return n_steps
+        place = place + 1 if place + 1 < len(steps) else start
+    return None

@@ -1,0 +1,72 @@
+"""What is left of a formula, judged by the definition of LTL."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+import spot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import UnsupportedError
+from ltlpipe.logic import progression
+from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.progression import progressed, residuals
+from ltlpipe.logic.words import Word, satisfies
+from tests.strategies import formulas
+
+LETTERS = st.sampled_from("abcd")
+WORDS = st.builds(
+    lambda prefix, cycle: Word(tuple(prefix), tuple(cycle)),
+    st.lists(LETTERS, max_size=4),
+    st.lists(LETTERS, min_size=1, max_size=4),
+)
+
+
+def rest_of(word):
+    """The word without its first letter."""
+    if word.prefix:
+        return Word(word.prefix[1:], word.cycle)
+    return Word((), (*word.cycle[1:], word.cycle[0]))
+
+
+def assert_progresses(text, word):
+    """Before the step the formula holds iff what is left holds after it."""
+    formula = parse(text).spot
+    for _ in range(len(word.prefix) + len(word.cycle) + 1):
+        letter = (word.prefix or word.cycle)[0]
+        left = progressed(formula, {letter})
+        assert satisfies(formula, word) == satisfies(left, rest_of(word))
+        formula, word = left, rest_of(word)
+
+
+@given(formulas(), WORDS)
+@settings(max_examples=300)
+def test_random_words(text, word):
+    """All operators, step by step."""
+    assert_progresses(text, word)
+
+
+@pytest.mark.slow
+@given(formulas(max_leaves=10), WORDS)
+@settings(max_examples=5000)
+def test_random_words_by_the_thousand(text, word):
+    """The same, more often."""
+    assert_progresses(text, word)
+
+
+def test_residuals():
+    """The formula itself, and what is left after each step."""
+    left = residuals(spot.formula("!f W r"), [{"a"}, {"f"}, {"r"}])
+    assert [str(formula) for formula in left] == ["!f W r", "!f W r", "0", "0"]
+
+
+def test_what_is_no_formula_of_ltl():
+    """PSL's operators are refused."""
+    with pytest.raises(UnsupportedError):
+        progressed(spot.formula("{a;b}[]-> c"), {"a"})
+
+
+def test_example():
+    assert doctest.testmod(progression).failed == 0
