@@ -36,6 +36,8 @@ OPERATIONS = {
     "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
     "constrain": "ltlpipe.automata.translating:product_text",
     "explain": "ltlpipe.batch.analyzing:explained",
+    "graph automaton": "ltlpipe.automata.lettering:write_violations",
+    "graph table": "ltlpipe.automata.lettering:write_table",
     "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
     "judge word": "ltlpipe.automata.words:is_violation",

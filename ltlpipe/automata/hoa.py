@@ -257,13 +257,18 @@ def _refuse_wild_aliases(section: Section) -> None:
                 raise InputError(message, file=section.file, line=line)
 
 
-def _spot_automata(text: str, file: str) -> Iterator[Any]:
+def parse_again(text: str, dictionary: Any) -> Any:
+    """Return the automaton of a text that Spot has written, over a BDD dictionary."""
+    return next(_spot_automata(text, "automaton", dictionary))
+
+
+def _spot_automata(text: str, file: str, dictionary: Any = None) -> Iterator[Any]:
     import spot
 
     options = spot.automaton_parser_options()
     stream = spot.automaton_stream_parser(text + "\n", "hoa", options)
     while True:
-        parsed = stream.parse(spot.make_bdd_dict())
+        parsed = stream.parse(dictionary or spot.make_bdd_dict())
         messages = spot.ostringstream()
         if parsed.format_errors(messages):
             raise _input_error(messages.str(), file, text)

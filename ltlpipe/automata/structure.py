@@ -310,7 +310,7 @@ def _simplified(
     Returns the transitions, the number of marks, all of which occur in the condition,
     and the condition; None is generalised Büchi.
     """
-    left = _decided(condition, {marks for cell in cells for _, marks in cell})
+    left = decided(condition, {marks for cell in cells for _, marks in cell})
     if left == FALSE:
         return [[] for _ in cells], 0, None
     used = marks_in(left.marks)
@@ -321,7 +321,7 @@ def _simplified(
     return moved, len(used), None if plain else left
 
 
-def _decided(condition: Condition, carried: set[int]) -> Condition:
+def decided(condition: Condition, carried: set[int]) -> Condition:
     """Replace marks that no transition has, or that all have, by constants."""
     somewhere = reduce(or_, carried, 0)
     everywhere = reduce(and_, carried) if carried else 0

@@ -172,7 +172,7 @@ def from_formula(
         for number in range(len(actions) + 1)
     ]
     translated = _translated(violations, wishes)
-    return _table(translated, _with_marks(letters, names), acceptance, system_marks)
+    return table_over(translated, _with_marks(letters, names), acceptance, system_marks)
 
 
 def from_automaton(
@@ -195,7 +195,7 @@ def from_automaton(
         )
         automaton = by_spot(lambda: spot.product(automaton, recurrence))
     restricted = by_spot(lambda: _restrict(automaton, letters, wishes))
-    return _table(restricted, letters, acceptance, system_marks)
+    return table_over(restricted, letters, acceptance, system_marks)
 
 
 def from_formula_over_states(
@@ -210,11 +210,18 @@ def from_formula_over_states(
     Letter i is the set of the propositions ``propositions[k]`` for all bits k of i.
     Parameters and errors are those of `from_formula`.
     """
+    translated = violations_of(formula, acceptance, deterministic=deterministic)
+    return table_over(translated, _valuations(propositions), acceptance)
+
+
+def violations_of(
+    formula: Formula, acceptance: str, *, deterministic: bool = False
+) -> Any:
+    """Return Spot's automaton of the violations, before it is made one of a kind."""
     import spot
 
     wishes = _wishes(acceptance, deterministic)
-    translated = _translated(spot.formula_Not(formula.spot), wishes)
-    return _table(translated, _valuations(propositions), acceptance)
+    return _translated(spot.formula_Not(formula.spot), wishes)
 
 
 def from_automaton_over_states(
@@ -231,10 +238,15 @@ def from_automaton_over_states(
     """
     letters = _valuations(propositions)
     if acceptance is None:
-        return _table(automaton, letters, "tela")
+        return table_over(automaton, letters, "tela")
+    made = of_kind(automaton, acceptance, deterministic=deterministic)
+    return table_over(made, letters, acceptance)
+
+
+def of_kind(automaton: Any, acceptance: str, *, deterministic: bool = False) -> Any:
+    """Return an automaton that Spot has made one of a kind, and simplified."""
     wishes = _wishes(acceptance, deterministic)
-    made = by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
-    return _table(made, letters, acceptance)
+    return by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
 
 
 def _valuations(propositions: Sequence[str]) -> list[set[str]]:
@@ -312,7 +324,7 @@ def _restrict(
     return restricted.postprocess(*wishes, xargs=_SAFE)
 
 
-def _table(
+def table_over(
     automaton: Any,
     letters: Sequence[set[str]],
     acceptance: str,

@@ -1,4 +1,4 @@
-"""Whether a word violates a property: Spot decides, in a worker."""
+"""Words for Spot, and whether one violates a property: Spot decides, in a worker."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translating import received, subject
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.generating import quoted
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import numpy as np
 
@@ -44,6 +45,34 @@ def violates(
         start=start,
     )
     return answer
+
+
+def word_of(
+    propositions: Sequence[str],
+    letters: Sequence[Collection[str]],
+    word: np.ndarray,
+    start: int,
+    dictionary: Any = None,
+) -> Any:
+    """Return a word as a ``spot.twa_word``.
+
+    The propositions that are not in a letter do not hold in it.  Without a BDD
+    dictionary Spot's own is used; see `violates`.
+    """
+    import spot
+
+    texts = [
+        " & ".join(
+            ("" if name in holding else "!") + quoted(name) for name in propositions
+        )
+        or "1"
+        for holding in letters
+    ]
+    steps = [texts[letter] for letter in word.tolist()]
+    prefix = "".join(f"{step}; " for step in steps[:start])
+    text = f"{prefix}cycle{{{'; '.join(steps[start:])}}}"
+    given = () if dictionary is None else (dictionary,)
+    return spot.parse_word(text, *given)
 
 
 def is_violation(

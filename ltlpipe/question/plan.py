@@ -12,6 +12,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES, takes_any_marks
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
 
@@ -112,6 +113,7 @@ def settle(
     system_marks: int,
     reductions: tuple[str, ...] | None = (),
     fairness: Fairness | None = None,
+    system_condition: Condition | None = None,
 ) -> Plan:
     """Complete a plan once the automaton is known.
 
@@ -130,6 +132,8 @@ def settle(
         could be made smaller.
     fairness : Fairness, optional
         What runs have to be fair to.
+    system_condition : Condition, optional
+        What has to hold of the system's marks; None is each infinitely often.
 
     Raises
     ------
@@ -137,7 +141,7 @@ def settle(
         The automaton does not suit the search that the user names.
     """
     system_marks -= automaton.system_marks
-    conditions = [automaton.condition]
+    conditions = [automaton.condition, system_condition]
     if fairness is not None:
         system_marks += fairness.n_marks
         conditions.append(fairness.condition)
@@ -147,7 +151,9 @@ def settle(
     name, reasons = plan.emptiness, list(plan.reasons)
     if name is None:
         if has_fin:
-            name, why = _choose_for_fin(automaton, fairness, options.acceptance)
+            name, why = _choose_for_fin(
+                automaton, fairness, options.acceptance, system_condition
+            )
         else:
             name, why = _choose(
                 automaton, system_marks, fairness, weak=weak, terminal=terminal
@@ -155,7 +161,7 @@ def settle(
             why += f" {_SECTION}"
         reasons.insert(0, f"{name}, because {why}")
     else:
-        any_ = automaton.condition is not None
+        any_ = automaton.condition is not None or system_condition is not None
         _refuse_condition(name, options, has_fin=has_fin, any_=any_)
         _refuse_unfit(
             name, options, automaton, system_marks, weak=weak, terminal=terminal
@@ -197,16 +203,24 @@ def kind_of(plan: Plan, options: Options, automaton: PropertyAutomaton) -> str |
 
 
 def _choose_for_fin(
-    automaton: PropertyAutomaton, fairness: Fairness | None, acceptance: str
+    automaton: PropertyAutomaton,
+    fairness: Fairness | None,
+    acceptance: str,
+    system_condition: Condition | None,
 ) -> tuple[str, str]:
     """Return the search for acceptance with Fin, and the reason."""
-    if acceptance == "tgra" and fairness is None:
+    own = system_condition is not None and bool(system_condition.fin_marks)
+    if acceptance == "tgra" and fairness is None and not own:
         return "rabin", (
             "generalised Rabin pairs are searched one after another, each without its "
             "Fin transitions (Bloemen et al. 2019, Algorithms 1-3)"
         )
     if fairness is not None and fairness.condition.fin_marks:
         what = "strong fairness is a Streett condition"
+    elif own:
+        assert system_condition is not None
+        shape = shape_of(system_condition).value
+        what = f"the acceptance of the system, {system_condition}, is {shape}"
     else:
         assert automaton.condition is not None
         shape = shape_of(automaton.condition).value
@@ -263,7 +277,7 @@ def _choose(
     if fairness is not None:
         kind = "fairness brings marks of its own"
     elif system_marks > 0:
-        kind = "the components of the system bring acceptance of their own"
+        kind = "the system brings acceptance of its own"
     elif automaton.condition is not None:
         kind = f"the automaton has no Fin ({automaton.acceptance})"
     elif n_marks > 1:

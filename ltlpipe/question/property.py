@@ -13,7 +13,7 @@ from ltlpipe.runtime.errors import LtlpipeWarning, UnknownNameError, nearest
 from ltlpipe.runtime.spelling import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
@@ -91,6 +91,23 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
             )
             refuse_unknown(message, stray[0], known, Property(), options, "ignored")
     return [name for name in names if name in index]
+
+
+def known_names(
+    names: Collection[str], asked: Property, options: Options, what: str
+) -> list[str]:
+    """Return the propositions that are names of a system, which are `what`.
+
+    Raises
+    ------
+    UnknownNameError
+        There are others, as for `known_actions`.
+    """
+    unknown = [name for name in asked.propositions if name not in names]
+    if unknown:
+        message = f"no {what} of the system is called {_listed(unknown)}"
+        refuse_unknown(message, unknown[0], names, asked, options)
+    return [name for name in asked.propositions if name in names]
 
 
 def refuse_unknown(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from ltlpipe.automata.conditions import Shape, has_shape
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.options import AMPLE
 from ltlpipe.question.plan import make_plan, settle
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.packing import PackedSystem
-    from ltlpipe.systems.views import ModelView, NetworkView
+    from ltlpipe.systems.views import GraphView, ModelView, NetworkView
 
 UNFAIR = "fairness depends on what is enabled"
 
@@ -85,6 +87,9 @@ class Question(ABC):
         Acceptance marks that the system brings.
     fairness : Fairness, optional
         What runs have to be fair to.
+    told : Condition, optional
+        What the property's automaton has to see to besides: the acceptance of a system
+        whose marks its letters tell.
 
     Raises
     ------
@@ -108,6 +113,7 @@ class Question(ABC):
         *,
         system_marks: int = 0,
         fairness: Fairness | None = None,
+        told: Condition | None = None,
     ) -> None:
         self.name = name
         self.property = asked
@@ -115,10 +121,14 @@ class Question(ABC):
         self.system_marks = system_marks
         self.fairness = fairness
         has_fin = asked.has_fin or options.translator is not None
+        if told is not None:
+            has_fin |= not has_shape(told, Shape.GENERALISED_BUCHI)
         if options.translator is not None and asked.formula is None:
             raise UnsupportedError("--translator requires a formula")
         self.given: Plan = make_plan(
-            options, has_property=not asked.is_trivial, has_fin=has_fin
+            options,
+            has_property=not asked.is_trivial or told is not None,
+            has_fin=has_fin,
         )
         self.generic = options.deterministic or (
             has_fin and not options.insists_on(AMPLE)
@@ -161,7 +171,7 @@ class Question(ABC):
     @abstractmethod
     def view(
         self, plan: Plan, trace: Trace
-    ) -> Job[tuple[NetworkView | ModelView, PropertyAutomaton]]:
+    ) -> Job[tuple[NetworkView | ModelView | GraphView, PropertyAutomaton]]:
         """Return the system in plain Python, and the automaton over its letters."""
 
     @abstractmethod

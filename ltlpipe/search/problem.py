@@ -94,11 +94,11 @@ def make_problem(
             f"the product has {n_marks} acceptance marks, the limit is {MAX_MARKS}: "
             + ("fairness needs fewer sets" if fairness else "use --acceptance=ba")
         )
-    system_condition = None
+    system_condition = system.condition
     if fairness is not None:
-        system_condition = generalised_buchi(
-            system.n_marks
-        ) & fairness.condition.renumbered(lambda mark: mark + system.n_marks)
+        own = system.condition or generalised_buchi(system.n_marks)
+        fair = fairness.condition.renumbered(lambda mark: mark + system.n_marks)
+        system_condition = own & fair
     joint = None
     if automaton.condition is not None or system_condition is not None:
         joint = product_condition(
@@ -155,7 +155,7 @@ def make_problem(
         ),
         initial=initial,
         n_marks=n_marks,
-        state_based=automaton.state_based and fairness is None,
+        state_based=automaton.state_based and system.state_based and fairness is None,
         weak=automaton.weak and own_marks == 0,
         terminal=automaton.terminal and own_marks == 0,
         ample=ample,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.display import Displayed
+from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
@@ -153,5 +154,5 @@ class PackedModel(PackedSystem):
         return states
 
 
-System = Network | Model
+System = Network | Model | SpotGraph
 """What can be checked; `ltlpipe.systems.reading.load` reads one."""

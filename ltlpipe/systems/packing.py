@@ -42,6 +42,7 @@ from ltlpipe.systems.fields import Field, allocation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS, Network
 
@@ -77,6 +78,10 @@ class PackedSystem:
         No state has more.
     n_marks : int
         Acceptance marks of the system's own.
+    condition : Condition, optional
+        What a run has to satisfy of them; None is each infinitely often.
+    state_based : bool
+        Whether all steps of a state carry the same of them.
     overflowed : callable
         Returns the number of a variable that got a value for which its place is too
         narrow, so that successors are missing; None if there was none.
@@ -92,6 +97,8 @@ class PackedSystem:
     extra: Field
     max_successors: int
     n_marks: int = 0
+    condition: Condition | None = None
+    state_based: bool = True
     overflowed: Callable[[], int | None] = lambda: None
     widened: Callable[[], Job[PackedSystem | None]] = _not_widened
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
+from ltlpipe.automata.graphs import is_automaton, is_graph
 from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
 from ltlpipe.runtime.files import (
     Opening,
@@ -30,6 +31,7 @@ from ltlpipe.runtime.files import (
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import call
 from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
+from ltlpipe.systems.graph import graph_job
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import System
 
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import LTS
     from ltlpipe.systems.plain import Plain
 
-SystemLike: TypeAlias = "System | Source | Iterable[Source]"
-"""A system, or what one is read from."""
+SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
+"""A system, or what one is read from: files, or graphs of Spot."""
 
 USED, DECLARED = ALPHABETS = ("used", "declared")
 """Which labels are a component's alphabet: those of its edges, or all it declares."""
@@ -56,7 +58,7 @@ class _Manner(NamedTuple):
 
 
 def load(
-    sources: Source | Iterable[Source],
+    sources: Source | Iterable[Source] | Any,
     *,
     format: str | None = None,
     alphabet: str = USED,
@@ -70,7 +72,10 @@ def load(
         ``.aut``, ``.hoa``), whose formats may be mixed: every file
         contributes its components in order.  All of them also compressed, with
         ``.gz`` behind the suffix.  Of ``-``, which is standard input, and of an open
-        file the format is known by how the text begins.
+        file the format is known by how the text begins.  A ``spot.kripke_graph`` or
+        ``spot.twa_graph`` is a system whose letters are valuations; it must not change
+        as long as the system is used.  Several ``spot.twa_graph`` are a network, read
+        as ``.hoa`` files are: propositions are labels, one at each step.
     format : str, optional
         ``dot``, ``aut``, ``hoa``, ``dve`` or ``pnml``: what the files are, whatever
         their names say.
@@ -81,8 +86,8 @@ def load(
 
     Returns
     -------
-    Network or Model
-        Named after the files.
+    Network, Model or SpotGraph
+        Named after the files, or the graph.
 
     Raises
     ------
@@ -140,7 +145,11 @@ def load_job(
 ) -> Job[System]:
     """Return the job that `load` runs."""
     manner = _manner(format, alphabet)
+    if is_graph(sources):
+        return (yield from graph_job(sources))
     files = _listed(sources)
+    if any(map(is_graph, files)):
+        return _network_of_graphs(files, manner)
     models = [s for s in files if (f := _promised(s, manner)) is not None and f.model]
     if not models:
         return (yield from _network(files, manner, models_too=len(files) == 1))
@@ -209,6 +218,23 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
     return Network(components, name=name_of_system(files))
 
 
+def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
+    """Return the network whose components are automata of Spot."""
+    from ltlpipe.automata.translating import hoa_text
+    from ltlpipe.systems.hoa import read_hoa
+
+    if not all(is_automaton(graph) for graph in graphs):
+        raise UnsupportedError(
+            "several systems are the components of a network: a list has paths and "
+            "open files, or spot.twa_graph only; a Kripke structure is checked alone"
+        )
+    declared = manner.alphabet == DECLARED
+    parts: list[LTS] = []
+    for k, graph in enumerate(graphs, start=1):
+        parts += read_hoa(hoa_text(graph), f"automaton {k}", declared=declared)
+    return Network(parts, " ".join(part.name for part in parts))
+
+
 def _refuse_model(form: Format | None, source: Source) -> None:
     if form is not None and form.model:
         raise UnsupportedError(
@@ -220,6 +246,9 @@ def name_of_system(given: SystemLike) -> str:
     """Return what a system is called, be it read or not."""
     if isinstance(given, System):
         return given.name
+    if is_graph(given):
+        graph: Any = given
+        return graph.get_name() or ""
     return " ".join(map(name_of, _listed(given)))
 
 
@@ -227,13 +256,14 @@ def _listed(sources: Source | Iterable[Source]) -> list[Source]:
     """Return the sources; a file is one, though it is iterable, too."""
     if hasattr(sources, "read") or isinstance(sources, (str, PathLike)):
         return cast("list[Source]", [sources])
-    several = isinstance(sources, Iterable)
+    several = isinstance(sources, Iterable) and not is_graph(sources)
     files = list(cast("Iterable[Source]", sources if several else [sources]))
     for source in files:
-        if not (hasattr(source, "read") or isinstance(source, (str, PathLike))):
+        known = hasattr(source, "read") or isinstance(source, (str, PathLike))
+        if not known and not is_graph(source):
             raise UnsupportedError(
-                "a system is a Network or a Model, or what it is read from: paths or "
-                f"open files, not a {type(source).__name__}"
+                "a system is a Network or a Model, or what it is read from: paths, "
+                f"open files or graphs of Spot, not a {type(source).__name__}"
             )
     if not files:
         raise InputError("expected at least one file", file="(no file)")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.graph import SpotGraph, Transitions
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import Model
 
@@ -318,6 +319,55 @@ class ModelView:
         letter = _holding(self._of_states, state, None, dead=True)
         letter |= _holding(self._of_steps, state, None, dead=True)
         return self._fair.marked([PlainStep(-1, letter, 0, state)])[0]
+
+
+class GraphView:
+    """A graph of Spot; its states are those of the graph.
+
+    The steps are those for one property.  `n_marks` and `condition` are those of the
+    graph, unless letters tell its marks (`accepts` is false).
+    """
+
+    cost = 3.0
+
+    def __init__(
+        self, graph: SpotGraph, steps: Transitions, *, accepts: bool = True
+    ) -> None:
+        self._graph, self._transitions = graph, steps
+        self.n_marks = graph.n_marks if accepts else 0
+        self.condition = graph.condition if accepts else None
+
+    def initial(self) -> Hashable:
+        """Return the state in which runs begin."""
+        return self._graph.initial
+
+    def steps(self, state: Any) -> list[PlainStep]:
+        """Return the steps of a state.
+
+        Raises
+        ------
+        TooLargeError
+            They are more than `MAX_STEPS`.
+        """
+        first, end = self._transitions.first[state : state + 2].tolist()
+        if end - first > MAX_STEPS:
+            raise TooLargeError
+        _, dst, letter, marks, _ = self._transitions
+        own = slice(first, end)
+        return [
+            PlainStep(*step)
+            for step in zip(
+                range(first, end),
+                letter[own].tolist(),
+                marks[own].tolist(),
+                dst[own].tolist(),
+                strict=True,
+            )
+        ]
+
+    def repeated(self, state: Any) -> PlainStep:
+        """Return the step in which a state repeats itself."""
+        return PlainStep(-1, OTHER, 0, state)
 
 
 def _holding(

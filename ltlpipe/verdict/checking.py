@@ -61,21 +61,22 @@ def check(
 
     Parameters
     ----------
-    system : Network, Model, or paths
+    system : Network, Model, SpotGraph, a graph of Spot, or paths
         What `ltlpipe.load` returned, which is not changed, or what it takes.  Reading
         may take as long as the question.
     formula : str, Formula or spot.formula
         LTL in Spot's syntax.  Of a network an atomic proposition names an action, and
         exactly one action happens at each step; of a model it is a comparison, such as
-        ``P_1=="CS"``, about the state that a step leaves.  If components have accepting
-        states, only runs that visit a state in which all accept infinitely
-        often count.
+        ``P_1=="CS"``, about the state that a step leaves; of a graph of Spot it is one
+        of the graph's.  If components have accepting states, only runs that visit a
+        state in which all accept infinitely often count; of an automaton, only runs
+        that it accepts.
     automaton : spot.twa_graph or path
         An automaton, or its HOA file, of the negated property: it accepts the runs
         that shall not be.
     empty : bool
-        Ask whether the network, with the acceptance of its components, has no
-        accepting run at all.
+        Ask whether the system, with the acceptance of its components, or as an
+        automaton, has no accepting run at all.
     progress : callable, optional
         Called with a `ltlpipe.runtime.jobs.Progress`, ten times a second or more.
     **options
@@ -282,13 +283,18 @@ class Inquiry:
 
 
 def question_of(system: System, asked: Property, options: Options) -> Question:
-    """Return the question as one about a network or about a model."""
+    """Return the question as one about a network, a graph of Spot, or a model."""
+    from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.lts import Network
 
     if isinstance(system, Network):
         from ltlpipe.question.network import NetworkQuestion
 
         return NetworkQuestion(system, asked, options)
+    if isinstance(system, SpotGraph):
+        from ltlpipe.question.graph import GraphQuestion
+
+        return GraphQuestion(system, asked, options)
     from ltlpipe.question.model import ModelQuestion
 
     return ModelQuestion(system, asked, options)
@@ -330,12 +336,18 @@ def livelock(
     .. [1] V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
        Rabin and Fin-less automata", STTT 21 (2019), Sec. 4.3.
     """
+    from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.lts import Network
 
     try:
         system = run(system_job(system), understood(options)[1], observer=progress)
     except StoppedError as stopped:
         return not_read(name_of_system(system), stopped.reason)
+    if isinstance(system, SpotGraph):
+        raise UnsupportedError(
+            "livelock is about actions, and a graph of Spot has none: check a formula "
+            "such as GF(progress)"
+        )
     known = system.action_index if isinstance(system, Network) else system.actions
     for name in progress_actions:
         if name not in known:

@@ -14,8 +14,10 @@ from ltlpipe.question.options import understood
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
+from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import name_of_system, system_job
+from ltlpipe.verdict.graph_replay import graph_run_replayed, path_of
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed
 from ltlpipe.verdict.replay import run_replayed
@@ -56,7 +58,7 @@ def deadlocks(
 
     Parameters
     ----------
-    system : Network, Model, or paths
+    system : Network, Model, SpotGraph, a graph of Spot, or paths
         As for `ltlpipe.check`.
     progress : callable, optional
         As for `ltlpipe.check`.
@@ -130,6 +132,9 @@ def _job(
 
 
 def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
+    if isinstance(system, SpotGraph):
+        steps = unlabelled(system)
+        return (yield from pack_graph(system, steps, seed=seed, accepts=False))
     if isinstance(system, Network):
         from ltlpipe.systems.packing import pack_network
 
@@ -144,6 +149,9 @@ def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:
     if isinstance(system, Network):
         lasso = network_lasso(system, *found)
         yield from run_replayed(system, lasso, stutters=True, accepting=False)
+    elif isinstance(system, SpotGraph):
+        lasso = path_of(system, unlabelled(system), *found)
+        yield from graph_run_replayed(system, lasso, stutters=True, accepting=False)
     else:
         lasso = model_lasso(system, *found)
         yield from model_run_replayed(system, lasso, stutters=True)

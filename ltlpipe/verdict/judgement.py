@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.fairness import STRONG
 from ltlpipe.question.fairness import fair_sets
+from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import with_components
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.lts import Network
+from ltlpipe.verdict.graph_replay import graph_run, graph_run_replayed
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import model_run_replayed, valuations_replayed
-from ltlpipe.verdict.replay import REPLAYING, ReplayError, run_replayed, word_replayed
+from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
+from ltlpipe.verdict.replay import (
+    REPLAYING,
+    ReplayError,
+    run_replayed,
+    spelling_of_actions,
+    word_replayed,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Run
     from ltlpipe.question.model import ModelQuestion
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
+    from ltlpipe.question.property import Property
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
@@ -39,6 +49,8 @@ def judged(question: Question, run: Run) -> Job[Lasso]:
     network = with_components(question)
     if network is not None:
         return (yield from _judged_by_components(network, run))
+    if isinstance(question, GraphQuestion):
+        return (yield from _judged_by_edges(question, run))
     return (yield from _judged_by_valuations(question, run))  # type: ignore[arg-type]
 
 
@@ -51,8 +63,10 @@ def _judged_by_components(question: NetworkQuestion, run: Run) -> Job[Lasso]:
     )
     yield _REPLAYING
     check_fairness(system, lasso, question.options)
-    if not asked.is_trivial:
-        yield from word_replayed(asked.formula or asked.violations, lasso, system)
+    lasso = replace(
+        lasso, spelling=spelling_of_actions(lasso, system, asked.propositions)
+    )
+    yield from _word_replayed(asked, lasso)
     return lasso
 
 
@@ -63,11 +77,26 @@ def _judged_by_valuations(question: ModelQuestion, run: Run) -> Job[Lasso]:
     yield from model_run_replayed(system, lasso, stutters=question.stutters)
     yield _REPLAYING
     check_fairness(system, lasso, question.options)
-    asked = question.property
-    if not asked.is_trivial:
-        subject = asked.formula or asked.violations
-        yield from valuations_replayed(subject, question.propositions, lasso)
+    spelling = yield from spelling_of_states(question.propositions, lasso)
+    lasso = replace(lasso, spelling=spelling)
+    yield from _word_replayed(question.property, lasso)
     return lasso
+
+
+def _judged_by_edges(question: GraphQuestion, run: Run) -> Job[Lasso]:
+    lasso = graph_run(question, run)
+    yield _REPLAYING
+    yield from graph_run_replayed(question.system, lasso, stutters=question.stutters)
+    yield from _word_replayed(question.property, lasso)
+    return lasso
+
+
+def _word_replayed(asked: Property, lasso: Lasso) -> Job[None]:
+    """Ask Spot whether the word of a lasso violates a property, if there is one."""
+    if not asked.is_trivial:
+        assert lasso.spelling is not None
+        subject = asked.formula or asked.violations
+        yield from word_replayed(subject, lasso.spelling, len(lasso.prefix))
 
 
 def check_fairness(system: System, lasso: Lasso, options: Options) -> None:

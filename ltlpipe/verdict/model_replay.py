@@ -1,26 +1,24 @@
 """The independent replay of a run of a model.
 
 It shares no code with the searches: the model's interpreter says which steps a
-valuation has, propositions are evaluated on valuations, and Spot is asked whether the
-word violates the property.
+valuation has, and propositions are evaluated on valuations.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.automata.words import violates
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.verdict.replay import REPLAYING, ReplayError, check_form
+from ltlpipe.verdict.verdict import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
@@ -60,24 +58,12 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
             )
 
 
-def valuations_replayed(
-    asked: Formula | Any, propositions: Mapping[str, Expression], lasso: Lasso
-) -> Job[None]:
-    """Ask Spot whether the word of a lasso violates a property.
+def spelling_of_states(
+    propositions: Mapping[str, Expression], lasso: Lasso
+) -> Job[Spelling]:
+    """Return the word of a run of a model: what holds in the state before each step.
 
-    Parameters
-    ----------
-    asked : Formula or spot.twa_graph
-        A formula, or an automaton of the words that violate the property.
-    propositions : mapping of str to Expression
-        What its propositions mean in the model.
-    lasso : Lasso
-        The word is the propositions that hold in the state before each step.
-
-    Raises
-    ------
-    ReplayError
-        The word does not violate the property.
+    `propositions` says what each means in the model.
     """
     numbers: dict[frozenset[str], int] = {}
     word = np.zeros(len(lasso.actions), dtype=np.int64)
@@ -94,5 +80,4 @@ def valuations_replayed(
             if evaluate(meaning, state, action=taken, dead=dead)
         )
         word[k] = numbers.setdefault(letter, len(numbers))
-    if not (yield from violates(asked, list(numbers), word, len(lasso.prefix))):
-        raise ReplayError("Spot says that the word of the lasso is no violation")
+    return Spelling(tuple(propositions), [sorted(names) for names in numbers], word)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ltlpipe.automata.words import violates
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.verdict.verdict import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,22 +180,12 @@ def _check_acceptance(
         raise ReplayError("no state of the cycle is accepting in all components")
 
 
-def word_replayed(asked: Formula | Any, lasso: Lasso, network: Network) -> Job[None]:
-    """Ask Spot whether the word of a lasso violates a property.
+def spelling_of_actions(
+    lasso: Lasso, network: Network, propositions: Sequence[str]
+) -> Spelling:
+    """Return the word of a run of a network, whose actions hold one at a time.
 
-    Parameters
-    ----------
-    asked : Formula or spot.twa_graph
-        A formula, or an automaton of the words that violate the property.
-    lasso : Lasso
-        Its actions are the word.
-    network : Network
-        Knows which actions no proposition can name.
-
-    Raises
-    ------
-    ReplayError
-        The word does not violate the property.
+    The network knows which actions no proposition can name.
     """
     known, word = np.unique(lasso.actions, return_inverse=True)
     letters = [
@@ -203,5 +194,26 @@ def word_replayed(asked: Formula | Any, lasso: Lasso, network: Network) -> Job[N
         else []
         for action in known.tolist()
     ]
-    if not (yield from violates(asked, letters, word, len(lasso.prefix))):
+    return Spelling(tuple(propositions), letters, word.astype(np.int64))
+
+
+def word_replayed(asked: Formula | Any, spelling: Spelling, start: int) -> Job[None]:
+    """Ask Spot whether the word of a lasso violates a property.
+
+    Parameters
+    ----------
+    asked : Formula or spot.twa_graph
+        A formula, or an automaton of the words that violate the property.
+    spelling : Spelling
+        The word.
+    start : int
+        Where it goes on behind its last letter.
+
+    Raises
+    ------
+    ReplayError
+        The word does not violate the property.
+    """
+    _, letters, word, _ = spelling
+    if not (yield from violates(asked, letters, word, start)):
         raise ReplayError("Spot says that the word of the lasso is no violation")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed
@@ -24,6 +25,27 @@ LASSO_LIMIT = "lasso-limit"
 """The reason of a violation whose lasso could not be extracted within the limits."""
 
 
+class Spelling(NamedTuple):
+    """The word of a lasso: the propositions that hold in each step.
+
+    Parameters
+    ----------
+    propositions : tuple of str
+        What the word is over.
+    letters : list of list of str
+        Sets of those that hold together.
+    steps : int64[k + c]
+        The number of the letter of each step.
+    dictionary : spot.bdd_dict, optional
+        Of the system, if that is a graph of Spot.
+    """
+
+    propositions: tuple[str, ...]
+    letters: list[list[str]]
+    steps: np.ndarray
+    dictionary: Any = None
+
+
 @dataclass(frozen=True, eq=False)
 class Lasso(Displayed):
     """A run of the system that violates the property: ``prefix cycle cycle ...``.
@@ -32,18 +54,24 @@ class Lasso(Displayed):
     ----------
     prefix, cycle : list
         The cycle has at least one entry.  Of a network the actions, in order; of a
-        model the valuations before each step, from names of variables to their values.
+        model the valuations before each step, from names of variables to their values;
+        of a graph of Spot the valuations of its steps, from propositions to whether
+        they hold.
     actions : int32[k + c]
-        The actions as indices into those of the system; -1 is the step in which a
-        state without successors repeats itself.
+        The actions as indices into those of the system, of a graph Spot's numbers of
+        edges; -1 is the step in which a state without successors repeats itself.
     states : int32[k + c + 1, n_components] or int64[k + c + 1, n_variables]
-        Local states, or values, before each step and after the last one.
+        Local states, or values, before each step and after the last one; of a graph its
+        states, int32[k + c + 1, 1].
     moves : list of str, optional
-        The actions of prefix and cycle, where these are valuations.
+        The actions of prefix and cycle, where these are valuations; of a graph the
+        states of each step, such as "0 -> 1".
     shortest : bool
         Whether it is known to go with a shortest lasso of the product of the system
         and the property's automaton: no other has fewer steps, prefix and cycle
         together.
+    spelling : Spelling, optional
+        The letters of `word`.
     """
 
     prefix: list[Any]
@@ -52,6 +80,23 @@ class Lasso(Displayed):
     states: np.ndarray = field(repr=False)
     moves: list[str] | None = field(default=None, repr=False)
     shortest: bool = False
+    spelling: Spelling | None = field(default=None, repr=False)
+
+    @cached_property  # its letters live as long as it does
+    def word(self) -> Any:
+        """The word of the run, a ``spot.twa_word`` over the property's propositions.
+
+        Of a network, exactly the proposition of the action holds at each step.
+        Without a property it is over the propositions of a graph, else over none.  It
+        shares the BDD dictionary of a graph, else Spot's own, that of
+        ``spot.translate``.
+        """
+        from ltlpipe.automata.words import word_of
+
+        spelling = self.spelling
+        if spelling is None:
+            spelling = Spelling((), [[]], self.actions * 0)
+        return word_of(*spelling[:3], len(self.prefix), spelling.dictionary)
 
     @property
     def has_valuations(self) -> bool:

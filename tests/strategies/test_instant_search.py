@@ -46,8 +46,8 @@ from ltlpipe.systems.views import (
     TooLargeError,
 )
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import model_run_replayed, valuations_replayed
-from ltlpipe.verdict.replay import word_replayed
+from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
+from ltlpipe.verdict.replay import spelling_of_actions, word_replayed
 from tests.cross.test_models import (
     dve_atoms,
     explored,
@@ -101,6 +101,12 @@ def found(system, table=None, *, stutter=False, max_states=5000, **limits):
     )
 
 
+def judge(formula, lasso, system):
+    """Refuse the word of a run unless it violates a formula."""
+    spelling = spelling_of_actions(lasso, system, formula.propositions)
+    complete(word_replayed(formula, spelling, len(lasso.prefix)))
+
+
 def violation(system, text, *, stutter=False, acceptance="ba", **limits):
     """The outcome for a network and a formula, and the lasso that is its run."""
     formula = parse(text)
@@ -110,7 +116,7 @@ def violation(system, text, *, stutter=False, acceptance="ba", **limits):
     if outcome.lasso is not None:
         lasso = lasso_of(system, outcome)
         replay_run(system, lasso, stutters=stutter)
-        complete(word_replayed(formula, lasso, system))
+        judge(formula, lasso, system)
     return outcome
 
 
@@ -443,7 +449,7 @@ def test_letters_that_tell_marks(system, text, stutter):
     if expected:
         lasso = lasso_of(system, outcome)
         replay_run(system, lasso, stutters=stutter)
-        complete(word_replayed(formula, lasso, system))
+        judge(formula, lasso, system)
     apart = violation(system, text, acceptance="tgba", stutter=stutter)
     assert apart.status == outcome.status
 
@@ -532,9 +538,8 @@ def assert_model_agrees(model, formula, *, stutter):
     if outcome.lasso:
         lasso = lasso_of(model, outcome)
         complete(model_run_replayed(model, lasso, stutters=stutter))
-        complete(
-            valuations_replayed(asked.formula or asked.violations, meanings, lasso)
-        )
+        spelling = complete(spelling_of_states(meanings, lasso))
+        complete(word_replayed(asked.formula, spelling, len(lasso.prefix)))
 
 
 SEED = st.integers(0, 1 << 30)

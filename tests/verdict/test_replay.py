@@ -14,6 +14,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict.replay import (
     ReplayError,
+    spelling_of_actions,
     word_replayed,
 )
 from ltlpipe.verdict.verdict import Lasso
@@ -117,19 +118,26 @@ def test_random_walks_are_runs(network, data):
     replay_run(network, lasso)
 
 
+def judge(text, lasso, network):
+    """Refuse the word of a run unless it violates a formula."""
+    formula = parse(text)
+    spelling = spelling_of_actions(lasso, network, formula.propositions)
+    complete(word_replayed(formula, spelling, len(lasso.prefix)))
+
+
 def test_spot_judges_the_word():
     """The word of the run violates G !c but not G !idle."""
     network, lasso = a_network(), a_lasso()
-    complete(word_replayed(parse("G !c"), lasso, network))
+    judge("G !c", lasso, network)
     with pytest.raises(ReplayError, match="no violation"):
-        complete(word_replayed(parse("G !idle"), lasso, network))
+        judge("G !idle", lasso, network)
 
 
 def test_internal_actions_satisfy_no_proposition():
     """Even if a proposition has their name."""
     inner = LTS.from_transitions([(0, "i", 0)], internal=["i"])
     lasso = Lasso([], ["i"], np.array([0]), np.array([[0], [0]]))
-    complete(word_replayed(parse("F i"), lasso, Network([inner])))
+    judge("F i", lasso, Network([inner]))
 
 
 def test_long_lassos_are_replayed():

@@ -1,0 +1,298 @@
+"""What a property can tell apart of the conditions of a graph: its letters.
+
+The labels of a property's automaton divide the valuations into classes: those that
+satisfy the same labels.  A letter is a class that some condition of the graph meets, so
+there are at most as many as the automaton can tell apart, however many propositions
+there are.  A condition that meets several classes has several letters.
+
+Where an emptiness check cannot take the acceptance of the graph, it is the automaton
+that sees to it: then marks are propositions, too, the letters are classes of valuations
+and marks, and the automaton accepts a word iff both properties hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.automata.hoa import parse_again
+from ltlpipe.automata.letters import decode, encode
+from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
+from ltlpipe.logic.formulas import Formula
+from ltlpipe.runtime import workers
+from ltlpipe.runtime.ticks import Ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.runtime.jobs import Job
+
+_OPERATION = 1.5  # microseconds of one on BDDs
+
+TELLING = "telling letters apart"
+
+
+class Told(NamedTuple):
+    """An acceptance condition that the automaton has to see to."""
+
+    condition: Condition
+    sets: list[int]  # the sets of marks that edges carry, as bits
+
+
+class Lettering:
+    """The letters of one property over the conditions of a graph.
+
+    Parameters
+    ----------
+    graph : spot.twa_graph or spot.kripke_graph
+        Whose BDD dictionary is used.
+    text : str, optional
+        The automaton of the violations in HOA; None tells nothing apart.
+    known : sequence of str
+        The propositions that the graph has; no other one ever holds.
+    """
+
+    def __init__(self, graph: Any, text: str | None, known: Sequence[str]) -> None:
+        import buddy
+
+        self.text = text
+        self._graph = graph
+        self._automaton: Any = None
+        self._labels: list[Any] = []
+        self._possible: Any = buddy.bddtrue  # what is unknown does not hold
+        self._letters: dict[tuple[bool, ...], int] = {}
+        self._examples: list[Any] = []  # a part of each letter
+        self._parts: dict[int, tuple[Any, list[int]]] = {}
+        if text is None:
+            self._others = graph.ap_vars()
+            return
+        # It keeps the variables of its propositions as long as it lives.
+        self._automaton = parse_again(text, graph.get_dict())
+        labels = {edge.cond.id(): edge.cond for edge in self._automaton.edges()}
+        self._labels = list(labels.values())
+        own = self._automaton.ap_vars()
+        self._others = buddy.bdd_exist(graph.ap_vars(), own)
+        for proposition in self._automaton.ap():
+            name = proposition.ap_name()
+            if name not in known and not is_mark(name):
+                variable = self._automaton.register_ap(proposition)
+                self._possible &= buddy.bdd_nithvar(variable)
+
+    @property
+    def n_letters(self) -> int:
+        """How many letters have been met; one if none has."""
+        return max(len(self._letters), 1)
+
+    def with_marks(self, condition: Any, marks: int) -> Any:
+        """Return a condition with the propositions of marks."""
+        import buddy
+
+        for proposition in self._automaton.ap():
+            name = proposition.ap_name()
+            if is_mark(name):
+                variable = self._automaton.register_ap(proposition)
+                holds = marks >> _mark_of(name) & 1
+                literal = buddy.bdd_ithvar if holds else buddy.bdd_nithvar
+                condition = condition & literal(variable)
+        return condition
+
+    def letters_of(self, condition: Any) -> list[int]:
+        """Return the letters that a condition meets."""
+        import buddy
+
+        seen = buddy.bdd_exist(condition, self._others) & self._possible
+        known = self._parts.get(seen.id())
+        if known is not None:
+            return known[1]
+        parts: list[tuple[Any, tuple[bool, ...]]] = [(seen, ())]
+        for label in self._labels:
+            finer = []
+            for part, signature in parts:
+                for holds, piece in ((True, part & label), (False, part - label)):
+                    if piece != buddy.bddfalse:
+                        finer.append((piece, (*signature, holds)))
+            parts = finer
+        found = []
+        for part, signature in parts:
+            letter = self._letters.setdefault(signature, len(self._letters))
+            if letter == len(self._examples):
+                self._examples.append(part)
+            found.append(letter)
+        self._parts[seen.id()] = seen, found  # an object that lives keeps its number
+        return found
+
+    @property
+    def cost(self) -> float:
+        """Microseconds that `letters_of` takes, roughly, for a condition that is new."""
+        return _OPERATION * (4 + 2 * len(self._labels))
+
+    def class_of(self, letter: int) -> Any:
+        """Return the BDD of all valuations of a letter."""
+        import buddy
+
+        holding = self._possible
+        for signature, number in self._letters.items():
+            if number == letter:
+                for label, holds in zip(self._labels, signature, strict=True):
+                    holding = holding & label if holds else holding - label
+                return holding
+        return buddy.bddfalse
+
+    def holding(self, condition: Any, marks: int, letter: int) -> list[str]:
+        """Return the propositions of the graph that hold in one valuation of a letter.
+
+        It satisfies a condition, of an edge that has some marks.
+        """
+        if self._automaton is not None:
+            condition = self.with_marks(condition, marks) & self.class_of(letter)
+        return holding_in(self._graph, condition)
+
+    def table(self, acceptance: str | None) -> Job[PropertyAutomaton]:
+        """Return the automaton over the letters that have been met."""
+        letters = [holding_in(self._automaton, part) for part in self._examples] or [[]]
+        made = yield from workers.call(
+            "graph table",
+            phase=PHASE,
+            text=self.text,
+            letters=letters,
+            acceptance=acceptance,
+        )
+        return decode(made)
+
+
+def holding_in(automaton: Any, condition: Any) -> list[str]:
+    """Return the propositions of an automaton that hold in some valuation."""
+    import buddy
+
+    chosen = buddy.bdd_satone(condition)
+    return [
+        p.ap_name()
+        for p in automaton.ap()
+        if chosen & buddy.bdd_nithvar(automaton.register_ap(p)) == buddy.bddfalse
+    ]
+
+
+def write_table(
+    text: str, letters: list[list[str]], acceptance: str | None
+) -> dict[str, Any]:
+    """Do the work of `Lettering.table`."""
+    import spot
+
+    from ltlpipe.automata.translation import table_over
+
+    automaton = parse_again(text, spot.make_bdd_dict())
+    sets = [set(names) for names in letters]
+    return encode(table_over(automaton, sets, acceptance or "tela"))
+
+
+def violations_text(
+    violated: Formula | Any | None,
+    acceptance: str | None,
+    *,
+    told: Told | None = None,
+    deterministic: bool = False,
+) -> Job[str]:
+    """Return the automaton of the words that violate a property, in HOA.
+
+    Parameters
+    ----------
+    violated : Formula or spot.twa_graph, optional
+        A formula that shall hold, or the words that shall not be; None is all words.
+    acceptance : str, optional
+        As in `ltlpipe.automata.translation.translate`; None takes an automaton as it
+        is.
+    told : Told, optional
+        What words have to satisfy besides.
+    deterministic : bool
+        Whether to ask Spot for a deterministic automaton.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up, for instance over more than 32 marks.
+    """
+    text: str = yield from workers.call(
+        "graph automaton",
+        phase=PHASE,
+        violated=None if violated is None else subject(violated),
+        acceptance=acceptance,
+        condition=None if told is None else str(told.condition),
+        sets=[] if told is None else told.sets,
+        deterministic=deterministic,
+    )
+    return text
+
+
+def write_violations(
+    violated: dict[str, str] | None,
+    *,
+    acceptance: str | None,
+    condition: str | None,
+    sets: list[int],
+    deterministic: bool,
+) -> str:
+    """Do the work of `violations_text`."""
+    import spot
+
+    from ltlpipe.automata.translation import by_spot, of_kind, violations_of
+
+    given: Any = None if violated is None else received(violated)
+    if isinstance(given, Formula):
+        assert acceptance is not None
+        kind = "tgba" if condition is not None and acceptance == "ba" else acceptance
+        given = violations_of(given, kind, deterministic=deterministic)
+        if condition is None:
+            return hoa_text(given)
+    if condition is not None:
+        dictionary = spot.make_bdd_dict() if given is None else given.get_dict()
+        system = _recurrence(condition, sets, dictionary)
+        given = (
+            system
+            if given is None
+            else by_spot(lambda: spot.product(given, system), "combine acceptance")
+        )
+    if acceptance is not None:
+        given = of_kind(given, acceptance, deterministic=deterministic)
+    return hoa_text(given)
+
+
+def _recurrence(condition: str, sets: list[int], dictionary: Any) -> Any:
+    """Return the automaton of the words of sets of marks that satisfy a condition."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    graph = spot.make_twa_graph(dictionary)
+    code = spot.acc_code(condition)
+    n_marks = code.used_sets().max_set()
+    graph.set_acceptance(n_marks, code)
+    graph.new_states(1)
+    variables = [graph.register_ap(mark_name(mark)) for mark in range(n_marks)]
+    for marks in sets:
+        label = buddy.bddtrue
+        for mark, variable in enumerate(variables):
+            literal = buddy.bdd_ithvar if marks >> mark & 1 else buddy.bdd_nithvar
+            label = label & literal(variable)
+        carried = [mark for mark in range(n_marks) if marks >> mark & 1]
+        graph.new_edge(0, 0, label, carried)
+    return graph
+
+
+_MARK = "mark\n"
+"""How the propositions of marks begin: no other one has a line break."""
+
+
+def mark_name(mark: int) -> str:
+    """Return the proposition that an edge carries a mark."""
+    return f"{_MARK}{mark}"
+
+
+def is_mark(name: str) -> bool:
+    """Whether a proposition is that of a mark."""
+    return name.startswith(_MARK)
+
+
+def _mark_of(name: str) -> int:
+    return int(name.removeprefix(_MARK))

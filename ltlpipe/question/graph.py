@@ -1,0 +1,289 @@
+"""A question about a graph of Spot: a Kripke structure, or an automaton as a system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.automata.lettering import TELLING, Lettering, Told, violations_text
+from ltlpipe.automata.letters import universal
+from ltlpipe.logic.formulas import Formula
+from ltlpipe.question.options import AUTO, BITSTATE, TOGETHER
+from ltlpipe.question.plan import settle
+from ltlpipe.question.property import known_names
+from ltlpipe.question.question import NotApplicableError, Question, note_table
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
+from ltlpipe.systems.graph import keys_of, pack_graph, transitions_of
+from ltlpipe.systems.views import GraphView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.property import Property
+    from ltlpipe.question.question import Product
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.systems.graph import Keys, PackedGraph, SpotGraph, Transitions
+
+NO_ACTIONS = "a graph of Spot has no actions"
+
+
+class Labelled(NamedTuple):
+    """A graph with the letters of one property, and the automaton over them."""
+
+    table: PropertyAutomaton
+    steps: Transitions
+    keys: Keys
+    lettering: Lettering
+
+
+@dataclass
+class GraphProduct:
+    """The product of a graph and an automaton."""
+
+    question: GraphQuestion
+    labelled: Labelled
+    plan: Plan  # with the kind of automaton that this is
+    reductions: tuple[str, ...] | None = None
+
+    @property
+    def table(self) -> PropertyAutomaton:
+        """The automaton of the violations."""
+        return self.labelled.table
+
+    def packed(self) -> Job[PackedGraph]:
+        """Return the packed graph."""
+        question = self.question
+        return pack_graph(
+            question.system,
+            self.labelled.steps,
+            extra_values=self.table.n_states,
+            seed=question.options.seed,
+            accepts=question.told is None,
+        )
+
+    def problem(self, packed: PackedGraph) -> Problem:
+        """Return the product of the packed graph and the automaton."""
+        from ltlpipe.search.problem import make_problem
+
+        return make_problem(packed, self.table)
+
+    def needed_bytes(self, packed: PackedGraph) -> int:
+        """Return what the buffers of `problem` take."""
+        from ltlpipe.search.problem import buffer_bytes
+
+        return buffer_bytes(packed, self.table)
+
+
+class GraphQuestion(Question):
+    """One question about a graph of Spot, which is not changed; see `Question`.
+
+    Raises
+    ------
+    FormulaError
+        A proposition is none of the graph, and the options are strict.
+    UnsupportedError
+        The options ask for what cannot be done.
+
+    Attributes
+    ----------
+    known : list of str
+        The propositions of the property that the graph has.
+    told : Condition or None
+        The graph's acceptance, if the search that is named cannot take it: then letters
+        tell its marks, and the automaton sees to it.
+    """
+
+    def __init__(self, system: SpotGraph, asked: Property, options: Options) -> None:
+        refuse_other_options(system, options)
+        self.told = _told(system, asked, options)
+        super().__init__(
+            system.name,
+            asked,
+            options,
+            system_marks=0 if self.told else system.n_marks,
+            told=self.told,
+        )
+        self.system = system
+        self.known = known_names(system.propositions, asked, options, "proposition", 7)
+
+    @property
+    def stutters(self) -> bool:
+        """Whether a state without successors repeats itself for ever."""
+        return self.options.stutters
+
+    def obstacle_to_ample(self) -> str | None:
+        """Return why ample sets are out of the question."""
+        return super().obstacle_to_ample() or NO_ACTIONS
+
+    def labelled(self, plan: Plan, trace: Trace) -> Job[Labelled]:
+        """Return the graph with letters, and the automaton over them."""
+        kind = _kind(plan)
+        found = self.fact(("labelled", kind), lambda: self._labelled(kind))
+        labelled: Labelled = yield from trace.timed("translation_seconds", found)
+        note_table(trace, labelled.table)
+        return labelled
+
+    @property
+    def found(self) -> Labelled:
+        """What `labelled` has returned; strategies ask for one kind of automaton."""
+        shared = self._facts["labelled", _kind(self.given)]
+        labelled: Labelled | None = shared.result
+        assert labelled is not None
+        return labelled
+
+    def _labelled(self, kind: str) -> Job[Labelled]:
+        system, told = self.system, self.told
+        keys = keys_of(system, with_marks=told is not None)
+        text = None
+        acceptance: str | None = kind
+        if not self.property.is_trivial or told is not None:
+            violated = yield from self.violated()
+            # An automaton is taken as it is where nothing else is asked for or needed.
+            as_it_is = told is None and kind != "ba" and not self.options.deterministic
+            is_free = self.options.acceptance == AUTO
+            if as_it_is and is_free and not isinstance(violated, Formula):
+                acceptance = None
+            sets = np.unique(keys.marks).tolist()
+            text = yield from violations_text(
+                violated,
+                acceptance,
+                told=None if told is None else Told(told, sets),
+                deterministic=self.options.deterministic,
+            )
+        lettering = Lettering(system.graph, text, self.known)
+        letters = yield from self._letters(keys, lettering)
+        table = universal()
+        if text is not None:
+            table = yield from lettering.table(acceptance)
+        steps = yield from transitions_of(
+            system,
+            keys,
+            letters,
+            tells_marks=told is not None,
+            stutters=self.stutters,
+        )
+        return Labelled(table, steps, keys, lettering)
+
+    def _letters(self, keys: Keys, lettering: Lettering) -> Job[list[list[int]]]:
+        """Return the letters of each key."""
+        if lettering.text is None:
+            return [[0]] * len(keys.conditions)
+        ticks = Ticks(TELLING, lettering.cost)
+        conditions, told = self.system.conditions, self.told is not None
+        found = []
+        for place, marks in zip(
+            keys.conditions.tolist(), keys.marks.tolist(), strict=True
+        ):
+            condition = conditions[place]
+            if told:
+                condition = lettering.with_marks(condition, marks)
+            found.append(lettering.letters_of(condition))
+            if ticks.over():
+                yield ticks.progress
+        return found
+
+    def settled(
+        self,
+        plan: Plan,
+        table: PropertyAutomaton,
+        reductions: tuple[str, ...] | None = (),
+    ) -> Plan:
+        """Complete a plan for an automaton; see `settle`."""
+        own = None if self.told else self.system.condition
+        return settle(
+            plan,
+            self.options,
+            table,
+            self.system_marks,
+            reductions,
+            system_condition=own,
+        )
+
+    def product(self, plan: Plan, trace: Trace) -> Job[GraphProduct]:
+        """Return the product with all steps of the graph."""
+        labelled = yield from self.labelled(plan, trace)
+        return GraphProduct(self, labelled, plan)
+
+    def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[Product, str]]:  # noqa: ARG002 (one signature for all)
+        """Refuse: there are no steps that could commute."""
+        yield from ()
+        raise NotApplicableError(NO_ACTIONS)
+
+    def view(
+        self, plan: Plan, trace: Trace
+    ) -> Job[tuple[GraphView, PropertyAutomaton]]:
+        """Return the graph in plain Python, and the automaton over its letters."""
+        labelled = yield from self.labelled(plan, trace)
+        view = GraphView(self.system, labelled.steps, accepts=self.told is None)
+        return view, labelled.table
+
+    def state_array(self, rows: Sequence[Any]) -> Any:
+        """Return states as the replay takes them, int32[n, 1]."""
+        return np.array(rows, dtype=np.int32).reshape(-1, 1)
+
+
+def _kind(plan: Plan) -> str:
+    return (plan.automaton or "").lower()
+
+
+def refuse_other_options(system: SpotGraph, options: Options) -> None:
+    """Raise UnsupportedError for options that mean nothing for graphs of Spot."""
+    if options.semantics == "action":
+        raise UnsupportedError(
+            "--semantics action: the propositions of a graph of Spot are those of its "
+            "valuations; use state"
+        )
+    if options.stutters and not system.is_kripke:
+        raise UnsupportedError(
+            "--deadlock stutter: the letters of an automaton are on its edges, and a "
+            "state without edges has none to repeat; use ignore, or a Kripke structure"
+        )
+    emptiness = options.emptiness
+    for given, what in (
+        (options.visible is not None, "--visible"),
+        (bool(options.symmetric), "--symmetric"),
+        (options.fairness is not None, f"--fairness {options.fairness}"),
+        (options.accepting != TOGETHER, f"--accepting {options.accepting}"),
+        (emptiness in (*DECOUPLED, *POWERSET), f"--emptiness {emptiness}"),
+        (options.reduce not in (AUTO, "none"), f"--reduce {options.reduce}"),
+    ):
+        if given:
+            raise UnsupportedError(
+                f"{what} is about actions or components, which graphs of Spot do not "
+                "have"
+            )
+
+
+def _told(
+    system: SpotGraph, asked: Property, options: Options
+) -> Condition | None:
+    """Return the condition of a graph if the search that is named cannot take it."""
+    name = BITSTATE if options.bitstate is not None else options.emptiness
+    if name == AUTO or not system.n_marks:
+        return None
+    search = SEARCHES[name]()
+    condition = system.condition
+    if search.generalised:
+        if condition is None or search.emerson_lei:
+            return None
+        if search.fin_less and not condition.fin_marks:
+            return None
+    elif (
+        asked.is_trivial
+        and condition is None
+        and system.n_marks == 1
+        and system.state_based
+        and name not in ("dfs-weak", "reach-terminal")
+    ):
+        return None
+    return generalised_buchi(system.n_marks) if condition is None else condition
