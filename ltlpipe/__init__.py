@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._version import __version__
-from ltlpipe.runtime.display import render_with
+from ltlpipe.runtime.display import output_with, render_with
 from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
@@ -39,21 +39,33 @@ if TYPE_CHECKING:
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
     from ltlpipe.question.answer import Plan, Statistics
     from ltlpipe.search.scc.scc_enumeration import sccs
+    from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.models import Model, System
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
+    from ltlpipe.verdict.automaton_emptiness import (
+        AutomatonRun,
+        EmptinessResult,
+        RunStep,
+        is_empty,
+    )
     from ltlpipe.verdict.checking import check, livelock
     from ltlpipe.verdict.deadlocks import deadlocks
+    from ltlpipe.verdict.explicit_product import product
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
 _PLACES = {
+    "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
+    "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.lts",
     "Lasso": "ltlpipe.verdict.verdict",
     "Model": "ltlpipe.systems.models",
     "Network": "ltlpipe.systems.lts",
     "Plan": "ltlpipe.question.answer",
+    "RunStep": "ltlpipe.verdict.automaton_emptiness",
+    "SpotGraph": "ltlpipe.systems.graph",
     "Statistics": "ltlpipe.question.answer",
     "System": "ltlpipe.systems.models",
     "Verdict": "ltlpipe.verdict.verdict",
@@ -64,10 +76,12 @@ _PLACES = {
     "compare": "ltlpipe.batch.comparing",
     "deadlocks": "ltlpipe.verdict.deadlocks",
     "intrpt": "ltlpipe.logic.interruptible",
+    "is_empty": "ltlpipe.verdict.automaton_emptiness",
     "is_interruptible": "ltlpipe.logic.interruptible",
     "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
     "parse": "ltlpipe.logic.formulas",
+    "product": "ltlpipe.verdict.explicit_product",
     "results": "ltlpipe.batch.results",
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",
@@ -76,6 +90,8 @@ _PLACES = {
 
 __all__ = [
     "LTS",
+    "AutomatonRun",
+    "EmptinessResult",
     "Formula",
     "FormulaError",
     "InputError",
@@ -85,6 +101,8 @@ __all__ = [
     "Model",
     "Network",
     "Plan",
+    "RunStep",
+    "SpotGraph",
     "Statistics",
     "System",
     "UnsupportedError",
@@ -97,10 +115,12 @@ __all__ = [
     "compare",
     "deadlocks",
     "intrpt",
+    "is_empty",
     "is_interruptible",
     "livelock",
     "load",
     "parse",
+    "product",
     "results",
     "save",
     "sccs",
@@ -115,7 +135,15 @@ def _notebook() -> ModuleType:
     return notebook
 
 
+def _spot_output() -> ModuleType:
+    """Return what makes graphs of Spot of systems; it is loaded when one is wanted."""
+    from ltlpipe.systems import spot_output
+
+    return spot_output
+
+
 render_with(_notebook)
+output_with(_spot_output)
 
 
 def __getattr__(name: str) -> Any:

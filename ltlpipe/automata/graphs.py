@@ -361,6 +361,46 @@ def valuation(graph: Any, holding: Collection[str]) -> Any:
     return cube
 
 
+def edge_of(graph: Any, number: int, src: int) -> tuple[str, tuple[int, ...]]:
+    """Return the condition of an edge of a graph, as text, and its marks.
+
+    A Kripke structure's are those of the source.
+    """
+    import spot
+
+    if is_kripke(graph):
+        condition, marks = _state_condition(graph, src), 0
+    else:
+        edge = graph.edge_storage(number)
+        condition, marks = edge.cond, marks_of(edge)
+    text = spot.bdd_format_formula(graph.get_dict(), condition)
+    return str(text), tuple(marks_in(marks))
+
+
+def lasso_automaton(graph: Any, numbers: Sequence[int], start: int) -> Any:
+    """Return a run of an automaton as one in the shape of a lasso.
+
+    It has a state for each of the edges, given by their numbers; the last leads to the
+    state `start`.
+    """
+    import spot
+
+    made = spot.make_twa_graph(graph.get_dict())
+    made.copy_ap_of(graph)
+    made.copy_acceptance_of(graph)
+    made.new_states(len(numbers))
+    made.set_init_state(0)
+    names = []
+    for k, number in enumerate(numbers):
+        edge = graph.edge_storage(number)
+        label = edge.cond if not is_kripke(graph) else _state_condition(graph, edge.src)
+        marks = [] if is_kripke(graph) else marks_in(marks_of(edge))
+        made.new_edge(k, k + 1 if k + 1 < len(numbers) else start, label, marks)
+        names.append(str(edge.src))
+    made.set_state_names(names)
+    return made
+
+
 # --- where Spot keeps what ---------------------------------------------------
 
 

@@ -19,7 +19,6 @@ from ltlpipe.automata.letters import decode, encode
 from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime import workers
-from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,9 +108,11 @@ class Lettering:
         for label in self._labels:
             finer = []
             for part, signature in parts:
-                for holds, piece in ((True, part & label), (False, part - label)):
-                    if piece != buddy.bddfalse:
-                        finer.append((piece, (*signature, holds)))
+                inside, outside = part & label, part - label
+                if inside != buddy.bddfalse:
+                    finer.append((inside, (*signature, True)))
+                if outside != buddy.bddfalse:
+                    finer.append((outside, (*signature, False)))
             parts = finer
         found = []
         for part, signature in parts:
@@ -124,7 +125,7 @@ class Lettering:
 
     @property
     def cost(self) -> float:
-        """Microseconds that `letters_of` takes, roughly, for a condition that is new."""
+        """Microseconds of `letters_of` for a condition that is new, roughly."""
         return _OPERATION * (4 + 2 * len(self._labels))
 
     def class_of(self, letter: int) -> Any:
@@ -280,8 +281,8 @@ def _recurrence(condition: str, sets: list[int], dictionary: Any) -> Any:
     return graph
 
 
-_MARK = "mark\n"
-"""How the propositions of marks begin: no other one has a line break."""
+_MARK = "mark\x1f"
+"""How the propositions of marks begin: with a character that nobody types."""
 
 
 def mark_name(mark: int) -> str:

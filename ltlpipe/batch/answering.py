@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import now
-from ltlpipe.batch.tasks import AutomatonFile, identity_of
+from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import (
     InputError,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.errors import FormulaError
     from ltlpipe.runtime.jobs import Progress
+    from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
 
@@ -76,7 +77,7 @@ class Systems:
 
     def system(self, task: Task, expected: Expected | None = None) -> System:
         """Return the system of a task, if it is what it was when the run began."""
-        if isinstance(task.system, Network):
+        if isinstance(task.system, IN_MEMORY):
             return task.system
         digest = self._digests.system(task.system)
         if expected is not None and digest != expected.system:
@@ -93,10 +94,12 @@ class Systems:
             raise found
         return found
 
-    def network(self, digest: str, make: Callable[[], Network]) -> Network:
-        """Return a network that is in no file; it is made unless it is there."""
+    def made(
+        self, digest: str, make: Callable[[], Network | SpotGraph]
+    ) -> Network | SpotGraph:
+        """Return a system that is in no file; it is made unless it is there."""
         found = self._kept.get((digest,))
-        if not isinstance(found, Network):
+        if not isinstance(found, IN_MEMORY):
             found = make()
             self._keep((digest,), found)
         self._kept.move_to_end((digest,))

@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.batch.tasks import AutomatonFile
+from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile
 from ltlpipe.logic.formulas import Formula, formula_text
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import split_suffix
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.runtime.wire import packed
+from ltlpipe.systems.graph import SpotGraph, graph_to_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ltlpipe.batch.tasks import Task
+    from ltlpipe.systems.lts import LTS, Network
 
 _CHUNK = 1 << 20
 
@@ -55,8 +57,15 @@ def file_digest(path: str) -> str:
     return f"{kind}:{digest.hexdigest()}"
 
 
+def system_digest(system: Network | SpotGraph) -> str:
+    """Return what stands for the contents of a system that is in memory."""
+    if isinstance(system, SpotGraph):
+        return f"graph:{hashlib.sha256(packed(graph_to_data(system))).hexdigest()}"
+    return network_digest(system)
+
+
 def network_digest(network: Network) -> str:
-    """Return what stands for the contents of a network that is in memory."""
+    """Return what stands for the contents of a network."""
     digest = hashlib.sha256()
     for lts in network.components:
         digest.update(_component(lts))
@@ -77,7 +86,7 @@ def _component(lts: LTS) -> bytes:
 class Digests:
     """Digests of systems and questions, each file read once.
 
-    Networks are told by identity, so they have to live as long as this.
+    Systems in memory are told by identity, so they have to live as long as this.
     """
 
     def __init__(self) -> None:
@@ -89,13 +98,13 @@ class Digests:
             self._files[path] = file_digest(path)
         return self._files[path]
 
-    def system(self, system: Network | tuple[str, ...]) -> tuple[str, ...]:
-        """Return the digests of a system's files, or of the network."""
-        if not isinstance(system, Network):
+    def system(self, system: Network | SpotGraph | tuple[str, ...]) -> tuple[str, ...]:
+        """Return the digests of a system's files, or of what is in memory."""
+        if not isinstance(system, IN_MEMORY):
             return tuple(self._file(path) for path in system)
         number = id(system)
         if number not in self._networks:
-            self._networks[number] = network_digest(system)
+            self._networks[number] = system_digest(system)
         return (self._networks[number],)
 
     def question(self, task: Task) -> tuple[str, str]:

@@ -15,10 +15,9 @@ from ltlpipe.batch.identity import Digests, options_text
 from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_job import CRASH
-from ltlpipe.batch.tasks import identity_of
+from ltlpipe.batch.tasks import IN_MEMORY, identity_of
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.systems.lts import Network
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
@@ -241,7 +240,7 @@ class _Agenda:
             return None
         return Expected(
             ()
-            if isinstance(task.system, Network)
+            if isinstance(task.system, IN_MEMORY)
             else self._digests.system(task.system),
             self._digests.question(task),
         )
@@ -266,7 +265,7 @@ def _listed(task: Task, key: str, options: str) -> Listed:
     own = task.columns
     files = (
         [task.system.name]
-        if isinstance(task.system, Network)
+        if isinstance(task.system, IN_MEMORY)
         else [os.path.abspath(file) for file in task.system]  # noqa: PTH100
     )
     place = json.dumps([files, own["formula_id"], options])

@@ -47,8 +47,8 @@ def solve(
     ----------
     tasks : folders, tables, pairs or tasks
         Folders of problems (``system.*`` beside ``*.ltl``) and task tables (``.csv``,
-        ``.parquet``), one or several; or pairs of a system (a `Network` or file
-        names) and a formula.
+        ``.parquet``), one or several; or pairs of a system (a `Network`, a graph of
+        Spot, or file names) and a formula.
     jobs : int, optional
         Processes that solve tasks.  By default tasks are solved in this process or,
         with a store, in one other.

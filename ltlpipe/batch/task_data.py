@@ -11,15 +11,16 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import Answer, Expected, encodable, failed_row
-from ltlpipe.batch.identity import network_digest
+from ltlpipe.batch.identity import system_digest
 from ltlpipe.batch.table import host_columns, option_columns
 from ltlpipe.batch.task_job import now
-from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, Task
 from ltlpipe.logic.formulas import Formula, heard, told
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
+from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
 from ltlpipe.systems.lts import LTS, Network
 
 if TYPE_CHECKING:
@@ -52,33 +53,38 @@ class TaskWriter:
 
     def task_to_dict(self, task: Task) -> dict[str, Any]:
         """Return a task without its options; refuse what cannot be written down."""
-        if isinstance(task.system, Network):
-            system = self._network(task.system)
+        if isinstance(task.system, IN_MEMORY):
+            system = self._told(task.system)
         else:
             system = {"files": list(task.system)}
         return {"system": system, "question": _question_to_dict(task.formula)}
 
-    def _network(self, network: Network) -> dict[str, Any]:
-        known = self._networks.get(id(network))
+    def _told(self, system: Network | SpotGraph) -> dict[str, Any]:
+        known = self._networks.get(id(system))
         if known is None:
+            is_graph = isinstance(system, SpotGraph)
             known = {
-                "name": network.name,
-                "digest": network_digest(network),
-                "content": network_to_bytes(network),
+                "name": system.name,
+                "digest": system_digest(system),
+                "content": packed(graph_to_data(system))
+                if isinstance(system, SpotGraph)
+                else network_to_bytes(system),
+                "graph": is_graph,
             }
-            self._networks[id(network)] = known
+            self._networks[id(system)] = known
         return known
 
 
 def task_from_dict(data: dict[str, Any], systems: Systems) -> Task:
     """Return the task that `TaskWriter.task_to_dict` was given."""
     about = data["system"]
-    system: Network | tuple[str, ...]
+    system: Network | SpotGraph | tuple[str, ...]
     if "files" in about:
         system = tuple(about["files"])
     else:
         content = about["content"]
-        system = systems.network(about["digest"], lambda: network_from_bytes(content))
+        made = graph_from_bytes if about["graph"] else network_from_bytes
+        system = systems.made(about["digest"], lambda: made(content))
     return Task(system, _question_from_dict(data["question"]))
 
 
@@ -112,6 +118,11 @@ def network_to_bytes(network: Network) -> bytes:
         for lts in network.components
     ]
     return packed({"name": network.name, "components": parts})
+
+
+def graph_from_bytes(data: bytes) -> SpotGraph:
+    """Return the graph of Spot whose packed data this is."""
+    return graph_from_data(unpacked(data))
 
 
 def network_from_bytes(data: bytes) -> Network:

@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
 from ltlpipe.runtime.errors import FormulaError, InputError
+from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+IN_MEMORY = (Network, SpotGraph)
+"""Systems that a task can have without a file."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Task:
     a task go before those of the run.
     """
 
-    system: Network | tuple[str, ...]  # or the files to load it from
+    system: Network | SpotGraph | tuple[str, ...]  # or the files to load it from
     formula: Formula | str | AutomatonFile | FormulaError | InputError
     position: int = 0  # among the formulas of its file
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +48,7 @@ class Task:
     @property
     def system_name(self) -> str:
         """What the system is known by."""
-        if isinstance(self.system, Network):
+        if isinstance(self.system, IN_MEMORY):
             return self.system.name
         return " ".join(self.system)
 

@@ -1,7 +1,8 @@
 """How objects show themselves in Jupyter, which asks them for HTML and pictures.
 
 What they show is made in `ltlpipe.report.notebook`, in a room behind those of the
-classes, which therefore do not import it: `ltlpipe` hands it in.
+classes, which therefore do not import it: `ltlpipe` hands it in.  So it does with
+`ltlpipe.systems.spot_output`, which makes graphs of Spot of systems.
 """
 
 from __future__ import annotations
@@ -14,6 +15,20 @@ if TYPE_CHECKING:
 
 _load: list[Callable[[], Any]] = []
 """What loads the renderer, whose `html_of` and `svg_of` take an object."""
+
+
+_load_output: list[Callable[[], Any]] = []
+"""What loads the module whose functions make graphs of Spot."""
+
+
+def output_with(load: Callable[[], Any]) -> None:
+    """Set what loads the output of graphs; it is called when one is asked for."""
+    _load_output[:] = [load]
+
+
+def graph_output() -> Any:
+    """Return the module that makes graphs of Spot of systems."""
+    return _load_output[0]()
 
 
 def render_with(load: Callable[[], Any]) -> None:

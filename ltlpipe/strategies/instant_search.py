@@ -132,7 +132,7 @@ def search(
     A lasso is a shortest one in what has been explored, unless that takes too long.
     Where a job is cut changes nothing.
     """
-    goal = _goal(table, system_marks, condition)
+    goal = goal_of(table, system_marks, condition)
     meter = Meter()
     moves = _Moves(system, table, meter, stutter=stutter)
     product = _Product(moves, max_states)
@@ -177,7 +177,7 @@ def _accepting_run(
     )
 
 
-def _goal(
+def goal_of(
     table: PropertyAutomaton, system_marks: int, condition: Condition | None
 ) -> Condition:
     """Return the acceptance of the product."""

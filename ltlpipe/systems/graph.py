@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.graph_output import heard_graph, told_graph
 from ltlpipe.automata.graphs import graph_arrays, is_kripke, propositions_of
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
@@ -134,6 +135,16 @@ def graph_job(graph: Any) -> Job[SpotGraph]:
     )
 
 
+def graph_to_data(system: SpotGraph) -> dict[str, Any]:
+    """Return a graph as plain data, which `ltlpipe.runtime.wire` can send."""
+    return told_graph(system, system.graph)
+
+
+def graph_from_data(data: dict[str, Any]) -> SpotGraph:
+    """Return the graph that `graph_to_data` was given, as far as verdicts can tell."""
+    return graph_system(heard_graph(data))
+
+
 class Keys(NamedTuple):
     """What letters are made of: conditions, maybe with sets of marks.
 
@@ -156,7 +167,9 @@ def keys_of(system: SpotGraph, *, with_marks: bool) -> Keys:
     """Return what the letters of a graph are made of."""
     if not with_marks:
         conditions = np.arange(len(system.conditions), dtype=np.int32)
-        return Keys(conditions, np.zeros(len(conditions), dtype=np.uint32), system.label)
+        return Keys(
+            conditions, np.zeros(len(conditions), dtype=np.uint32), system.label
+        )
     both = system.label.astype(np.int64) << 32 | system.marks
     different, of_edge = np.unique(both, return_inverse=True)
     return Keys(
@@ -332,7 +345,9 @@ def pack_graph(
     ints[Header.FIRST] = len(Header)
     ints[Header.STEPS] = place = len(Header) + n + 1
     ints[len(Header) : place] = steps.first
-    letters, marks = (column.astype(np.int64) << HALF for column in (steps.letter, steps.marks))
+    letters, marks = (
+        column.astype(np.int64) << HALF for column in (steps.letter, steps.marks)
+    )
     ints[place::2] = (steps.dst | letters)[order]
     ints[place + 1 :: 2] = (np.arange(1, t + 1) | marks)[order]
     n_words = 1 + max(own.word, extra.word)

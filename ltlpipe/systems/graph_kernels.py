@@ -32,7 +32,14 @@ def copy_row(row, out_rows, n):
 
 
 def expand_graph(
-    ints, words, row, select, out_rows, out_letters, out_actions, out_marks
+    ints,
+    words,  # noqa: ARG001 (one signature for all)
+    row,
+    select,
+    out_rows,
+    out_letters,
+    out_actions,
+    out_marks,
 ):
     """Generate the successors of a state (see `ltlpipe.systems.packing`)."""
     if select == Select.STUTTER:

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.display import Displayed, graph_output
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -221,6 +221,26 @@ class Network(Displayed):
     def has_acceptance(self) -> bool:
         """Whether some component is a Büchi automaton."""
         return any(c.accepting is not None for c in self.components)
+
+    def to_spot(self, *, max_states: int = 100_000) -> Any:
+        """Return the composed system as a ``spot.twa_graph``.
+
+        Its propositions are the actions, of which exactly one holds on each edge (none
+        where the action is internal); it accepts if all components that accept do, in
+        the same state.  States are called by their local states.
+
+        Raises
+        ------
+        UnsupportedError
+            It has more than `max_states` states.
+
+        Examples
+        --------
+        >>> ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+        >>> ring.to_spot().num_states()
+        2
+        """
+        return graph_output().network_to_spot(self, max_states)
 
 
 def require_network(system: object, purpose: str) -> None:

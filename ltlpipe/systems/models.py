@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.display import Displayed, graph_output
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.packing import PackedSystem
@@ -130,6 +130,35 @@ class Model(Displayed, ABC):
             A name means nothing; offers the nearest known ones.
         """
         return bind(proposition, self.vocabulary, text)
+
+    def to_spot(
+        self,
+        propositions: Sequence[str],
+        *,
+        max_states: int = 100_000,
+        stutters: bool = True,
+    ) -> Any:
+        """Return the states that can be reached as a ``spot.kripke_graph``.
+
+        Parameters
+        ----------
+        propositions : sequence of str
+            Comparisons such as ``P_1=="CS"``, which become its propositions.
+        max_states : int
+            The most states that it may have.
+        stutters : bool
+            Whether a state without successors repeats itself for ever, as it does in
+            `ltlpipe.check`.
+
+        Raises
+        ------
+        FormulaError
+            A proposition does not parse, or names what the model does not have.
+        UnsupportedError
+            There are more states, or a proposition is about steps.
+        """
+        output = graph_output()
+        return output.model_to_spot(self, propositions, max_states, stutters=stutters)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ the graph, their conditions and marks, and Spot whether the word violates the pr
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +49,9 @@ def graph_run(question: GraphQuestion, run: Run) -> Lasso:
             condition = system.conditions[place]
             known[step] = found.lettering.holding(condition, carried, letter)
         holding.append(known[step])
-    return lasso_of(system, edges, states, k, holding, question.property.propositions)
+    asked = question.property
+    told = None if asked.is_trivial else asked.propositions
+    return lasso_of(system, edges, states, k, holding, told)
 
 
 def path_of(
@@ -102,7 +105,7 @@ def lasso_of(
     shown = [{p: p in names for p in system.propositions} for names in holding]
     told = system.propositions if propositions is None else tuple(propositions)
     ends = states[:, 0].tolist()
-    moves = [f"{a} -> {b}" for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    moves = [f"{a} -> {b}" for a, b in pairwise(ends)]
     actions = edges
     if system.n_edges:
         actions = np.where(edges < 0, -1, system.number[edges])
@@ -150,7 +153,9 @@ def graph_run_replayed(
         else:
             marks = stepper.marks_of_step(number, src, dst, holding)
             if marks is None:
-                raise ReplayError(f"step {k}: the graph has no such edge {src} -> {dst}")
+                raise ReplayError(
+                    f"step {k}: the graph has no such edge {src} -> {dst}"
+                )
             if k >= len(lasso.prefix):
                 seen |= marks
         if ticks.over():

@@ -1,0 +1,144 @@
+"""Systems as graphs of Spot: networks as automata, models as Kripke structures.
+
+They are explored in plain Python, state by state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.automata.graph_output import AutomatonWriter, kripke_structure
+from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.logic.propositions.syntax import uses_step
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.views import NetworkView, TooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.models import Model
+
+MAX_STATES = 100_000
+"""States of an explicit graph, if not more are asked for."""
+
+
+class Explored(NamedTuple):
+    """The states that can be reached, in the order in which they were; 0 is initial."""
+
+    states: list[Any]
+    edges: list[tuple[int, int, Any]]  # source, target, and what was told of the step
+
+
+def explored(
+    initial: Hashable,
+    steps: Callable[[Any], Iterable[tuple[Hashable, Any]]],
+    max_states: int,
+    what: str,
+) -> Explored:
+    """Explore a graph breadth first.
+
+    `steps` says where a state leads, and something of each step; `what` is the graph's
+    name in messages.
+
+    Raises
+    ------
+    UnsupportedError
+        It has more than `max_states` states.
+    """
+    numbers: dict[Hashable, int] = {initial: 0}
+    states: list[Hashable] = [initial]
+    edges = []
+    try:
+        for src, state in enumerate(states):  # it grows
+            for target, about in steps(state):
+                dst = numbers.setdefault(target, len(states))
+                if dst == len(states):
+                    if dst >= max_states:
+                        raise UnsupportedError(
+                            f"{what} has more than {max_states:,} states: max_states= "
+                            "allows more"
+                        )
+                    states.append(target)
+                edges.append((src, dst, about))
+    except TooLargeError:
+        raise UnsupportedError(f"{what} has a state with too many steps") from None
+    return Explored(states, edges)
+
+
+def network_to_spot(network: Network, max_states: int = MAX_STATES) -> Any:
+    """Do the work of `Network.to_spot`."""
+    names = {k: name for name, k in network.action_index.items()}
+    try:
+        view = NetworkView(network)
+    except TooLargeError:
+        raise UnsupportedError("a component has too many transitions") from None
+    found = explored(
+        view.initial(),
+        lambda state: ((s.state, (s.action, s.marks)) for s in view.steps(state)),
+        max_states,
+        network.name or "the network",
+    )
+    writer = AutomatonWriter(list(network.action_index))
+    labels = {
+        action: writer.label([names[action]] if action in names else [])
+        for action in {about[0] for *_, about in found.edges}
+    }
+    automaton = writer.finished(
+        ((src, dst, labels[a], marks) for src, dst, (a, marks) in found.edges),
+        [",".join(map(str, state)) for state in found.states],
+        generalised_buchi(view.n_marks),
+        view.n_marks,
+    )
+    automaton.prop_state_acc(True)
+    if network.name:
+        automaton.set_name(network.name)
+    return automaton
+
+
+def model_to_spot(
+    model: Model,
+    propositions: Sequence[str],
+    max_states: int = MAX_STATES,
+    *,
+    stutters: bool = True,
+) -> Any:
+    """Do the work of `Model.to_spot`."""
+    if isinstance(propositions, str):
+        raise UnsupportedError(
+            f"propositions={propositions!r}: expected a list of texts, such as "
+            f"[{propositions!r}]"
+        )
+    meanings = {p: model.bound(parse_proposition(p), p) for p in propositions}
+    for text, meaning in meanings.items():
+        if uses_step(meaning):
+            raise UnsupportedError(
+                f"{text} is about steps, and the letters of a Kripke structure are on "
+                "states"
+            )
+
+    def steps(state: Any) -> list[tuple[Any, None]]:
+        known = dict.fromkeys(step.state for step in model.each_step(state))
+        if not known and stutters:
+            known = {state: None}
+        return [*known.items()]
+
+    found = explored(model.initial(), steps, max_states, model.name or "the model")
+    holding = [
+        [p for p, meaning in meanings.items() if evaluate(meaning, state)]
+        for state in found.states
+    ]
+    graph = kripke_structure(
+        list(meanings),
+        holding,
+        ((src, dst) for src, dst, _ in found.edges),
+        [
+            ", ".join(f"{name}={value}" for name, value in model.shown(state).items())
+            for state in found.states
+        ],
+    )
+    if model.name:
+        graph.set_name(model.name)
+    return graph

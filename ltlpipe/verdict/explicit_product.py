@@ -1,0 +1,168 @@
+"""The product of a system and the violations of a property, as an automaton of Spot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.automata.graph_output import AutomatonWriter
+from ltlpipe.automata.graphs import is_automaton
+from ltlpipe.logic.formulas import FormulaLike, formula_of
+from ltlpipe.question.answer import Trace
+from ltlpipe.question.graph import GraphQuestion
+from ltlpipe.question.network import NetworkQuestion
+from ltlpipe.question.options import AUTO, Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.strategies.instant_search import goal_of
+from ltlpipe.systems.reading import system_of
+from ltlpipe.systems.spot_output import MAX_STATES, explored
+from ltlpipe.systems.views import TooLargeError
+from ltlpipe.verdict.checking import question_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ltlpipe.question.question import Question
+    from ltlpipe.systems.reading import SystemLike
+    from ltlpipe.systems.views import PlainStep
+
+
+def product(
+    system: SystemLike,
+    formula: FormulaLike | Any,
+    *,
+    max_states: int = MAX_STATES,
+    acceptance: str = AUTO,
+    deadlock: str | None = None,
+) -> Any:
+    """Return the product of a system and the automaton of the violations.
+
+    It is explored in plain Python; `ltlpipe.check` does not need it.
+
+    Parameters
+    ----------
+    system : Network, Model, SpotGraph, a graph of Spot, or paths
+        As for `ltlpipe.check`.
+    formula : str, Formula, spot.formula or spot.twa_graph
+        What shall hold; or an automaton of the runs that shall not be.
+    max_states : int
+        The most states that it may have.
+    acceptance : str
+        The kind of property automaton, as for `ltlpipe.check`.
+    deadlock : str, optional
+        "ignore" or "stutter", as for `ltlpipe.check`.
+
+    Returns
+    -------
+    spot.twa_graph
+        The words that violate the property; labels are over its propositions, and those
+        of a graph.  It accepts if both do: marks of the property come first.  States
+        are called by those of the system and of the automaton.
+
+    Raises
+    ------
+    UnsupportedError
+        It has more states, or more than 32 marks.
+    FormulaError
+        The formula does not parse.
+
+    Examples
+    --------
+    >>> from ltlpipe import LTS, Network
+    >>> ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+    >>> product(ring, "G(a -> F b)").is_empty()
+    True
+    """
+    if is_automaton(formula):
+        asked = Property(violations=formula)
+    else:
+        asked = Property(formula_of(formula))
+    options = Options(acceptance=acceptance, deadlock=deadlock)
+    question = question_of(system_of(system), asked, options)
+    try:
+        return _product(question, max_states)
+    finally:
+        question.close()
+
+
+def _product(question: Question, max_states: int) -> Any:
+    try:
+        trace = Trace(question.given)
+        view, table = complete(question.view(question.given, trace))
+    except TooLargeError:
+        raise UnsupportedError("the system is too large for plain Python") from None
+    first, dst, marks = (
+        column.tolist()
+        for column in (table.first_edge, table.edge_dst, table.edge_marks)
+    )
+    label_of, writer = _labels(question)
+
+    def steps(state: tuple[Any, int]) -> Iterator[tuple[Any, tuple[Any, int]]]:
+        known: list[PlainStep] = view.steps(state[0])
+        if not known and question.stutters:
+            known = [view.repeated(state[0])]
+        for step in known:
+            cell = state[1] * table.n_letters + step.letter
+            label = label_of(step)
+            for edge in range(first[cell], first[cell + 1]):
+                carried = marks[edge] | step.marks << table.n_marks
+                yield (step.state, dst[edge]), (label, carried)
+
+    start = view.initial(), table.initial
+    found = explored(start, steps, max_states, "the product")
+    made = writer.finished(
+        ((src, dst, *about) for src, dst, about in found.edges),
+        [_name_of(state) for state in found.states],
+        goal_of(table, view.n_marks, view.condition),
+        table.n_marks + view.n_marks,
+    )
+    made.merge_edges()
+    return made
+
+
+def _name_of(state: tuple[Any, int]) -> str:
+    local = state[0]
+    parts = local if isinstance(local, tuple) else (local,)
+    return f"{','.join(map(str, parts))}|{state[1]}"
+
+
+def _labels(question: Question) -> tuple[Callable[[PlainStep], Any], AutomatonWriter]:
+    """Return what gives the label of a step, and the writer that it is for."""
+    propositions = question.property.propositions
+    known: dict[Any, Any] = {}
+    if isinstance(question, GraphQuestion):
+        system, found = question.system, question.found
+        writer = AutomatonWriter(propositions, system.graph)
+
+        def of_edge(step: PlainStep) -> Any:
+            edge = int(found.steps.edge[step.action])
+            place = int(system.label[edge]) if edge >= 0 else -1
+            if edge < 0:
+                assert system.state_label is not None
+                place = int(system.state_label[step.state])
+            key = place, step.letter
+            if key not in known:
+                own = found.lettering.class_of(step.letter)
+                known[key] = system.conditions[place] & own
+            return known[key]
+
+        return of_edge, writer
+    writer = AutomatonWriter(propositions)
+    sets = _holding(question)
+
+    def of_letter(step: PlainStep) -> Any:
+        if step.letter not in known:
+            known[step.letter] = writer.label(sets(step.letter))
+        return known[step.letter]
+
+    return of_letter, writer
+
+
+def _holding(question: Question) -> Callable[[int], Sequence[str]]:
+    """Return what says which propositions hold in a letter."""
+    if isinstance(question, NetworkQuestion):
+        actions = ["", *question.actions]
+        return lambda letter: [actions[letter]]
+    names = question.property.propositions
+    return lambda letter: [p for k, p in enumerate(names) if letter >> k & 1]
