@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-import buddy
 import spot
+from spot import buddy
 
 NAMES = ("p", "q", "r", "s")
 

@@ -97,6 +97,8 @@ def graph_arrays(graph: Any) -> Job[GraphArrays]:
     UnsupportedError
         It has no states, or is alternating.
     """
+    import buddy
+
     n_states = graph.num_states()
     if n_states == 0:
         raise UnsupportedError("the graph has no states")
@@ -116,7 +118,9 @@ def graph_arrays(graph: Any) -> Job[GraphArrays]:
     else:
         where, label = _first_of_each(edges.condition)
         numbers = edges.number[where].tolist()
-        conditions = [graph.edge_storage(number).cond for number in numbers]
+        # An edge's condition is a reference into Spot's array: it is copied.
+        true = buddy.bddtrue
+        conditions = [graph.edge_storage(number).cond & true for number in numbers]
         label, conditions = _without_false(label, conditions)
     kept = label >= 0
     marks, n_marks, condition = _acceptance(graph, edges.marks[kept])
@@ -198,11 +202,12 @@ def _edges(graph: Any) -> Job[_Edges]:
     yield Progress(READING)
     found = _edges_in_memory(graph)
     if found is None:
-        found = yield from _edges_by_interface(graph)
+        found = yield from edges_by_interface(graph)
     return found
 
 
-def _edges_by_interface(graph: Any) -> Job[_Edges]:
+def edges_by_interface(graph: Any) -> Job[_Edges]:
+    """Return all edges of a graph, read one by one."""
     ticks = Ticks(READING, _EDGE)
     rows = []
     kripke = is_kripke(graph)

@@ -68,7 +68,8 @@ class Lettering:
             return
         # It keeps the variables of its propositions as long as it lives.
         self._automaton = parse_again(text, graph.get_dict())
-        labels = {edge.cond.id(): edge.cond for edge in self._automaton.edges()}
+        true = buddy.bddtrue  # edges have references, which are copied
+        labels = {e.cond.id(): e.cond & true for e in self._automaton.edges()}
         self._labels = list(labels.values())
         own = self._automaton.ap_vars()
         self._others = buddy.bdd_exist(graph.ap_vars(), own)

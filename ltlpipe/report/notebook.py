@@ -16,9 +16,11 @@ import numpy as np
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.report import graphs
 from ltlpipe.report.layouts import html_table
+from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import Model
-from ltlpipe.verdict.verdict import HOLDS, VIOLATED, Lasso, Verdict
+from ltlpipe.verdict.automaton_emptiness import EmptinessResult
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Lasso, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,6 +161,25 @@ def _model_html(subject: Model) -> str:
     rest = _rest(len(values) - len(rows), "variable")
     actions = f"<p>actions: {_listed(subject.actions)}</p>"
     return f"<div>{about}\n{table}{rest}\n{actions}</div>"
+
+
+@html_of.register
+def _graph_html(subject: SpotGraph) -> str:
+    kind = "Kripke structure" if subject.is_kripke else "Automaton"
+    counts = f"{_count(subject.n_states, 'state')}, "
+    counts += _count(subject.n_edges, "edge")
+    acceptance = html.escape(str(subject.graph.get_acceptance()))
+    about = f"<p>{kind} {_code(subject.name)}: {counts}; acceptance {acceptance}</p>"
+    names = f"<p>propositions: {_listed(subject.propositions)}</p>"
+    return f"<div>{about}\n{names}</div>"
+
+
+@html_of.register
+def _emptiness_html(subject: EmptinessResult) -> str:
+    word = {True: "empty", False: "not empty", None: UNKNOWN}[subject.empty]
+    why = "" if subject.reason is None else f" ({html.escape(subject.reason)})"
+    run = "" if subject.run is None else f"; run {_code(str(subject.run))}"
+    return f"<p><strong>{word}</strong>{why}{run}</p>"
 
 
 @html_of.register

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
 from ltlpipe.question.options import AUTO
+from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.verdict.checking import check
@@ -79,7 +80,7 @@ class AutomatonRun:
 
 
 @dataclass(frozen=True, eq=False)
-class EmptinessResult:
+class EmptinessResult(Displayed):
     """Whether an automaton accepts no word.
 
     Parameters
