@@ -31,7 +31,7 @@ class AutomatonWriter:
     def __init__(self, propositions: Sequence[str], graph: Any = None) -> None:
         import spot
 
-        self.graph = spot.make_twa_graph(_dictionary(graph))
+        self.graph = spot.make_twa_graph(dictionary_of(graph))
         if graph is not None:
             self.graph.copy_ap_of(graph)
         self._variables = {p: self.graph.register_ap(p) for p in propositions}
@@ -79,7 +79,7 @@ def kripke_structure(
     """
     import spot
 
-    graph = spot.make_kripke_graph(_dictionary(None))
+    graph = spot.make_kripke_graph(dictionary_of())
     variables = {p: graph.register_ap(p) for p in propositions}
     labels: dict[frozenset[str], Any] = {}
     for some in map(frozenset, holding):
@@ -93,8 +93,8 @@ def kripke_structure(
     return graph
 
 
-def _dictionary(graph: Any) -> Any:
-    """Return the dictionary of a graph, or the one that Spot uses by itself."""
+def dictionary_of(graph: Any = None) -> Any:
+    """Return the BDD dictionary of a graph, or the one that Spot uses by itself."""
     import spot
 
     return (spot.translate("1") if graph is None else graph).get_dict()

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.graph_output import dictionary_of
+from ltlpipe.automata.hoa import parse_again, parse_automata
 from ltlpipe.automata.letters import decode, encode
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of, heard, told
 from ltlpipe.runtime import workers
@@ -135,6 +136,7 @@ def automaton(
     Returns
     -------
     spot.twa_graph
+        It shares the BDD dictionary of ``spot.translate``.
 
     Raises
     ------
@@ -151,7 +153,7 @@ def automaton(
     job = automaton_text(
         formula_of(formula), acceptance, negate=negate, deterministic=deterministic
     )
-    return parse_automata(complete(job), "automaton")[0]
+    return parse_again(complete(job), dictionary_of())
 
 
 def automaton_text(
