@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
+from ltlpipe.automata.graph_steps import edge_of, lasso_automaton
+from ltlpipe.automata.graphs import is_graph
 from ltlpipe.question.options import AUTO
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.automata.graphs import Stepper
+from ltlpipe.automata.graph_steps import Stepper
 from ltlpipe.automata.lettering import holding_in
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.verdict.lasso import shortest_form

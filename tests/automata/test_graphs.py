@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spot import buddy
 
 from ltlpipe import UnsupportedError, is_empty
-from ltlpipe.automata import graphs
+from ltlpipe.automata import graph_memory
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.graph_output import heard_graph, told_graph
 from ltlpipe.automata.graphs import graph_arrays
@@ -39,8 +39,8 @@ def edges_of(graph):
 
 
 def without_layouts(monkeypatch):
-    monkeypatch.setattr(graphs, "_edge_layout", lambda kripke: None)
-    monkeypatch.setattr(graphs, "_state_layout", lambda: None)
+    monkeypatch.setattr(graph_memory, "_edge_layout", lambda kripke: None)
+    monkeypatch.setattr(graph_memory, "_state_layout", lambda: None)
 
 
 def assert_equal(one, other):
@@ -74,9 +74,9 @@ def test_memory_and_interface_agree(seed, kind):
 
 def test_layouts_are_found():
     """With this version of Spot nothing has to be read edge by edge."""
-    assert graphs._edge_layout(False) is not None
-    assert graphs._edge_layout(True) is not None
-    assert graphs._state_layout() is not None
+    assert graph_memory._edge_layout(False) is not None
+    assert graph_memory._edge_layout(True) is not None
+    assert graph_memory._state_layout() is not None
 
 
 def test_erased_edges_are_no_edges():
@@ -98,12 +98,12 @@ def test_what_memory_says_is_not_believed_if_the_interface_differs(monkeypatch):
     """A layout with two columns exchanged is noticed, and the interface is read."""
     graph = random_automaton(5, "parity")
     expected = complete(graph_arrays(graph))
-    layout = graphs._edge_layout(False)
+    layout = graph_memory._edge_layout(False)
     column = layout.column
     wrong = layout._replace(
         column=column | {"src": column["dst"], "dst": column["src"]}
     )
-    monkeypatch.setattr(graphs, "_edge_layout", lambda kripke: wrong)
+    monkeypatch.setattr(graph_memory, "_edge_layout", lambda kripke: wrong)
     assert len(expected.src)
     assert_equal(complete(graph_arrays(graph)), expected)
 
