@@ -104,6 +104,8 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.logic.actions",
         "ltlpipe.logic.interruptible",
         "ltlpipe.batch.analyzing",
+        "ltlpipe.verdict.automaton_emptiness",
+        "ltlpipe.verdict.explicit_product",
     ],
 )
 def test_examples_in_docstrings(name):

@@ -60,7 +60,7 @@ def all_edges(graph: Any) -> Job[Edges]:
 def edges_by_interface(graph: Any) -> Job[Edges]:
     """Return all edges of a graph, read one by one."""
     ticks = Ticks(READING, _EDGE)
-    rows = []
+    rows: list[tuple[int, ...]] = []
     kripke = is_kripke(graph)
     for edge in graph.edges():
         number = graph.edge_number(edge) if not kripke else len(rows) + 1
@@ -69,8 +69,8 @@ def edges_by_interface(graph: Any) -> Job[Edges]:
         if ticks.over():
             yield ticks.progress
     table = np.array(rows, dtype=np.int64).reshape(len(rows), 5)
-    *columns, marks = table.T
-    return Edges(*(c.astype(np.int32) for c in columns), marks.astype(np.uint32))
+    src, dst, number, condition = table[:, :4].T.astype(np.int32)
+    return Edges(src, dst, number, condition, table[:, 4].astype(np.uint32))
 
 
 def _edges_in_memory(graph: Any) -> Edges | None:
@@ -96,7 +96,8 @@ def _edges_in_memory(graph: Any) -> Edges | None:
     def column(name: str) -> np.ndarray:
         if name not in layout.column:
             return np.zeros(n_edges, dtype=np.uint32)
-        return table[:, layout.column[name]].copy()
+        entries: np.ndarray = table[:, layout.column[name]].copy()
+        return entries
 
     number = np.flatnonzero(live).astype(np.int32) + 1
     edges = Edges(

@@ -14,7 +14,7 @@ from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
     from ltlpipe.question.options import Options
-    from ltlpipe.systems.models import System
+    from ltlpipe.systems.models import Model
 
 
 class FairSet(NamedTuple):
@@ -24,7 +24,7 @@ class FairSet(NamedTuple):
     actions: frozenset[int]  # as indices into those of the system
 
 
-def fair_sets(system: System, options: Options) -> list[FairSet]:
+def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     """Return what a run has to be fair to; nothing if not asked for.
 
     Raises
@@ -62,7 +62,7 @@ def fair_sets(system: System, options: Options) -> list[FairSet]:
     return sets
 
 
-def _numbers(system: System) -> dict[str, list[int]]:
+def _numbers(system: Network | Model) -> dict[str, list[int]]:
     """Return the actions by their names, which several of a model may share."""
     if isinstance(system, Network):
         return {name: [number] for name, number in system.action_index.items()}
@@ -82,7 +82,7 @@ def _named(numbers: dict[str, list[int]], names: str) -> FairSet:
     return FairSet(names, frozenset(k for name in parts for k in numbers[name]))
 
 
-def fairness_of(system: System, options: Options) -> Fairness | None:
+def fairness_of(system: Network | Model, options: Options) -> Fairness | None:
     """Return the marks of fairness, or None if it is not asked for.
 
     Raises

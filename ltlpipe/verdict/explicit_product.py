@@ -140,7 +140,8 @@ def _labels(question: Question) -> tuple[Callable[[PlainStep], Any], AutomatonWr
             place = int(system.label[edge]) if edge >= 0 else -1
             if edge < 0:
                 assert system.state_label is not None
-                place = int(system.state_label[step.state])
+                state: Any = step.state
+                place = int(system.state_label[state])
             key = place, step.letter
             if key not in known:
                 own = found.lettering.class_of(step.letter)

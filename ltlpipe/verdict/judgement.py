@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.property import Property
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import System
+    from ltlpipe.systems.models import Model
     from ltlpipe.verdict.verdict import Lasso
 
 _REPLAYING = Progress(REPLAYING)
@@ -99,7 +99,7 @@ def _word_replayed(asked: Property, lasso: Lasso) -> Job[None]:
         yield from word_replayed(subject, lasso.spelling, len(lasso.prefix))
 
 
-def check_fairness(system: System, lasso: Lasso, options: Options) -> None:
+def check_fairness(system: Network | Model, lasso: Lasso, options: Options) -> None:
     """Check that a lasso is fair, by its states and what is enabled in them.
 
     Raises
@@ -121,7 +121,7 @@ def check_fairness(system: System, lasso: Lasso, options: Options) -> None:
             raise ReplayError(f"the lasso is not fair to {name}")
 
 
-def _enabled(system: System, state: list[int]) -> set[int]:
+def _enabled(system: Network | Model, state: list[int]) -> set[int]:
     """Return the actions that are enabled in a state, by transitions or interpreter."""
     if not isinstance(system, Network):
         return {step.action for step in system.each_step(tuple(state))}
