@@ -62,7 +62,7 @@ def reason_against(question: Question) -> str | None:
     """Return why components cannot be reduced; it may be for another strategy."""
     options, network = question.options, with_components(question)
     if network is None:
-        return "a model has no components"
+        return "the system has no components"
     if question.fairness is not None:
         return UNFAIR
     if options.bitstate is not None:

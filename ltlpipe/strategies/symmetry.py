@@ -51,7 +51,7 @@ def obstacle(question: Question) -> str | None:
     options, named = question.options, question.given.emptiness
     network = with_components(question)
     if network is None:
-        return "a model has no components"
+        return "the system has no components"
     if named is not None and named not in POWERSET:
         return f"{named} looks at one state at a time"
     if named is None and not options.reduces(SYMMETRY):

@@ -63,8 +63,8 @@ class AutomatonRun:
         Examples
         --------
         >>> import spot
-        >>> str(is_empty(spot.translate("X X G F a", "deterministic")).run)
-        '0 1 (2)'
+        >>> str(is_empty(spot.translate("a & X G !a")).run)
+        '1 (0)'
         """
         cycle = " ".join(str(step.state) for step in self.cycle)
         return " ".join([*(str(step.state) for step in self.prefix), f"({cycle})"])
