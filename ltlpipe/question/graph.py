@@ -90,7 +90,7 @@ class GraphQuestion(Question):
     Raises
     ------
     FormulaError
-        A proposition is none of the graph, and the options are strict.
+        A proposition is none of the graph, unless ``options.unknown`` allows it.
     UnsupportedError
         The options ask for what cannot be done.
 
@@ -114,7 +114,7 @@ class GraphQuestion(Question):
             told=self.told,
         )
         self.system = system
-        self.known = known_names(system.propositions, asked, options, "proposition", 7)
+        self.known = known_names(system.propositions, asked, options, "proposition")
 
     @property
     def stutters(self) -> bool:
@@ -240,22 +240,25 @@ def refuse_other_options(system: SpotGraph, options: Options) -> None:
     """Raise UnsupportedError for options that mean nothing for graphs of Spot."""
     if options.semantics == "action":
         raise UnsupportedError(
-            "--semantics action: the propositions of a graph of Spot are those of its "
+            "--semantics=action: the propositions of a graph of Spot are those of its "
             "valuations; use state"
         )
     if options.stutters and not system.is_kripke:
         raise UnsupportedError(
-            "--deadlock stutter: the letters of an automaton are on its edges, and a "
+            "--deadlock=stutter: the letters of an automaton are on its edges, and a "
             "state without edges has none to repeat; use ignore, or a Kripke structure"
         )
     emptiness = options.emptiness
     for given, what in (
         (options.visible is not None, "--visible"),
         (bool(options.symmetric), "--symmetric"),
-        (options.fairness is not None, f"--fairness {options.fairness}"),
-        (options.accepting != TOGETHER, f"--accepting {options.accepting}"),
-        (emptiness in (*DECOUPLED, *POWERSET), f"--emptiness {emptiness}"),
-        (options.reduce not in (AUTO, "none"), f"--reduce {options.reduce}"),
+        (options.fairness is not None, f"--fairness={options.fairness}"),
+        (
+            options.network_acceptance != TOGETHER,
+            f"--network-acceptance={options.network_acceptance}",
+        ),
+        (emptiness in (*DECOUPLED, *POWERSET), f"--emptiness={emptiness}"),
+        (options.reduce not in (AUTO, "none"), f"--reduce={options.reduce}"),
     ):
         if given:
             raise UnsupportedError(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.graph_steps import edge_of, lasso_automaton
 from ltlpipe.automata.graphs import is_graph
-from ltlpipe.question.options import AUTO
+from ltlpipe.question.option import CHECK
+from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.graph import SpotGraph
@@ -63,8 +64,12 @@ class AutomatonRun:
         Examples
         --------
         >>> import spot
-        >>> str(is_empty(spot.translate("a & X G !a")).run)
-        '1 (0)'
+        >>> automaton = spot.translate("a & X G !a")
+        >>> run = is_empty(automaton).run
+        >>> len(run.prefix), len(run.cycle)
+        (1, 1)
+        >>> str(run) == f"{automaton.get_init_state_number()} ({run.cycle[0].state})"
+        True
         """
         cycle = " ".join(str(step.state) for step in self.cycle)
         return " ".join([*(str(step.state) for step in self.prefix), f"({cycle})"])
@@ -115,34 +120,25 @@ class EmptinessResult(Displayed):
         raise TypeError("the answer may be unknown: use .empty, which is None then")
 
 
+@takes_options(CHECK)
 def is_empty(
     automaton: Any,
     *,
-    emptiness: str = AUTO,
-    timeout: float | None = None,
-    memory: float | None = None,
-    max_states: int | None = None,
-    cpu_time: float | None = None,
-    bitstate: float | None = None,
-    seed: int | None = None,
-    workers: int = 1,
-    lasso: bool = True,
     progress: Callable[[Progress], None] | None = None,
+    **options: Any,
 ) -> EmptinessResult:
     """Decide whether an automaton of Spot accepts no word, whatever its acceptance.
+
+    An emptiness check that does not take the acceptance of the automaton searches its
+    product with an automaton of one state that does, made by Spot.
 
     Parameters
     ----------
     automaton : spot.twa_graph
         Or a Kripke structure.
-    emptiness : str
-        The emptiness check, as for `ltlpipe.check`.  One that does not take the
-        acceptance of the automaton searches its product with an automaton of one state
-        that does, made by Spot.
-    timeout, memory, max_states, cpu_time, bitstate, seed, workers, progress : optional
+    progress : callable, optional
         As for `ltlpipe.check`.
-    lasso : bool
-        Whether an accepting run is extracted and replayed.
+    **options
 
     Returns
     -------
@@ -151,12 +147,12 @@ def is_empty(
     Raises
     ------
     UnsupportedError
-        It is no automaton, is alternating, or the search is none for it.
+        It is no automaton, is alternating, or the options ask for what cannot be done.
 
     Examples
     --------
     >>> import spot
-    >>> str(is_empty(spot.translate("G F a")).run)
+    >>> str(is_empty(spot.translate("G F a"), emptiness="tela").run)
     '(0)'
     """
     if not is_graph(automaton) and not isinstance(automaton, SpotGraph):
@@ -164,20 +160,7 @@ def is_empty(
             f"automaton= is a spot.twa_graph, not a {type(automaton).__name__}; "
             "ltlpipe.automaton makes one of a formula"
         )
-    verdict = check(
-        automaton,
-        empty=True,
-        emptiness=emptiness,
-        timeout=timeout,
-        memory=memory,
-        max_states=max_states,
-        cpu_time=cpu_time,
-        bitstate=bitstate,
-        seed=seed,
-        workers=workers,
-        lasso=lasso,
-        progress=progress,
-    )
+    verdict = check(automaton, empty=True, progress=progress, **options)
     graph = automaton.graph if isinstance(automaton, SpotGraph) else automaton
     run = None if verdict.lasso is None else _run_of(verdict.lasso, graph)
     empty = None if verdict.verdict == UNKNOWN else verdict.verdict != VIOLATED

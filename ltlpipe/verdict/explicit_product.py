@@ -35,6 +35,7 @@ def product(
     max_states: int = MAX_STATES,
     acceptance: str = AUTO,
     deadlock: str | None = None,
+    unknown: str = "error",
 ) -> Any:
     """Return the product of a system and the automaton of the violations.
 
@@ -52,6 +53,8 @@ def product(
         The kind of property automaton, as for `ltlpipe.check`.
     deadlock : str, optional
         "ignore" or "stutter", as for `ltlpipe.check`.
+    unknown : str
+        "never" allows propositions that name nothing, as for `ltlpipe.check`.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def product(
         asked = Property(violations=formula)
     else:
         asked = Property(formula_of(formula))
-    options = Options(acceptance=acceptance, deadlock=deadlock)
+    options = Options(acceptance=acceptance, deadlock=deadlock, unknown=unknown)
     question = question_of(system_of(system), asked, options)
     try:
         return _product(question, max_states)

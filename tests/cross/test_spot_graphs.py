@@ -68,7 +68,7 @@ def assert_agrees(graph, way, *, formula=None, violations=None):
         bad = negated(formula, graph.get_dict())
         asked = {"formula": formula}
     else:
-        bad, asked = violations, {"violations": violations}
+        bad, asked = violations, {"automaton": violations}
     try:
         verdict = check(graph, **asked, **way)
     except UnsupportedError:

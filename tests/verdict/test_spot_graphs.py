@@ -133,12 +133,12 @@ def load_of(system):
 def test_propositions_that_the_graph_does_not_have(kripke):
     """They are never true, also where Spot would let them be free."""
     with pytest.warns(LtlpipeWarning, match="no proposition .* 'x'") as caught:
-        assert check(kripke, "G !x").verdict == "holds"
+        assert check(kripke, "G !x", unknown="never").verdict == "holds"
     assert caught[0].filename == __file__
     with pytest.warns(LtlpipeWarning):
-        assert check(kripke, "F x").verdict == "violated"
-    with pytest.raises(FormulaError, match="'x'"):
-        check(kripke, "G !x", strict=True)
+        assert check(kripke, "F x", unknown="never").verdict == "violated"
+    with pytest.raises(FormulaError, match=r"no proposition .* called 'pp'.*p"):
+        check(kripke, "G !pp")
 
 
 def test_labels_of_many_propositions():
@@ -161,8 +161,8 @@ def test_violations_with_another_dictionary(kripke):
         spot.translate("FG p", dict=kripke.get_dict()),
         spot.translate("FG p", dict=spot.make_bdd_dict()),
     ):
-        assert check(kripke, violations=violations).verdict == "holds"
-    assert check(kripke, violations=ltlpipe.automaton("GF p")).verdict == "violated"
+        assert check(kripke, automaton=violations).verdict == "holds"
+    assert check(kripke, automaton=ltlpipe.automaton("GF p")).verdict == "violated"
 
 
 def test_options_about_actions_are_refused(kripke, automaton):
@@ -171,11 +171,13 @@ def test_options_about_actions_are_refused(kripke, automaton):
         {"reduce": "ample"},
         {"reduce": "components"},
         {"symmetric": ["a,b"]},
-        {"accepting": "each"},
+        {"network_acceptance": "each"},
         {"emptiness": "decoupled-scc"},
         {"semantics": "action"},
     ):
-        with pytest.raises(UnsupportedError, match=r"--\w+"):
+        with pytest.raises(
+            UnsupportedError, match=r"\w+=.* is about actions|semantics="
+        ):
             check(kripke, "G p", **options)
     with pytest.raises(UnsupportedError, match="on its edges"):
         check(automaton, "G p", deadlock="stutter")
@@ -196,7 +198,7 @@ def test_too_many_marks():
         graph.new_edge(mark % 2, 1 - mark % 2, buddy.bddtrue, [mark])
     for options in ({}, {"seed": 1}):
         with pytest.raises(UnsupportedError, match="32"):
-            check(graph, violations=graph, **options)
+            check(graph, automaton=graph, **options)
     assert check(graph, empty=True).verdict == "violated"
 
 

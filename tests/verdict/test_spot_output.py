@@ -100,7 +100,7 @@ def test_words_of_models():
 def test_words_of_violations():
     """Over the propositions of the automaton."""
     violations = ltlpipe.automaton("GF(b | c)", acceptance="tgba")
-    lasso = check(RING, violations=violations).lasso
+    lasso = check(RING, automaton=violations).lasso
     assert lasso.word.intersects(violations)
 
 
@@ -137,10 +137,11 @@ def test_networks_as_graphs(network, formula):
 @given(ACCEPTING, formulas(max_leaves=4), st.sampled_from(["ignore", "stutter"]))
 def test_products_of_networks(network, formula, deadlock):
     """Empty iff the property holds; the word of a lasso is one of it."""
+    options = {"deadlock": deadlock, "unknown": "never"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LtlpipeWarning)
-        made = product(network, formula, deadlock=deadlock)
-        verdict = check(network, formula, deadlock=deadlock)
+        made = product(network, formula, **options)
+        verdict = check(network, formula, **options)
     assert made.is_empty() == verdict.holds
     assert is_empty(made).empty == verdict.holds
     if verdict.lasso is not None:
@@ -202,7 +203,7 @@ def test_products_with_automata():
     """Of any acceptance, given by the violations."""
     violations = spot.translate("GFb & FG!a | G c", "generic", "deterministic")
     made = product(RING, violations)
-    assert made.is_empty() == check(RING, violations=violations).holds
+    assert made.is_empty() == check(RING, automaton=violations).holds
     assert made.get_state_names()[0] == "0|0"
 
 
