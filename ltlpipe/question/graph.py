@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -200,7 +200,7 @@ class GraphQuestion(Question):
     ) -> Plan:
         """Complete a plan for an automaton; see `settle`."""
         own = None if self.told else self.system.condition
-        return settle(
+        settled = settle(
             plan,
             self.options,
             table,
@@ -208,6 +208,13 @@ class GraphQuestion(Question):
             reductions,
             system_condition=own,
         )
+        if self.told is None:
+            return settled
+        why = (
+            f"the automaton sees to the acceptance of the graph, {self.told}, because "
+            f"{settled.emptiness} does not take it as it is"
+        )
+        return replace(settled, reasons=(*settled.reasons, why))
 
     def product(self, plan: Plan, trace: Trace) -> Job[GraphProduct]:
         """Return the product with all steps of the graph."""

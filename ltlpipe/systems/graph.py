@@ -13,6 +13,7 @@ function of the signature that `ltlpipe.systems.packing` states.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,8 +107,8 @@ class SpotGraph(Displayed):
         return bool(np.array_equal(of_state[self.src], self.marks))
 
     def _repr_svg_(self) -> str | None:
-        """Return Spot's picture of a small graph."""
-        if self.n_states > _MOST_DRAWN:
+        """Return Spot's picture of a small graph, where Graphviz is installed."""
+        if self.n_states > _MOST_DRAWN or shutil.which("dot") is None:
             return None
         picture: str = self.graph._repr_svg_()
         return picture

@@ -292,3 +292,37 @@ def test_a_graph_that_changes_is_noticed(automaton):
         edge.cond = buddy.bddfalse
     with pytest.raises(ReplayError, match="no such edge"):
         check(system, "F !p")
+
+
+def test_who_sees_to_the_acceptance(automaton):
+    """The search if it can, else the automaton that the search is given."""
+    told = is_empty(automaton, emptiness="se05")
+    assert told.plan.automaton == "BA"
+    assert "sees to the acceptance of the graph" in told.plan.reasons[-1]
+    taken = is_empty(automaton, emptiness="tela")
+    assert taken.plan.automaton is None
+    chosen = is_empty(automaton, seed=1)
+    assert chosen.plan.emptiness == "tela"
+    assert "the acceptance of the system" in chosen.plan.reasons[0]
+    assert not any((told.empty, taken.empty, chosen.empty))
+
+
+def test_a_search_over_bits(automaton):
+    """It finds a run, but cannot say that there is none."""
+    assert is_empty(automaton, bitstate=1).empty is False
+    none = spot.translate("0")
+    assert is_empty(none, bitstate=1).reason == "bitstate"
+
+
+def test_pictures(kripke, monkeypatch):
+    """Spot draws small graphs, where Graphviz is installed."""
+    system = load(kripke)
+    monkeypatch.setenv("PATH", "")
+    assert system._repr_svg_() is None
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(
+        "spot.kripke_graph._repr_svg_", lambda graph: "<svg/>", raising=False
+    )
+    assert system._repr_svg_() == "<svg/>"
+    monkeypatch.setattr("ltlpipe.systems.graph._MOST_DRAWN", 3)
+    assert system._repr_svg_() is None
