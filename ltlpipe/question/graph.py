@@ -255,6 +255,15 @@ def refuse_other_options(system: SpotGraph, options: Options) -> None:
             "--deadlock=stutter: the letters of an automaton are on its edges, and a "
             "state without edges has none to repeat; use ignore, or a Kripke structure"
         )
+    if options.stutters and system.state_label is not None:
+        ends = system.dead_ends()
+        lost = ends[system.state_label[ends] < 0]
+        if len(lost):
+            raise UnsupportedError(
+                f"--deadlock=stutter: the state {lost[0]} of the graph has no edges and "
+                "no valuation that it could repeat (Spot reads such states from HOA "
+                "without their labels): give it an edge to itself"
+            )
     emptiness = options.emptiness
     for given, what in (
         (options.visible is not None, "--visible"),

@@ -97,6 +97,12 @@ class SpotGraph(Displayed):
         """Number of edges."""
         return len(self.src)
 
+    def dead_ends(self) -> np.ndarray:
+        """Return the states without edges, int64[k]."""
+        left = np.zeros(self.n_states, dtype=np.bool_)
+        left[self.src] = True
+        return np.flatnonzero(~left)
+
     @property
     def state_based(self) -> bool:
         """Whether the edges that leave a state all carry the same marks."""
@@ -268,8 +274,8 @@ def transitions_of(
     if tells_marks:
         marks = np.zeros_like(marks)
     if stutters and system.state_label is not None:
-        dead = np.bincount(system.src, minlength=system.n_states) == 0
-        states = np.flatnonzero(dead & (system.state_label >= 0)).astype(np.int32)
+        states = system.dead_ends().astype(np.int32)
+        states = states[system.state_label[states] >= 0]
         # A Kripke structure has no marks: its keys are its conditions.
         again, more = offered(system.state_label[states])
         src = np.concatenate([src, states[again]])

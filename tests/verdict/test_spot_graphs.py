@@ -23,24 +23,6 @@ from ltlpipe.verdict.graph_replay import graph_run_replayed
 from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.replay import ReplayError
 
-KRIPKE = """HOA: v1
-States: 4
-Start: 0
-AP: 2 "p" "q"
-Acceptance: 0 t
-properties: state-labels
---BODY--
-State: [0&!1] 0
-1 2
-State: [!0&1] 1
-0
-State: [0&1] 2
-3
-State: [!0&!1] 3
---END--
-"""
-"""The states 0 and 1 take turns; from 0 a way leads over 2 to the deadlock 3."""
-
 AUTOMATON = """HOA: v1
 States: 2
 Start: 0
@@ -57,9 +39,21 @@ State: 1
 """It accepts the words with finitely many !p in the state 0."""
 
 
+def four_states():
+    """States 0 and 1 take turns; from 0 a way leads over 2 to the deadlock 3."""
+    graph = spot.make_kripke_graph(spot.make_bdd_dict())
+    p, q = (buddy.bdd_ithvar(graph.register_ap(name)) for name in "pq")
+    for condition in (p - q, q - p, p & q, buddy.bdd_not(p | q)):
+        graph.new_state(condition)
+    for edge in ((0, 1), (0, 2), (1, 0), (2, 3)):
+        graph.new_edge(*edge)
+    graph.set_init_state(0)
+    return graph
+
+
 @pytest.fixture
 def kripke():
-    return spot.automaton(KRIPKE, want_kripke=True)
+    return four_states()
 
 
 @pytest.fixture
@@ -92,6 +86,14 @@ def test_a_state_without_edges(kripke):
     for strategy in ({}, {"seed": 1}):
         again = check(kripke, "G(q -> X X p)", deadlock="stutter", **strategy)
         assert again.verdict == "violated"
+
+
+def test_a_state_that_lost_its_label(kripke):
+    """Spot's reader drops the labels of states without edges."""
+    read = spot.automaton(kripke.to_str("hoa") + "\n", want_kripke=True)
+    with pytest.raises(UnsupportedError, match=r"state 3 .* no edges"):
+        check(read, "GF p", deadlock="stutter")
+    assert check(read, "GF p").verdict == "holds"
 
 
 def test_deadlocks(kripke, automaton):
@@ -209,9 +211,8 @@ def test_several_automata_are_a_network():
     assert [a.name for a in network.actions] == ["a", "b", "c"]
     assert check([ring("ab"), ring("bc")], "G(a -> X b)").verdict == "violated"
     assert check([ring("ab"), ring("bc")], "GF b").verdict == "holds"
-    kripke = spot.automaton(KRIPKE, want_kripke=True)
     with pytest.raises(UnsupportedError, match=r"spot\.twa_graph only"):
-        load([ring("ab"), kripke])
+        load([ring("ab"), four_states()])
 
 
 def ring(names):
@@ -231,9 +232,9 @@ def test_what_is_no_system():
         is_empty(spot.formula("G p"))
 
 
-def test_a_limit(automaton):
+def test_a_limit():
     """The answer is not known then, and is not taken for true or false."""
-    result = is_empty(automaton, max_states=1, emptiness="tela")
+    result = is_empty(ring("abc"), max_states=1, emptiness="tela")
     assert (result.empty, result.reason, result.run) == (None, "max-states", None)
     assert "unknown" in result._repr_html_()
     with pytest.raises(TypeError, match=r"use \.empty"):
