@@ -149,9 +149,9 @@ class GraphQuestion(Question):
         if not self.property.is_trivial or told is not None:
             violated = yield from self.violated()
             # An automaton is taken as it is where nothing else is asked for or needed.
-            as_it_is = told is None and kind != "ba" and not self.options.deterministic
-            is_free = self.options.acceptance == AUTO
-            if as_it_is and is_free and not isinstance(violated, Formula):
+            named = self.given.emptiness is not None or self.options.deterministic
+            is_free = self.options.acceptance == AUTO and not named
+            if is_free and not isinstance(violated, Formula):
                 acceptance = None
             sets = np.unique(keys.marks).tolist()
             text = yield from violations_text(
