@@ -20,22 +20,24 @@ class Stepper:
         self._kripke = is_kripke(graph)
         self._cubes: dict[frozenset[str], Any] = {}
 
-    def marks_of_step(
+    def edge_of_step(
         self, number: int, src: int, dst: int, holding: frozenset[str]
-    ) -> int | None:
-        """Return the marks of an edge; None if it is no such step.
+    ) -> Any:
+        """Return an edge of the graph; None if there is no such step.
 
         Its number counts for automata only: no two edges of a Kripke structure differ
         in anything else.  In the step exactly the propositions `holding` hold.
         """
-        graph = self._graph
-        if self._kripke:
-            leads = any(edge.dst == dst for edge in graph.out(src))
-            return 0 if leads and self._allows(self._of_state(src), holding) else None
-        for edge in graph.out(src):
-            if edge.dst == dst and graph.edge_number(edge) == number:
-                return marks_of(edge) if self._allows(edge.cond, holding) else None
+        kripke = self._kripke
+        for edge in self._graph.out(src):
+            if edge.dst == dst and (kripke or self._graph.edge_number(edge) == number):
+                condition = self._of_state(src) if kripke else edge.cond
+                return edge if self._allows(condition, holding) else None
         return None
+
+    def marks_of(self, edge: Any) -> int:
+        """Return the marks of an edge, as bits."""
+        return 0 if self._kripke else marks_of(edge)
 
     def repeats(self, state: int, holding: frozenset[str]) -> bool:
         """Whether a state has no edge, and so may repeat itself with a valuation."""

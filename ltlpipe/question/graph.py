@@ -260,8 +260,8 @@ def refuse_other_options(system: SpotGraph, options: Options) -> None:
         lost = ends[system.state_label[ends] < 0]
         if len(lost):
             raise UnsupportedError(
-                f"--deadlock=stutter: the state {lost[0]} of the graph has no edges and "
-                "no valuation that it could repeat (Spot reads such states from HOA "
+                f"--deadlock=stutter: state {lost[0]} of the graph has no edges and no "
+                "valuation that it could repeat (Spot reads such states from HOA "
                 "without their labels): give it an edge to itself"
             )
     emptiness = options.emptiness

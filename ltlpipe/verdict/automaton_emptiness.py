@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.graph_steps import edge_of, lasso_automaton
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Lasso
 
 
+_SHOWN = 60
+"""Characters of a run that its ``repr`` has."""
+
+
 class RunStep(NamedTuple):
     """One step of a run of an automaton.
 
@@ -41,22 +46,38 @@ class RunStep(NamedTuple):
     marks: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AutomatonRun:
     """An accepting run of an automaton of Spot: ``prefix cycle cycle ...``.
 
     Parameters
     ----------
-    prefix, cycle : list of RunStep
-        The cycle has at least one.
     lasso : Lasso
-        The same run with one valuation for each step.
+        The run with one valuation for each step.
+    graph : spot.twa_graph
+        The automaton.
     """
 
-    prefix: list[RunStep]
-    cycle: list[RunStep]
-    lasso: Lasso = field(repr=False)
-    _graph: Any = field(repr=False)
+    lasso: Lasso
+    graph: Any
+
+    @cached_property
+    def prefix(self) -> list[RunStep]:
+        """The steps before the cycle."""
+        return self._steps(0, len(self.lasso.prefix))
+
+    @cached_property
+    def cycle(self) -> list[RunStep]:
+        """The steps that repeat, at least one."""
+        return self._steps(len(self.lasso.prefix), len(self.lasso.actions))
+
+    def _steps(self, first: int, end: int) -> list[RunStep]:
+        numbers = self.lasso.actions[first:end].tolist()
+        states = self.lasso.states[first:end, 0].tolist()
+        return [
+            RunStep(state, *edge_of(self.graph, number, state))
+            for number, state in zip(numbers, states, strict=True)
+        ]
 
     def __str__(self) -> str:
         """Return the states, those of the cycle in parentheses.
@@ -64,15 +85,15 @@ class AutomatonRun:
         Examples
         --------
         >>> import spot
-        >>> automaton = spot.translate("a & X G !a")
-        >>> run = is_empty(automaton).run
-        >>> len(run.prefix), len(run.cycle)
-        (1, 1)
-        >>> str(run) == f"{automaton.get_init_state_number()} ({run.cycle[0].state})"
-        True
+        >>> str(is_empty(spot.translate("G F a")).run)
+        '(0)'
         """
-        cycle = " ".join(str(step.state) for step in self.cycle)
-        return " ".join([*(str(step.state) for step in self.prefix), f"({cycle})"])
+        states = list(map(str, self.lasso.states[:-1, 0].tolist()))
+        first = len(self.lasso.prefix)
+        return " ".join([*states[:first], f"({' '.join(states[first:])})"])
+
+    def __repr__(self) -> str:
+        return f"<AutomatonRun {_shortened(str(self))}>"
 
     @property
     def word(self) -> Any:
@@ -82,7 +103,11 @@ class AutomatonRun:
     def as_twa(self) -> Any:
         """Return the run as a ``spot.twa_graph`` in the shape of a lasso."""
         numbers = self.lasso.actions.tolist()
-        return lasso_automaton(self._graph, numbers, len(self.prefix))
+        return lasso_automaton(self.graph, numbers, len(self.lasso.prefix))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 2]} …"
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,17 +187,6 @@ def is_empty(
         )
     verdict = check(automaton, empty=True, progress=progress, **options)
     graph = automaton.graph if isinstance(automaton, SpotGraph) else automaton
-    run = None if verdict.lasso is None else _run_of(verdict.lasso, graph)
+    run = None if verdict.lasso is None else AutomatonRun(verdict.lasso, graph)
     empty = None if verdict.verdict == UNKNOWN else verdict.verdict != VIOLATED
     return EmptinessResult(empty, verdict.reason, run, verdict.plan, verdict.stats)
-
-
-def _run_of(lasso: Lasso, graph: Any) -> AutomatonRun:
-    steps = [
-        RunStep(state, *edge_of(graph, number, state))
-        for number, state in zip(
-            lasso.actions.tolist(), lasso.states[:-1, 0].tolist(), strict=True
-        )
-    ]
-    first = len(lasso.prefix)
-    return AutomatonRun(steps[:first], steps[first:], lasso, graph)

@@ -151,13 +151,13 @@ def graph_run_replayed(
             if not stutters or src != dst or not stepper.repeats(src, holding):
                 raise ReplayError(f"step {k} repeats a state but may not")
         else:
-            marks = stepper.marks_of_step(number, src, dst, holding)
-            if marks is None:
+            edge = stepper.edge_of_step(number, src, dst, holding)
+            if edge is None:
                 raise ReplayError(
                     f"step {k}: the graph has no such edge {src} -> {dst}"
                 )
             if k >= len(lasso.prefix):
-                seen |= marks
+                seen |= stepper.marks_of(edge)
         if ticks.over():
             yield ticks.progress
     if accepting and not stepper.accepts(seen):

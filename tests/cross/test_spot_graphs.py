@@ -32,7 +32,7 @@ from tests.spot_graphs import (
 )
 
 SEEDS = st.integers(0, 1 << 30)
-NAMED = [name for name in SEARCHES if name not in ("rabin-parallel", "reach-terminal")]
+NAMED = [*SEARCHES]
 WAYS = st.sampled_from([{}, {"seed": 3}, *({"emptiness": name} for name in NAMED)])
 FEW_SEARCHES = ("dfs-weak", "reach-terminal")  # which do not suit every automaton
 DEFAULT, MANY = 250, 2000
