@@ -8,8 +8,8 @@ long the conversion takes in each of the ways that there are.  Spot's are of
 ``automaton.accepting_run()``.
 
 Formulas that hold make both sides look at everything; of violated ones both look at
-what they like.  Rows of "is_empty" are of automata whose SCCs all miss a mark, and of
-some that have an accepting cycle far from the initial state.
+what they like.  Rows of "is_empty" are of automata that accept nothing, and of the same
+with an accepting cycle far from the initial state.
 """
 
 from __future__ import annotations
@@ -42,10 +42,14 @@ FORMULAS = ("G(p -> F q)", "GF q & G(r -> q)", "G(p -> (!r W q))", "G !p", "FG q
 
 
 def random_ends(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of a graph in which every state can be reached."""
+    """Return the edges of a graph in which every state can be reached.
+
+    All states but the initial one, 0, lie on a ring.
+    """
     src = np.repeat(np.arange(n), DEGREE)
     dst = rng.integers(0, n, n * DEGREE)
-    dst[::DEGREE] = (np.arange(n) + 1) % n
+    dst[::DEGREE] = np.arange(n) + 1
+    dst[-DEGREE] = 1
     return src, dst
 
 
@@ -94,9 +98,9 @@ ACCEPTANCES = {
 def random_automaton(n: int, acceptance: str, empty: bool, seed: int) -> Any:
     """Return an automaton that accepts nothing, or only near its last state.
 
-    One that accepts nothing lacks the last mark of a generalised Büchi condition; has
-    Fin marks everywhere for Rabin; and for Streett on all edges of the ring, without
-    which there is no cycle, and no Inf.
+    One that accepts nothing has the last mark of a generalised Büchi condition only on
+    the edges of the initial state; for Rabin no Inf mark without the Fin mark of its
+    pair; and for Streett a Fin mark on the edge that closes the ring, and no Inf.
     """
     rng = np.random.default_rng(seed)
     graph = spot.make_twa_graph(spot.make_bdd_dict())
@@ -110,7 +114,7 @@ def random_automaton(n: int, acceptance: str, empty: bool, seed: int) -> Any:
     beside = np.minimum(src + 1 + dst % 50, n - 1)
     dst = np.where(ring, dst, beside)
     usual = {"generalised Büchi": [[0], [1], []], "Streett": [[0], [2], []]}
-    sets = usual.get(acceptance, [[0, 1, 2], [0, 2, 3], [0, 2]])
+    sets = usual.get(acceptance, [[0, 1], [2, 3], []])
     closing = {"generalised Büchi": [0], "Streett": [0, 2], "Rabin": [0, 2]}[acceptance]
     numbers = rng.integers(0, len(of_number), len(dst)).tolist()
     kinds = rng.integers(0, len(sets), len(dst)).tolist()
@@ -118,6 +122,8 @@ def random_automaton(n: int, acceptance: str, empty: bool, seed: int) -> Any:
         if one == n - 1 and k % DEGREE:
             continue
         marks = closing if other <= one else sets[kinds[k]]
+        if one == 0 and acceptance == "generalised Büchi":
+            marks = [2]
         graph.new_edge(one, other, of_number[numbers[k]], marks)
     if not empty:
         all_inf = {"generalised Büchi": [0, 1, 2], "Streett": [1, 3], "Rabin": [1]}

@@ -77,6 +77,12 @@ ROOT = Path(__file__).parents[1]
             "states",
         ),
         (
+            "benchmarks.kripke",
+            ["--largest", "2", "--runs", "1"],
+            "kripke.csv",
+            "ratio",
+        ),
+        (
             "benchmarks.batch",
             [
                 *("--part", "overhead", "--part", "scaling", "--part", "store"),
