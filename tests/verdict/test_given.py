@@ -91,7 +91,7 @@ def test_reading_has_a_limit(path):
         assert "not read" in verdict.plan.reasons[0]
 
 
-@pytest.mark.parametrize("wrong", [5, None, [5], spot.translate("G a")])
+@pytest.mark.parametrize("wrong", [5, None, [5], spot.formula("G a")])
 def test_what_is_no_system(wrong):
     for taker in (lambda s: check(s, "G a"), ltlpipe.deadlocks, ltlpipe.load):
         with pytest.raises(UnsupportedError, match="a system is a Network or a Model"):
