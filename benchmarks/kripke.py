@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import time
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -214,7 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--largest", type=int, default=6, help="exponent of 10")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--out", default=str(RESULTS / "kripke.csv"))
+    parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     sizes = [10**k for k in range(min(3, given.largest), given.largest + 1)]
     # Kernels are loaded before anything is measured.
@@ -223,7 +224,7 @@ def main() -> None:
     check(small, "G p", reduce="none", seed=1)
     is_empty(random_automaton(10_000, "Streett", True, seed=0))
     is_empty(random_automaton(10_000, "generalised Büchi", True, seed=0))
-    write(given.out, measured(sizes, given.runs))
+    write(given.out / "kripke.csv", measured(sizes, given.runs))
 
 
 if __name__ == "__main__":
