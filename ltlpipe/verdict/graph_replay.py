@@ -13,8 +13,8 @@ import numpy as np
 
 from ltlpipe.automata.graph_steps import Stepper
 from ltlpipe.automata.lettering import holding_in
+from ltlpipe.question.runs import shortest_form
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.verdict.lasso import shortest_form
 from ltlpipe.verdict.replay import REPLAYING, ReplayError, check_form
 from ltlpipe.verdict.verdict import Lasso, Spelling
 
@@ -126,7 +126,7 @@ def lasso_of(
         actions.astype(np.int32),
         states,
         moves,
-        spelling,
+        spelling=spelling,
     )
 
 

@@ -33,7 +33,8 @@ from tests.spot_graphs import (
 
 SEEDS = st.integers(0, 1 << 30)
 NAMED = [*SEARCHES]
-WAYS = st.sampled_from([{}, {"seed": 3}, *({"emptiness": name} for name in NAMED)])
+CHOICES = [{}, {"seed": 3}, {"shortest": True}]
+WAYS = st.sampled_from([*CHOICES, *({"emptiness": name} for name in NAMED)])
 FEW_SEARCHES = ("dfs-weak", "reach-terminal")  # which do not suit every automaton
 DEFAULT, MANY = 250, 2000
 
