@@ -122,7 +122,7 @@ def violation(system, text, *, stutter=False, acceptance="ba", **limits):
 
 def lasso_of(system, outcome):
     """The lasso as verdicts have it, in its shortest form."""
-    prefix, cycle, states = outcome.lasso
+    prefix, cycle, states, _ = outcome.lasso
     assert len(states) == len(prefix) + len(cycle) + 1
     assert states[len(prefix)] == states[-1]
     actions = np.array(prefix + cycle, dtype=np.int32)
