@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import spot
@@ -20,7 +22,8 @@ SETS = [[], ["a"], ["b"], ["a", "b"], ["b", "c"]]
 
 
 def at_most_one():
-    return spot.formula("G(!(a & b) & !(a & c) & !(b & c))")
+    pairs = [f"!({one} & {other})" for one, other in combinations("abcd", 2)]
+    return spot.formula(f"G({' & '.join(pairs)})")
 
 
 def expected(formula, letters, one_at_a_time):
