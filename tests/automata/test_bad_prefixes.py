@@ -21,14 +21,16 @@ NAMES = [["a"], ["b"], ["c"], []]
 SETS = [[], ["a"], ["b"], ["a", "b"], ["b", "c"]]
 
 
-def at_most_one():
-    pairs = [f"!({one} & {other})" for one, other in combinations("abcd", 2)]
-    return spot.formula(f"G({' & '.join(pairs)})")
+def at_most_one(formula):
+    """No two propositions of a formula hold together."""
+    names = [p.ap_name() for p in spot.atomic_prop_collect(formula)]
+    pairs = [f"!({one} & {other})" for one, other in combinations(names, 2)]
+    return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
 
 
 def expected(formula, letters, one_at_a_time):
     """The first step after which what is left has no model."""
-    others = at_most_one() if one_at_a_time else spot.formula("1")
+    others = at_most_one(formula) if one_at_a_time else spot.formula("1")
     for k, left in enumerate(residuals(formula, letters)):
         if k and spot.translate(spot.formula_And([left, others])).is_empty():
             return k
