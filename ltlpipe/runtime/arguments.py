@@ -49,6 +49,11 @@ def _is_of(module: str, name: str, value: Any) -> bool:
     return loaded is not None and isinstance(value, getattr(loaded, name))
 
 
+def is_automaton(value: Any) -> bool:
+    """Whether a value is an automaton of Spot."""
+    return _is_of("spot", "twa", value)
+
+
 def is_frame(value: Any) -> bool:
     """Whether a value is a DataFrame."""
     return _is_of("pandas", "DataFrame", value)
@@ -61,7 +66,10 @@ TRUTH = Kind("True or False", lambda value: isinstance(_plain(value), bool))
 WHOLE = Kind("a whole number", lambda value: _is_number(Integral, value))
 NUMBER = Kind("a number", lambda value: _is_number(Real, value))
 FRAME = Kind("a DataFrame, as ltlpipe.results returns", is_frame)
-AUTOMATON = Kind("a spot.twa_graph", lambda value: _is_of("spot", "twa", value))
+AUTOMATON = Kind(
+    "a spot.twa_graph or a HOA file",
+    lambda value: is_automaton(value) or PATH.fits(value),
+)
 FIGURE = Kind(
     "a figure of matplotlib",
     lambda value: _is_of("matplotlib.figure", "Figure", value),
