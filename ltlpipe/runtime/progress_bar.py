@@ -37,13 +37,17 @@ class _Stage(Protocol):
 class SearchProgress:
     """Shows how a job is getting on: its phase, and of searches states, rate, depth.
 
-    `bar` is a `rich.progress.Progress` or a `_NotebookBar`, or None to show nothing.
-    For `patience` seconds nothing is shown.
+    `make` makes a `rich.progress.Progress` or a `_NotebookBar` when there is something
+    to show, not before `patience` seconds; None shows nothing.
     """
 
-    def __init__(self, bar: Any, patience: float = 0.0) -> None:
-        self._bar = bar
+    def __init__(
+        self, make: Callable[[], Any] | None = None, patience: float = 0.0
+    ) -> None:
+        self._make = make
+        self._bar: Any = None
         self._task: Any = None
+        self._begun: tuple[str, int | None, int] = ("", None, 0)
         self._lines: list[Any] = []  # of workers
         self._labels: dict[Any, str] = {}
         self._hidden = False
@@ -51,20 +55,20 @@ class SearchProgress:
         self._first = self._started + patience
 
     @property
-    def is_shown(self) -> bool:
+    def is_wanted(self) -> bool:
         """Whether there is anybody to see it."""
-        return self._bar is not None
+        return self._make is not None
 
     def begin(self, label: str, total: int | None = None, done: int = 0) -> None:
         """Start to show another search."""
         self._started = time.monotonic()
-        if self._bar is None:
-            return
+        self._begun = (label, total, done)
+        self._hidden = False
         if self._task is not None:
             self._bar.remove_task(self._task)
-        self._task = self._bar.add_task(label, total=total, completed=done, rate="")
-        self._hidden = False
-        self._show(self._started)
+            self._task = None
+        if self.is_wanted and self._started >= self._first:
+            self._show(self._started)
 
     def show_workers(self, total: int, done: int, lines: list[tuple[str, str]]) -> None:
         """Show a run over many tasks, and a line for each of its workers.
@@ -74,20 +78,19 @@ class SearchProgress:
         now = time.monotonic()
         if not self._is_due(now):
             return
-        if self._task is None:
-            self._task = self._bar.add_task("tasks", rate="")
-        self._bar.update(
-            self._task, total=total, completed=done, rate=f"{done:,} of {total:,} tasks"
-        )
+        self._begun = ("tasks", total, done)
+        bar = self._ready()
+        rate = f"{done:,} of {total:,} tasks"
+        bar.update(self._task, total=total, completed=done, rate=rate)
         while len(self._lines) > len(lines):
-            self._bar.remove_task(self._lines.pop())
+            bar.remove_task(self._lines.pop())
         while len(self._lines) < len(lines):
-            self._lines.append(self._bar.add_task("", total=None, rate=""))
+            self._lines.append(bar.add_task("", total=None, rate=""))
         for line, (label, rate) in zip(self._lines, lines, strict=True):
             if self._labels.get(line) != label:  # its clock begins anew
-                self._bar.reset(line, total=None)
+                bar.reset(line, total=None)
             self._labels[line] = label
-            self._bar.update(line, description=f"  {label}", rate=rate)
+            bar.update(line, description=f"  {label}", rate=rate)
         self._hidden = False
         self._show(now)
 
@@ -102,27 +105,35 @@ class SearchProgress:
         now = time.monotonic()
         if self._hidden or not self._is_due(now):
             return
-        if self._task is None:
-            self._task = self._bar.add_task("", total=None, rate="")
         text = progress.phase
         if progress.states is not None:
             rate = progress.states / max(now - self._started, 1e-9)
             text += f": {progress.states:,} states, {rate:,.0f} per second"
         if progress.depth:
             text += f", depth {progress.depth:,}"
-        self._bar.update(self._task, rate=text)
+        self._ready().update(self._task, rate=text)
         self._show(now)
 
     def _is_due(self, now: float) -> bool:
         """Whether it is time to show something else than is there."""
         late = now - self._shown >= _REFRESH_SECONDS
-        return self._bar is not None and late and now >= self._first
+        return self.is_wanted and late and now >= self._first
+
+    def _ready(self) -> Any:
+        """Return the bar, with a line for what has begun."""
+        if self._bar is None:
+            assert self._make is not None
+            self._bar = self._make()
+        if self._task is None:
+            label, total, done = self._begun
+            self._task = self._bar.add_task(label, total=total, completed=done, rate="")
+        return self._bar
 
     def _show(self, now: float) -> None:
         self._shown = now
-        if now >= self._first:
-            self._bar.start()
-            self._bar.refresh()
+        bar = self._ready()
+        bar.start()
+        bar.refresh()
 
 
 class _NotebookBar:
@@ -164,7 +175,7 @@ def _in_notebook() -> bool:
 
 
 class _Shown(threading.local):
-    """Whether this thread shows a bar: what runs below adds none."""
+    """Whether a bar is shown in this thread, or was refused: then no other is."""
 
     busy = False
 
@@ -180,24 +191,23 @@ def search_bar(wanted: bool | None) -> Iterator[SearchProgress]:
     it has taken `PATIENCE_SECONDS`, unless a bar is there already.
     """
     expect(TRUTH.or_none, progress=wanted)
-    notebook = _in_notebook()
-    if wanted is None:
-        wanted = notebook and not _shown.busy
-        patience = PATIENCE_SECONDS
-    else:
-        patience = 0.0
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    if not wanted or not (notebook or terminal):
-        yield SearchProgress(None)
-        return
-    bar = _rich_bar()
-    progress = SearchProgress(_NotebookBar(bar) if notebook else bar, patience)
-    before, _shown.busy = _shown.busy, True
+    before, notebook = _shown.busy, _in_notebook()
+    make = None
+    if notebook and (wanted or (wanted is None and not before)):
+        make = _notebook_bar
+    elif wanted and sys.stderr is not None and sys.stderr.isatty():
+        make = _rich_bar
+    progress = SearchProgress(make, PATIENCE_SECONDS if wanted is None else 0.0)
+    _shown.busy = before or wanted is not None or progress.is_wanted
     try:
         yield progress
     finally:
         _shown.busy = before
         progress.hide()
+
+
+def _notebook_bar() -> _NotebookBar:
+    return _NotebookBar(_rich_bar())
 
 
 def _rich_bar() -> Any:
@@ -238,4 +248,4 @@ def observing(
     if not TRUTH.or_none.fits(progress):
         raise wrong_kind("progress", "a callable, True, False or None", progress)
     with search_bar(progress) as bar:
-        yield bar if bar.is_shown else None
+        yield bar if bar.is_wanted else None
