@@ -12,7 +12,7 @@ from ltlpipe.batch.store import RESULT_DTYPES
 from ltlpipe.batch.table import CATEGORY, COMPARISON_DTYPES, VERDICTS, typed
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.runtime.arguments import PATH, expect
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,9 @@ def results(path: StrPath) -> pd.DataFrame:
     InputError
         A table cannot be read, or a column does not hold what its name says.
     LtlpipeError
-        There is no such store; or it is none, damaged, or one of a newer ltlpipe.
+        There is no such store; or it is damaged, or one of a newer ltlpipe.
+    UnsupportedError
+        It is neither a store nor such a table.
     """
     import pandas as pd
 
@@ -76,6 +78,11 @@ def results(path: StrPath) -> pd.DataFrame:
     name = os.fspath(path)
     if name.lower().endswith(TABLE_SUFFIXES) and not is_store(name):
         return read_table(name, RESULTS_DTYPES | COMPARISON_DTYPES)
+    if Path(name).is_file() and Path(name).stat().st_size and not is_store(name):
+        raise UnsupportedError(
+            f"{name}: this is no result store, and its name does not end in "
+            f"{listed(TABLE_SUFFIXES)}"
+        )
     known = _columns(name)
     columns = {
         c: typed(list(known[c]), c, dtype) for c, dtype in RESULTS_DTYPES.items()
@@ -166,9 +173,9 @@ def refuse_unknown(frame: pd.DataFrame, option: str, names: Sequence[str]) -> No
     """Refuse names that are no columns; the message lists those that there are."""
     for name in names:
         if name not in frame.columns:
-            listed = ", ".join(map(str, frame.columns))
+            known = ", ".join(map(str, frame.columns))
             raise UnsupportedError(
-                f"--{option}={name}: expected columns out of {listed}"
+                f"--{option}={name}: expected columns out of {known}"
             )
 
 
@@ -225,8 +232,8 @@ def pivoted(
     refuse_unknown(frame, "value", [] if value is None else [value])
     how = aggregate or ("count" if value is None else "first")
     if how not in AGGREGATES:
-        listed = ", ".join(AGGREGATES)
-        raise UnsupportedError(f"--aggregate={how}: expected one of {listed}")
+        known = ", ".join(AGGREGATES)
+        raise UnsupportedError(f"--aggregate={how}: expected one of {known}")
     if columns in by:
         raise UnsupportedError(f"--pivot={columns}: it is in --group, too")
     plain = frame[[*by]].copy()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.batch.results import is_store, results
+from ltlpipe.batch.table import VERDICTS
 from ltlpipe.report.plots.configurations import configured
 from ltlpipe.runtime.errors import InputError, LtlpipeError
 
@@ -60,7 +61,9 @@ def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:
         if name not in frame.columns:
             raise InputError(f"expected a column {name!r}", file=file)
     if frame["verdict"].isna().any():
-        raise InputError("column 'verdict': a value is missing", file=file)
+        expected = ", ".join(VERDICTS)
+        message = f"column 'verdict': a value is missing, expected one of {expected}"
+        raise InputError(message, file=file)
     plain = frame.reset_index(drop=True)
     if "configuration" not in plain:
         found = configured(plain)

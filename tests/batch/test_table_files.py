@@ -8,7 +8,7 @@ import sqlite3
 import pandas as pd
 import pytest
 
-from ltlpipe import InputError, LtlpipeError, results
+from ltlpipe import InputError, LtlpipeError, UnsupportedError, results
 from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, open_table, to_frame
 from tests.report.tables import row, stored
 
@@ -129,7 +129,7 @@ def test_other_files(tmp_path):
     with pytest.raises(LtlpipeError, match="there is no such store"):
         results(tmp_path)
     (tmp_path / "r.txt").write_text("system")
-    with pytest.raises(LtlpipeError, match=r"no result store, or it is damaged"):
+    with pytest.raises(UnsupportedError, match="no result store, and its name"):
         results(tmp_path / "r.txt")
     db = sqlite3.connect(tmp_path / "other")
     db.execute("CREATE TABLE t (c)")

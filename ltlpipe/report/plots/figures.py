@@ -112,6 +112,8 @@ def figure_class() -> type[Figure]:
         It is not installed.
     """
     try:
+        import matplotlib.figure  # noqa: F401
+
         from ltlpipe.report.plots.notebook_figure import NotebookFigure
     except ImportError as error:
         raise UnsupportedError(
