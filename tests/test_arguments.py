@@ -117,8 +117,7 @@ FUNCTIONS = {
         {
             "system": KINDS["system"],
             "formula": KINDS["formula"],
-            "violations": {"none"},
-            "constraint": {"none"},
+            "automaton": {"none", "text"},
             "empty": {"truth"},
             "progress": KINDS["progress"],
         },
@@ -214,8 +213,15 @@ NO_FUNCTIONS = {
     *("Formula", "Lasso", "Plan", "Statistics", "Verdict"),
 }
 
-OPTION_PARAMETERS = {*OPTIONS, "options"}
-"""Refused by `Options`, which has tests of its own."""
+KINDS_OF_OPTIONS = {
+    str: {"text"},
+    float: {"whole", "number"},
+    int: {"whole"},
+    bool: {"truth"},
+    tuple: {"text", "texts"},
+    object: {"text"},
+}
+"""Options are refused by one piece of code: the right ones are tried with `check`."""
 
 
 def function(name):
@@ -225,21 +231,23 @@ def function(name):
     return found
 
 
-def parameters(name):
-    found = inspect.signature(function(name)).parameters
-    own = name in ("sccs", "analyze", "automaton")  # they take no `Options`
-    return [p for p in found if own or p not in OPTION_PARAMETERS]
+def kinds_of_option(name):
+    option = OPTIONS[name]
+    none = {"none"} if option.default in (None, ()) else set()
+    return KINDS_OF_OPTIONS[option.kind] | none
 
 
 def cases():
     for name, (_, kinds) in FUNCTIONS.items():
-        for parameter in parameters(name):
-            right = kinds.get(parameter, set())
-            for kind in VALUES:
-                yield pytest.param(
-                    *(name, parameter, kind, kind in right),
-                    id=f"{name}-{parameter}-{kind}",
-                )
+        for parameter in inspect.signature(function(name)).parameters:
+            if parameter in OPTIONS and parameter not in kinds:
+                right = kinds_of_option(parameter)
+                tried = VALUES if name == "check" else {*VALUES} - right
+            else:
+                right, tried = kinds.get(parameter, set()), VALUES
+            for kind in tried:
+                case = name, parameter, kind
+                yield pytest.param(*case, kind in right, id="-".join(case))
 
 
 def test_every_public_function_is_called():

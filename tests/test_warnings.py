@@ -15,8 +15,9 @@ from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.tasks import Task
 
 RING = ltlpipe.Network([ltlpipe.LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
-SE = "se05"
+HOW = {"emptiness": "se05", "unknown": "never"}
 TASKS = [(RING, "G zz")]
+WARNED = Task(RING, "G zz", options={"unknown": "never"})
 MODEL = """byte x = 300;
 process P { state s; init s; trans s -> s { effect x = 1; }; }
 system async;
@@ -38,7 +39,7 @@ def nested(model):
 
 
 def call(_):
-    ltlpipe.check(RING, "G zz")
+    ltlpipe.check(RING, "G zz", unknown="never")
 
 
 def in_thread(_):
@@ -54,17 +55,17 @@ def in_pool(_):
 
 # Each on one line.  `_` is the path of a model, for readers.
 CALLS = {
-    "check": lambda _: ltlpipe.check(RING, "G zz"),
+    "check": lambda _: ltlpipe.check(RING, "G zz", unknown="never"),
     "check-path": lambda path: ltlpipe.check(path, "G(x == 44)"),
     "livelock": lambda path: ltlpipe.livelock(path, ["P: s -> s"]),
     "deadlocks": lambda path: ltlpipe.deadlocks(path),
-    "compare": lambda _: ltlpipe.compare(RING, "G zz", emptiness=SE),
-    "compare-sizes": lambda _: ltlpipe.compare(RING, "G zz", emptiness=SE, sizes=True),
-    "compare-path": lambda path: ltlpipe.compare(path, "G(x == 44)", emptiness=SE),
-    "solve": lambda _: ltlpipe.solve(TASKS),
-    "solve-jobs": lambda _: ltlpipe.solve(TASKS, jobs=2),
-    "solve-store": lambda path: ltlpipe.solve(TASKS, store=path + ".sqlite"),
-    "solve_rows": lambda _: list(solve_rows([Task(RING, "G zz")])),
+    "compare": lambda _: ltlpipe.compare(RING, "G zz", **HOW),
+    "compare-sizes": lambda _: ltlpipe.compare(RING, "G zz", sizes=True, **HOW),
+    "compare-path": lambda path: ltlpipe.compare(path, "G(x == 44)", **HOW),
+    "solve": lambda _: ltlpipe.solve(TASKS, unknown="never"),
+    "solve-jobs": lambda _: ltlpipe.solve(TASKS, jobs=2, unknown="never"),
+    "solve-store": lambda path: ltlpipe.solve([WARNED], store=path + ".sqlite"),
+    "solve_rows": lambda _: list(solve_rows([WARNED])),
     "analyze": lambda _: ltlpipe.analyze("G(a -> F b)", timeout=0),
     "load": lambda path: ltlpipe.load(path),
 }
@@ -107,7 +108,7 @@ def test_a_script(how, tmp_path):
     script = tmp_path / "script.py"
     lines = ["import ltlpipe", "ring = [(0, 'a', 0)]", ""]
     lines += ["ring = ltlpipe.Network([ltlpipe.LTS.from_transitions(ring)])"]
-    lines += ["ltlpipe.check(ring, 'G zz')"]
+    lines += ["ltlpipe.check(ring, 'G zz', unknown='never')"]
     script.write_text("\n".join(lines))
 
     done = subprocess.run(
@@ -123,3 +124,10 @@ def test_a_script(how, tmp_path):
         assert done.stderr.splitlines()[-1].startswith("ltlpipe.runtime.errors.Ltlpipe")
     else:
         assert done.stderr.startswith(f"{script}:5: LtlpipeWarning: no action")
+
+
+def test_earlier_names():
+    """Of parameters: whoever calls with them is named, too."""
+    with pytest.warns(DeprecationWarning, match="strict is called unknown") as found:
+        ltlpipe.check(RING, "F a", strict=True)
+    assert found[0].filename == __file__

@@ -106,14 +106,12 @@ def configurations(
         Kinds of property automata, likewise; "all" is every kind, and "auto" the one
         that `check` chooses for each emptiness check.
     """
-    kinds = [*ACCEPTANCE_NAMES]
-    if acceptance != ALL:
-        kinds = _listed(acceptance, "acceptance")
+    kinds = _listed(acceptance, ACCEPTANCE_NAMES, "acceptance")
     for kind in kinds:
         Options(acceptance=kind)  # refuses what is none
     if emptiness is None:
         emptiness = ALL if set(kinds).isdisjoint(GENERIC) else AUTO
-    names = [*SEARCHES] if emptiness == ALL else _listed(emptiness, "emptiness")
+    names = _listed(emptiness, SEARCHES, "emptiness")
     for name in names:
         if name not in (AUTO, *EMPTINESS_NAMES):
             ready = ", ".join(EMPTINESS_NAMES)
@@ -123,10 +121,12 @@ def configurations(
     return [Configuration(name, kind) for kind in kinds for name in names]
 
 
-def _listed(names: str | Sequence[str], parameter: str) -> list[str]:
-    """Return names without repetition, in their order."""
+def _listed(
+    names: str | Sequence[str], known: Iterable[str], parameter: str
+) -> list[str]:
+    """Return names without repetition, in their order; those that are known for all."""
     if isinstance(names, str):
-        names = names.split(",")
+        names = [*known] if names == ALL else names.split(",")
     parts = several(TEXT, names, parameter)
     return list(dict.fromkeys(part.strip() for part in parts))
 

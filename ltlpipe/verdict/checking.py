@@ -113,7 +113,7 @@ def check(
         raise UnsupportedError("expected one of a formula, --automaton, and --empty")
     asked = None if formula is None else formula_of(formula)
     chosen, limits = understood(options)
-    expect(AUTOMATON.or_none, automaton=automaton, constraint=chosen.constraint)
+    expect(AUTOMATON.or_none, automaton=automaton)
     read = partial(run, limits=limits, observer=progress)
     try:
         loaded = read(system_job(system))
