@@ -95,7 +95,7 @@ def test_the_table_of_a_frame(folder):
             "system": ["x.aut", "x.aut;y.aut"],
             "formula": ["G a", "F b"],
             "seed": [3.0, None],
-            "strict": [True, None],
+            "unknown": ["never", None],
         }
     )
     frame.to_parquet("t.parquet")
@@ -191,3 +191,13 @@ def test_an_iterator(folder):
     assert verdicts(frame) == ["holds", "violated"]
     problem(folder / "p")
     assert len(solve(iter([folder / "p"]))) == 2
+
+
+def test_relative_paths(folder, monkeypatch):
+    """They begin where the caller is, though a worker was started elsewhere."""
+    for name, text in {"1": RING_TEXT, "2": RING_TEXT.replace('"b"', '"a"')}.items():
+        (folder / name).mkdir()
+        (folder / name / "x.aut").write_text(text)
+        monkeypatch.chdir(folder / name)
+        frame = solve([("x.aut", "G a")], jobs=1)
+        assert verdicts(frame) == ["violated" if name == "1" else "holds"]
