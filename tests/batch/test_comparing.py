@@ -234,7 +234,7 @@ def test_what_suits_each_automaton_by_default(acceptance, expected):
     made = configurations(acceptance=acceptance)
     assert list(dict.fromkeys(c.emptiness for c in made)) == expected
     assert [c.acceptance for c in made[:: len(expected)]] == (
-        ACCEPTANCE_NAMES if acceptance == "all" else _listed(acceptance)
+        _listed(acceptance, ACCEPTANCE_NAMES, "acceptance")
     )
 
 

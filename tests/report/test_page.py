@@ -279,7 +279,7 @@ def test_where(store, tmp_path):
     page = written(store, tmp_path, where="verdict == 'holds'")
     assert page.data["rows"] == 2
     assert "verdict == 'holds'" in page.words
-    with pytest.raises(UnsupportedError, match="where='colour'"):
+    with pytest.raises(UnsupportedError, match="where='colour == 1'"):
         written(store, tmp_path, where="colour == 1")
 
 
