@@ -78,6 +78,7 @@ FUNCTIONS = {
             "internal": {"texts"},
             "accepting": {"none"},
             "name": {"text"},
+            "state_names": {"none", "texts"},
         },
     ),
     "LTS.from_transitions": (
@@ -148,7 +149,14 @@ FUNCTIONS = {
             "progress": KINDS["progress"],
         },
     ),
-    "load": ({"sources": "ring.aut"}, {"sources": {"text", "texts"}}),
+    "load": (
+        {"sources": "ring.aut"},
+        {
+            "sources": {"text", "texts"},
+            "format": {"none", "text"},
+            "alphabet": {"text"},
+        },
+    ),
     "parse": (
         {"text": "a"},
         {"text": {"text"}, "file": {"none", "text"}, "line": {"none", "whole"}},
@@ -156,7 +164,12 @@ FUNCTIONS = {
     "results": ({"path": "r.csv"}, {"path": {"text"}}),
     "save": (
         {"network": RING, "path": "r.aut"},
-        {"network": {"network"}, "path": {"text"}},
+        {
+            "network": {"network"},
+            "path": {"text"},
+            "format": {"none", "text"},
+            "internal": {"none", "text"},
+        },
     ),
     "sccs": (
         {"system": RING},
@@ -224,6 +237,12 @@ KINDS_OF_OPTIONS = {
 """Options are refused by one piece of code: the right ones are tried with `check`."""
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where calls that are understood write to."""
+    return tmp_path_factory.mktemp("arguments")
+
+
 def function(name):
     found = ltlpipe
     for part in name.split("."):
@@ -258,9 +277,9 @@ def test_every_public_function_is_called():
 
 @pytest.mark.filterwarnings("ignore::ltlpipe.LtlpipeWarning")
 @pytest.mark.parametrize(("name", "parameter", "kind", "right"), list(cases()))
-def test_values(name, parameter, kind, right, tmp_path, monkeypatch):
+def test_values(name, parameter, kind, right, folder, monkeypatch):
     """A wrong one is refused with the parameter's name, a right one is understood."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     good, _ = FUNCTIONS[name]
     call = partial(function(name), **good | {parameter: VALUES[kind]})
     if right:

@@ -148,9 +148,10 @@ class LTS(Displayed):
             raise ValueError(f"initial state {self.initial} of {self.n_states} states")
         if len(set(self.labels)) != len(self.labels):
             raise ValueError("a label stands twice in the alphabet")
-        if self.state_names is not None and len(self.state_names) != self.n_states:
-            found = len(self.state_names)
-            raise ValueError(f"{found} names of {self.n_states} states")
+        if self.state_names is not None:
+            found = len(several(TEXT, self.state_names, "state_names"))
+            if found != self.n_states:
+                raise ValueError(f"{found} names of {self.n_states} states")
         if len(self.src) and (
             min(self.src.min(), self.dst.min(), self.label.min()) < 0
             or max(self.src.max(), self.dst.max()) >= self.n_states
