@@ -19,6 +19,7 @@ from ltlpipe.question.options import OPTIONS
 LTS = ltlpipe.LTS.from_transitions([(0, "a", 1), (1, "b", 0)])
 RING = ltlpipe.Network([LTS], "ring")
 FORMULA = spot.formula("a U b")
+AUTOMATON = FORMULA.translate()
 ROWS = to_frame(
     [
         {
@@ -140,6 +141,10 @@ FUNCTIONS = {
         {"system": KINDS["system"], "progress": KINDS["progress"]},
     ),
     "intrpt": ({"formula": "a"}, {"formula": KINDS["formula"]}),
+    "is_empty": (
+        {"automaton": AUTOMATON},
+        {"automaton": set(), "progress": KINDS["progress"]},
+    ),
     "is_interruptible": ({"formula": "a"}, {"formula": KINDS["formula"]}),
     "livelock": (
         {"system": RING, "progress_actions": ["a"]},
@@ -160,6 +165,17 @@ FUNCTIONS = {
     "parse": (
         {"text": "a"},
         {"text": {"text"}, "file": {"none", "text"}, "line": {"none", "whole"}},
+    ),
+    "product": (
+        {"system": RING, "formula": "F a"},
+        {
+            "system": KINDS["system"],
+            "formula": KINDS["formula"],
+            "max_states": {"whole"},
+            "acceptance": {"text"},
+            "deadlock": {"none", "text"},
+            "unknown": {"text"},
+        },
     ),
     "results": ({"path": "r.csv"}, {"path": {"text"}}),
     "save": (
@@ -224,6 +240,7 @@ NO_FUNCTIONS = {
     *("UnsupportedError", "Model", "System", "__version__", "plots"),
     # Made by functions of ltlpipe, and by nobody else.
     *("Formula", "Lasso", "Plan", "Statistics", "Verdict"),
+    *("AutomatonRun", "EmptinessResult", "RunStep", "SpotGraph"),
 }
 
 KINDS_OF_OPTIONS = {
@@ -324,7 +341,7 @@ def test_values(name, parameter, kind, right, folder, monkeypatch):
             lambda: ltlpipe.solve([(3, "F a")]),
             (
                 "tasks[0]: a system is a Network or a Model, or what it is read from: "
-                "paths or open files, not an int"
+                "paths, open files or graphs of Spot, not an int"
             ),
         ),
         (

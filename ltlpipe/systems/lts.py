@@ -277,6 +277,7 @@ class Network(Displayed):
         >>> ring.to_spot().num_states()
         2
         """
+        expect(WHOLE, max_states=max_states)
         return graph_output().network_to_spot(self, max_states)
 
 

@@ -201,3 +201,15 @@ def test_relative_paths(folder, monkeypatch):
         monkeypatch.chdir(folder / name)
         frame = solve([("x.aut", "G a")], jobs=1)
         assert verdicts(frame) == ["violated" if name == "1" else "holds"]
+
+
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_graphs_of_spot(jobs, folder):
+    """In pairs and in cells, as systems and as components of networks."""
+    graph = spot.automaton(NEVER_A)
+    part = spot.automaton(NEVER_A.replace("[!0]", "[0]"))
+    rows = [(graph, "G !a"), (graph, "F a"), ([part, part], "G a")]
+    frame = pd.DataFrame(rows, columns=["system", "formula"])
+    expected = ["holds", "violated", "holds"]
+    assert verdicts(solve(rows, jobs=jobs)) == expected
+    assert verdicts(solve(frame, jobs=jobs)) == expected
