@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,12 +116,12 @@ def _run(chosen: argparse.Namespace) -> int:
     )
     tasks = [trial.task for trial in trials]
     found: dict[int, Row] = {}
-    counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=chosen.quiet) as progress:
         plans = PlanPrinter(wanted=False, as_json=False)
+        watcher = TaskWatcher(progress, plans, tasks, apart=True)
         rows = solve_rows(
             tasks,
-            watcher=TaskWatcher(progress, plans, tasks, counts, apart=True),
+            watcher=watcher,
             jobs=chosen.jobs,
             store=chosen.store or default_store(chosen.out),
             timeout=chosen.timeout,
@@ -133,7 +132,7 @@ def _run(chosen: argparse.Namespace) -> int:
             for row in rows:
                 number = int(row["task"])
                 found[number] = folder.row_of(trials[number], row)
-                counts[row["verdict"], row["reason"]] += 1
+                watcher.n_done += 1
     table = [found[number] for number in sorted(found)]
     with open_table(chosen.out, EXPERIMENT_DTYPES) as stream:
         for row in table:

@@ -29,6 +29,7 @@ from ltlpipe.runtime.errors import (
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ltlpipe import plots
     from ltlpipe.automata.translating import automaton
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
@@ -120,6 +121,7 @@ __all__ = [
     "livelock",
     "load",
     "parse",
+    "plots",
     "product",
     "results",
     "save",
@@ -147,6 +149,8 @@ output_with(_spot_output)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plots":
+        return import_module("ltlpipe.plots")
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module 'ltlpipe' has no attribute {name!r}")

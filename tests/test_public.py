@@ -58,7 +58,7 @@ def test_every_name_that_is_given_is_public():
     }
     lazy = set(ltlpipe._PLACES)
 
-    assert eager | lazy | {"__version__"} == set(ltlpipe.__all__)
+    assert eager | lazy | {"__version__", "plots"} == set(ltlpipe.__all__)
     assert set(CONTRACT) <= set(ltlpipe.__all__)
 
 
@@ -88,6 +88,21 @@ def test_importing_is_light():
     assert not heavy & set(loaded)
 
 
+def test_plots_are_a_module():
+    """By any way to import one; matplotlib is loaded when a plot is made."""
+    code = "import sys, ltlpipe; ltlpipe.plots.cactus; from ltlpipe import plots; "
+    code += "import ltlpipe.plots as same; print(plots is same, *sys.modules)"
+    same, *loaded = run_python(code)
+
+    assert same == "True"
+    assert "matplotlib" not in loaded
+    import ltlpipe.report.plots as inner
+
+    assert ltlpipe.plots.__all__ == inner.__all__
+    for name in inner.__all__:
+        assert getattr(ltlpipe.plots, name) is getattr(inner, name)
+
+
 def test_loading_a_system_needs_no_search():
     """Nor does it need Spot, Numba or pandas."""
     loaded = run_python("import ltlpipe, sys; ltlpipe.load; print(*sys.modules)")
@@ -106,6 +121,7 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.batch.analyzing",
         "ltlpipe.verdict.automaton_emptiness",
         "ltlpipe.verdict.explicit_product",
+        "ltlpipe.runtime.arguments",
     ],
 )
 def test_examples_in_docstrings(name):

@@ -20,6 +20,7 @@ from ltlpipe.automata.hoa import parse_again, parse_automata
 from ltlpipe.automata.letters import decode, encode
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of, heard, told
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.arguments import TEXT, TRUTH, expect
 from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ def automaton(
     >>> automaton("GF a", acceptance="tgba").num_states()
     1
     """
+    expect(TEXT, acceptance=acceptance)
+    expect(TRUTH, negate=negate, deterministic=deterministic)
     job = automaton_text(
         formula_of(formula), acceptance, negate=negate, deterministic=deterministic
     )

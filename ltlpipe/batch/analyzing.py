@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import classification
@@ -28,7 +27,8 @@ from ltlpipe.logic.formulas import (
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
-from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import StoppedError
 
 if TYPE_CHECKING:
@@ -105,11 +105,13 @@ def analyze(
     >>> analyze(["G(a -> F b)", "G(a -> X b)"])["interruptible"].tolist()
     [True, False]
     """
+    expect(NUMBER.or_none, timeout=timeout)
+    expect(WHOLE, jobs=jobs)
     rows = []
     for row, notes in analysis_rows(_as_formulas(formulas), timeout=timeout, jobs=jobs):
         rows.append(row)
         for note in notes:
-            warnings.warn(note, LtlpipeWarning, stacklevel=2)
+            warn(note)
     return to_frame(rows, ANALYSIS_DTYPES)
 
 

@@ -77,7 +77,7 @@ class Systems:
 
     def system(self, task: Task, expected: Expected | None = None) -> System:
         """Return the system of a task, if it is what it was when the run began."""
-        if isinstance(task.system, IN_MEMORY):
+        if not isinstance(task.system, tuple):
             return task.system
         digest = self._digests.system(task.system)
         if expected is not None and digest != expected.system:
@@ -154,7 +154,7 @@ def answer(
     *,
     expected: Expected | None = None,
     began: Callable[[], None] = lambda: None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
 ) -> Answer:
     """Answer a task under the options of a run; its own go before them.
 
@@ -170,7 +170,7 @@ def answer(
         What the inputs have to be.
     began : callable
         Called when everything has been read: limits of time count from here.
-    progress : callable, optional
+    progress : callable or bool, optional
         As for `check`.
     """
     merged = {**options, **task.options}

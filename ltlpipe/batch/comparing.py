@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import encodable, failed_row
+from ltlpipe.batch.bars import RunBar
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -39,7 +40,9 @@ from ltlpipe.question.options import (
     understood,
 )
 from ltlpipe.question.signatures import takes_options
+from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.reading import system_of
@@ -52,7 +55,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.runtime.jobs import Progress
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
 
@@ -81,18 +83,10 @@ class Run(NamedTuple):
     formula: Formula | None  # None asks whether the system has no accepting run
     configuration: Configuration
 
-
-class Watcher(Protocol):
-    """Whoever wants to see a comparison."""
-
-    def begin(self, run: Run, number: int, total: int) -> None:
-        """Take what is run next, counted from 1."""
-
-    def progress(self, progress: Progress) -> None:
-        """Take how far this search has come."""
-
-    def failed(self, run: Run, error: Exception) -> None:
-        """Take why a run failed, or why no algorithm suits its formula."""
+    def __str__(self) -> str:
+        """Return what a progress bar calls it."""
+        asked = "accepting run" if self.formula is None else self.formula.text[:40]
+        return f"{self.configuration} {asked}"
 
 
 def configurations(
@@ -112,12 +106,12 @@ def configurations(
         Kinds of property automata, likewise; "all" is every kind, and "auto" the one
         that `check` chooses for each emptiness check.
     """
-    kinds = list(ACCEPTANCE_NAMES) if acceptance == ALL else _listed(acceptance)
+    kinds = _listed(acceptance, ACCEPTANCE_NAMES, "acceptance")
     for kind in kinds:
         Options(acceptance=kind)  # refuses what is none
     if emptiness is None:
         emptiness = ALL if set(kinds).isdisjoint(GENERIC) else AUTO
-    names = list(SEARCHES) if emptiness == ALL else _listed(emptiness)
+    names = _listed(emptiness, SEARCHES, "emptiness")
     for name in names:
         if name not in (AUTO, *EMPTINESS_NAMES):
             ready = ", ".join(EMPTINESS_NAMES)
@@ -127,9 +121,13 @@ def configurations(
     return [Configuration(name, kind) for kind in kinds for name in names]
 
 
-def _listed(names: str | Sequence[str]) -> list[str]:
-    """Return names without repetition, in their order."""
-    parts = names.split(",") if isinstance(names, str) else names
+def _listed(
+    names: str | Sequence[str], known: Iterable[str], parameter: str
+) -> list[str]:
+    """Return names without repetition, in their order; those that are known for all."""
+    if isinstance(names, str):
+        names = [*known] if names == ALL else names.split(",")
+    parts = several(TEXT, names, parameter)
     return list(dict.fromkeys(part.strip() for part in parts))
 
 
@@ -158,6 +156,7 @@ def compare(
     acceptance: str | Sequence[str] = "ba",
     empty: bool = False,
     sizes: bool = False,
+    progress: bool | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Check formulas in several ways and return one row for each.
@@ -178,6 +177,8 @@ def compare(
         Explore every product completely, too, for the columns `product_states`,
         `product_transitions` and `fin_share`; what the limits do not allow is
         missing.
+    progress : bool, optional
+        As for `ltlpipe.solve`.
     **options
 
     Returns
@@ -196,17 +197,21 @@ def compare(
         The options ask for what cannot be done.
     """
     configured = configurations(emptiness, acceptance)
+    expect(TRUTH, empty=empty, sizes=sizes)
     asked: list[Formula | None] = [*formulas_of(formulas), *[None] * empty]
     runs = runs_of(asked, configured)
-    rows = comparison_rows(system_of(system), runs, sizes=sizes, **options)
-    return to_frame(rows, COMPARISON_DTYPES)
+    with search_bar(progress) as bar:
+        rows = comparison_rows(
+            system_of(system), runs, watcher=RunBar(bar), sizes=sizes, **options
+        )
+        return to_frame(rows, COMPARISON_DTYPES)
 
 
 def comparison_rows(
     system: System,
     runs: Sequence[Run],
     *,
-    watcher: Watcher | None = None,
+    watcher: RunBar | None = None,
     sizes: bool = False,
     **options: Any,
 ) -> Iterator[Row]:
@@ -225,7 +230,7 @@ def comparison_rows(
 def _rows(
     system: System,
     runs: Sequence[Run],
-    watcher: Watcher | None,
+    watcher: RunBar | None,
     options: dict[str, Any],
     measure: _Measure | None,
 ) -> Iterator[Row]:
@@ -247,6 +252,8 @@ def _rows(
             suited = True
             if measure is not None:
                 row |= measure(run)
+        except LtlpipeWarning:  # the caller has made errors of warnings
+            raise
         except Exception as error:  # one algorithm's trouble is not the others'
             does_suit = not isinstance(error, UnsupportedError)
             if watcher is not None and (does_suit or (last and not suited)):
@@ -308,7 +315,7 @@ def _warm_up(configuration: Configuration) -> None:
     for question in asked:
         with suppress(Exception):  # if something is wrong, the run itself will say so
             # A seed means something to compiled searches only.
-            verdict = check(loop, **question, reduce="none", seed=0)
+            verdict = check(loop, **question, reduce="none", seed=0, progress=False)
             if verdict.reason == "interrupted":
                 raise KeyboardInterrupt
 
@@ -347,7 +354,7 @@ def _emptiness(system: System, run: Run, options: dict[str, Any]) -> str:
 def _answered(
     system: System,
     run: Run,
-    watcher: Watcher | None,
+    watcher: RunBar | None,
     options: dict[str, Any],
     *,
     said: bool,
@@ -363,7 +370,7 @@ def _answered(
             empty=run.formula is None,
             emptiness=_emptiness(system, run, suited),
             acceptance=run.configuration.acceptance or AUTO,
-            progress=None if watcher is None else watcher.progress,
+            progress=False if watcher is None else watcher.progress,
             **suited,
         )
     row = row_of(verdict) | comparison_columns(verdict)

@@ -17,7 +17,6 @@ import hashlib
 import queue
 import time
 import uuid
-import warnings
 from asyncio import TimeoutError as SlowError
 from collections import Counter, OrderedDict, deque
 from concurrent.futures import CancelledError
@@ -38,7 +37,7 @@ from ltlpipe.batch.task_data import (
     order_of,
 )
 from ltlpipe.batch.task_job import CRASH, Activity, lost, now
-from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.wire import packed, unpacked
 from ltlpipe.runtime.workers import close_idle
 
@@ -206,7 +205,7 @@ class Cluster:
         elif self._looked - self._alone_since > _PATIENCE_SECONDS and not self._warned:
             self._warned = True
             message = f"--scheduler={self._scheduler}: no worker there; waiting for one"
-            warnings.warn(message, LtlpipeWarning, stacklevel=2)
+            warn(message)
         for address in set(self._held) - set(self._threads):
             del self._held[address]
         gone = [n for n, s in self._sent.items() if s.address not in self._threads]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile
+from ltlpipe.batch.tasks import AutomatonFile, portable
 from ltlpipe.logic.formulas import Formula, formula_text
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.tasks import Task
     from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.models import System
 
 _CHUNK = 1 << 20
 
@@ -98,13 +99,13 @@ class Digests:
             self._files[path] = file_digest(path)
         return self._files[path]
 
-    def system(self, system: Network | SpotGraph | tuple[str, ...]) -> tuple[str, ...]:
+    def system(self, system: System | tuple[str, ...]) -> tuple[str, ...]:
         """Return the digests of a system's files, or of what is in memory."""
-        if not isinstance(system, IN_MEMORY):
+        if isinstance(system, tuple):
             return tuple(self._file(path) for path in system)
         number = id(system)
         if number not in self._networks:
-            self._networks[number] = system_digest(system)
+            self._networks[number] = system_digest(portable(system))
         return (self._networks[number],)
 
     def question(self, task: Task) -> tuple[str, str]:

@@ -6,8 +6,10 @@ How their limits hold from outside, and what becomes of workers that die, is tol
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
+from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +47,9 @@ class Pool:
         self._jobs = jobs
         self._run = uuid.uuid4().hex
         self._writer = TaskWriter()
+        self._folder: str | None = None  # from where relative paths are meant
+        with suppress(OSError):  # it is gone
+            self._folder = os.getcwd()  # noqa: PTH109
         self._active: list[TaskJob] = []
         self._ended: list[Finished] = []
         self._looked = 0.0
@@ -73,6 +78,7 @@ class Pool:
         try:
             data = self._writer.task_to_dict(task)
             order = order_of(task, data, self._options, expected, run=self._run)
+            order["folder"] = self._folder
             self._active.append(TaskJob(number, order, self._share))
         except Exception as error:  # one task's trouble is not the others'
             self._ended.append(failed(number, task, self._options, error))

@@ -1,15 +1,18 @@
-"""Tables out of a result store."""
+"""Result tables out of stores and files, and what is made of them."""
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.sqlite_file import missing_columns, reading
 from ltlpipe.batch.store import RESULT_DTYPES
-from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+from ltlpipe.batch.table import CATEGORY, COMPARISON_DTYPES, VERDICTS, typed
+from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
+from ltlpipe.runtime.arguments import PATH, expect
+from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,17 +21,11 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.files import StrPath
 
-VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
-
 AGGREGATES = ("count", "sum", "mean", "median", "min", "max", "first")
 """What a cell of a pivoted table can be of the values that fall into it."""
 
 _PLAIN = "default"  # the configuration without any option
-_TIMES = ("started_at", "finished_at")
-_CATEGORIES = (
-    *("system", "reason", "automaton", "acceptance", "emptiness", "reductions"),
-    *("ltlpipe_version", "spot_version", "strategy", "signal", "configuration"),
-)
+_STORE = b"SQLite format 3\0"
 _LIMIT_COLUMNS = {
     "timeout": "timeout",
     "cpu_time": "cpu_time",
@@ -37,8 +34,7 @@ _LIMIT_COLUMNS = {
 }
 RESULTS_DTYPES = (
     RESULT_DTYPES
-    | dict.fromkeys((*_CATEGORIES, "verdict"), "category")
-    | dict.fromkeys(_TIMES, "datetime64[us, UTC]")
+    | {"configuration": CATEGORY}
     | dict.fromkeys(_LIMIT_COLUMNS.values(), "Float64")
     | {"max_states": "Int64", "attempts": "Int64", "run": "Int64", "task": "string"}
 )
@@ -46,51 +42,68 @@ RESULTS_DTYPES = (
 
 
 def results(path: StrPath) -> pd.DataFrame:
-    """Return the results of a store, one row per task that has one.
+    """Return the results in a store or a file, one row per task that has one.
 
     Parameters
     ----------
     path : path
-        What ``solve --store`` has made; a run may be going on.
+        A store that ``solve --store`` has made, by whatever name; a run may be going
+        on.  Or a table that ``solve``, ``compare`` or ``results`` has written:
+        ``.csv``, ``.csv.gz`` or ``.parquet``.
 
     Returns
     -------
     DataFrame
-        The columns of the result table, and: `n_components`; `wall_seconds`, all in;
+        Of a table its columns.  Of a store those of the result table, and:
+        `n_components`; `wall_seconds`, all in;
         `signal`, from which the process of a task died;
         `message`, why a task failed; `finished_at`; `configuration`, the options of
         the task as ``acceptance=ba emptiness=se05`` or "default"; its limits `timeout`,
         `cpu_time`, `memory_limit_mib`, `max_states`; `attempts`; `run`, the last one
         that lists the task; `task`, its key.  Integers are nullable, times have time
-        zones, and what repeats itself is categorical.
+        zones, and what repeats itself is categorical: see `ltlpipe.batch.table.DTYPES`.
 
     Raises
     ------
+    InputError
+        A table cannot be read, or a column does not hold what its name says.
     LtlpipeError
-        The file does not exist, is no store, or one of a newer ltlpipe.
+        There is no such store; or it is damaged, or one of a newer ltlpipe.
+    UnsupportedError
+        It is neither a store nor such a table.
     """
     import pandas as pd
 
-    known = _columns(os.fspath(path))
-    columns: dict[str, Any] = {}
-    for column, dtype in RESULTS_DTYPES.items():
-        values = list(known[column])
-        if column in _TIMES:
-            columns[column] = pd.to_datetime(
-                pd.Series(values, dtype="string"), utc=True
-            )
-            columns[column] = columns[column].astype(dtype)
-        elif column == "verdict":
-            columns[column] = pd.Categorical(values, categories=list(VERDICTS))
-        elif dtype == "category":
-            names = sorted({value for value in values if value is not None})
-            columns[column] = pd.Categorical(
-                values, categories=pd.Index(names, dtype="string")
-            )
-        else:
-            kind: Any = dtype
-            columns[column] = pd.array(values, dtype=kind)
+    expect(PATH, path=path)
+    name = os.fspath(path)
+    if name.lower().endswith(TABLE_SUFFIXES) and not is_store(name):
+        return read_table(name, RESULTS_DTYPES | COMPARISON_DTYPES)
+    if Path(name).is_file() and Path(name).stat().st_size and not is_store(name):
+        raise UnsupportedError(
+            f"{name}: this is no result store, and its name does not end in "
+            f"{listed(TABLE_SUFFIXES)}"
+        )
+    known = _columns(name)
+    columns = {
+        c: typed(list(known[c]), c, dtype) for c, dtype in RESULTS_DTYPES.items()
+    }
     return pd.DataFrame(columns)
+
+
+def is_store(path: StrPath) -> bool:
+    """Whether a file begins as stores do.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(len(_STORE)) == _STORE
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot be read: {reason}", file=os.fspath(path)) from None
 
 
 def _columns(path: str) -> dict[str, Sequence[Any]]:
@@ -142,7 +155,8 @@ def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     import pandas as pd
 
     # Expressions of pandas compare texts with times without a zone only.
-    times = {c: frame[c].dt.tz_localize(None) for c in _TIMES if c in frame}
+    zoned = frame.select_dtypes("datetimetz")
+    times = {str(c): zoned[c].dt.tz_localize(None) for c in zoned}
     plain = frame.assign(**times)
     try:
         found = plain.eval(where, engine="python", local_dict={}, global_dict={})
@@ -159,9 +173,9 @@ def refuse_unknown(frame: pd.DataFrame, option: str, names: Sequence[str]) -> No
     """Refuse names that are no columns; the message lists those that there are."""
     for name in names:
         if name not in frame.columns:
-            listed = ", ".join(map(str, frame.columns))
+            known = ", ".join(map(str, frame.columns))
             raise UnsupportedError(
-                f"--{option}={name}: expected columns out of {listed}"
+                f"--{option}={name}: expected columns out of {known}"
             )
 
 
@@ -181,9 +195,10 @@ def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Columns `by`, `tasks`, a column per verdict, and the sums `seconds` and
         `states` of what is known.
     """
-    refuse_unknown(frame, "group", by)
+    refuse_unknown(frame, "group", [*by, "verdict"])
     counts = {v: (frame["verdict"] == v).astype("int64") for v in VERDICTS}
-    sums = ["tasks", *VERDICTS, *(c for c in ("seconds", "states") if c not in by)]
+    costs = [c for c in ("seconds", "states") if c in frame and c not in by]
+    sums = ["tasks", *VERDICTS, *costs]
     groups = frame.assign(tasks=1, **counts).groupby(
         list(by), observed=True, dropna=False
     )
@@ -217,8 +232,8 @@ def pivoted(
     refuse_unknown(frame, "value", [] if value is None else [value])
     how = aggregate or ("count" if value is None else "first")
     if how not in AGGREGATES:
-        listed = ", ".join(AGGREGATES)
-        raise UnsupportedError(f"--aggregate={how}: expected one of {listed}")
+        known = ", ".join(AGGREGATES)
+        raise UnsupportedError(f"--aggregate={how}: expected one of {known}")
     if columns in by:
         raise UnsupportedError(f"--pivot={columns}: it is in --group, too")
     plain = frame[[*by]].copy()

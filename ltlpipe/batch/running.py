@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,13 +14,14 @@ from ltlpipe.batch.identity import Digests, options_text
 from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_job import CRASH
-from ltlpipe.batch.tasks import IN_MEMORY, identity_of
+from ltlpipe.batch.tasks import identity_of
+from ltlpipe.runtime.arguments import TEXT, several
 from ltlpipe.runtime.ctrl_c import interruptible
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from ltlpipe.batch.engines import Workers
     from ltlpipe.batch.table import Row
@@ -53,11 +53,12 @@ _WAIT_SECONDS = 0.2  # between looks at what another run is doing
 class Watcher(Protocol):
     """Observer of a batch run."""
 
-    def begin(self, task: Task, number: int, total: int) -> None:
-        """Take the task that is begun next, and how many have been, with it."""
+    @property
+    def progress(self) -> Callable[[Progress], None]:
+        """Takes how far the question in this process has come."""
 
-    def progress(self, progress: Progress) -> None:
-        """Take how far the question in this process has come."""
+    def begin(self, question: Task, number: int, total: int) -> None:
+        """Take the task that is begun next, and how many have been, with it."""
 
     def working(self, activities: Sequence[Activity]) -> None:
         """Take what other processes are doing, several times a second."""
@@ -65,7 +66,7 @@ class Watcher(Protocol):
     def solved(self, task: Task, plan: Plan) -> None:
         """Take how a task has got its verdict."""
 
-    def failed(self, task: Task, error: Exception) -> None:
+    def failed(self, question: Task, error: Exception) -> None:
         """Take why a task cannot be solved."""
 
     def stopping(self, running: int) -> None:
@@ -74,7 +75,9 @@ class Watcher(Protocol):
 
 def retried(names: str | Iterable[str]) -> list[str]:
     """Return what ``--retry`` names; refuse what is not in `RETRIED`."""
-    texts = names.split(",") if isinstance(names, str) else list(names)
+    texts = (
+        names.split(",") if isinstance(names, str) else several(TEXT, names, "retry")
+    )
     plain = [text.strip() for text in texts if text.strip()]
     for name in plain:
         if name not in RETRIED:
@@ -137,7 +140,7 @@ class _Run:
                 return
             for finished in workers.wait(_WAIT_SECONDS):
                 for text, category in finished.warned:
-                    warnings.warn(text, category_of(category), stacklevel=2)
+                    warn(text, category_of(category))
                 if finished.row["reason"] == "interrupted":
                     agenda.give_back(finished.number)
                     continue
@@ -239,9 +242,7 @@ class _Agenda:
         if self._store is None:
             return None
         return Expected(
-            ()
-            if isinstance(task.system, IN_MEMORY)
-            else self._digests.system(task.system),
+            self._digests.system(task.system) if isinstance(task.system, tuple) else (),
             self._digests.question(task),
         )
 
@@ -264,9 +265,9 @@ class _Agenda:
 def _listed(task: Task, key: str, options: str) -> Listed:
     own = task.columns
     files = (
-        [task.system.name]
-        if isinstance(task.system, IN_MEMORY)
-        else [os.path.abspath(file) for file in task.system]  # noqa: PTH100
+        [os.path.abspath(file) for file in task.system]  # noqa: PTH100
+        if isinstance(task.system, tuple)
+        else [task.system.name]
     )
     place = json.dumps([files, own["formula_id"], options])
     return Listed(place=place, key=key, options=options, **encodable(own))

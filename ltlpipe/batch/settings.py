@@ -8,15 +8,17 @@ an option have commas between, and a value that is a list itself has ``+`` betwe
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.option import KINDS, SOLVE, flag_of
 from ltlpipe.question.options import OPTIONS, Options, options_of, renamed
+from ltlpipe.runtime.arguments import ANY, TEXT, expect, several, wrong_kind
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 GRID_PART = re.compile(r"[A-Za-z][\w-]*=")
 """How one option of a grid begins."""
@@ -49,6 +51,7 @@ _TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "symmetric")
 
 def setting_name(name: str) -> str:
     """Return the option that a column or a flag stands for; refuse unknown ones."""
+    expect(TEXT, option=name)
     plain = name.strip().lower().lstrip("-").replace("-", "_")
     (plain,) = renamed({plain: None})
     known = options_of(SOLVE)
@@ -90,6 +93,26 @@ def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
         values = [setting_value(name, text) for text in plain]
         grid[name] = list(dict.fromkeys(values))
     return grid
+
+
+def grid_of(given: Mapping[str, Iterable[Any]] | str | None) -> dict[str, list[Any]]:
+    """Return the grid that the parameter `grid` of `ltlpipe.solve` says.
+
+    Raises
+    ------
+    TypeError, UnsupportedError
+        It is something else; names the parameter.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        return parse_grid([given])
+    if not isinstance(given, Mapping):
+        raise wrong_kind("grid", "values by option, or option=value,value", given)
+    return {
+        setting_name(name): several(ANY, values, f"grid[{name!r}]")
+        for name, values in given.items()
+    }
 
 
 def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.answering import Systems, answer
+from ltlpipe.batch.bars import TaskBar
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
+from ltlpipe.batch.given_tasks import as_tasks
 from ltlpipe.batch.running import retried, run_rows
-from ltlpipe.batch.settings import parse_grid
+from ltlpipe.batch.settings import grid_of
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.task_data import category_of
-from ltlpipe.batch.task_sources import as_tasks, multiplied
+from ltlpipe.batch.task_sources import multiplied
+from ltlpipe.batch.tasks import portable
 from ltlpipe.question.option import SOLVE
 from ltlpipe.question.options import understood
 from ltlpipe.question.signatures import takes_options
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect
+from ltlpipe.runtime.errors import UnsupportedError, warn
+from ltlpipe.runtime.progress_bar import search_bar
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 
 @takes_options(SOLVE)
 def solve(
-    tasks: StrPath | Iterable[StrPath] | Iterable[tuple[Any, Any]] | Iterable[Task],
+    tasks: StrPath | Iterable[StrPath | tuple[Any, Any] | Task] | pd.DataFrame,
     *,
     jobs: int | None = None,
     store: StrPath | None = None,
@@ -39,16 +43,18 @@ def solve(
     engine: str = LOCAL,
     scheduler: str | None = None,
     attempts: int = ATTEMPTS,
+    progress: bool | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Solve many tasks and return one row for each, in their order.
 
     Parameters
     ----------
-    tasks : folders, tables, pairs or tasks
+    tasks : path, iterable of paths or pairs, or DataFrame
         Folders of problems (``system.*`` beside ``*.ltl``) and task tables (``.csv``,
-        ``.parquet``), one or several; or pairs of a system (a `Network`, a graph of
-        Spot, or file names) and a formula.
+        ``.parquet``), one or several; pairs of a system and a formula, as `check`
+        takes them; or a DataFrame with columns as a task table: `system`, `formula`,
+        and any option.  A `Model` that is no file cannot leave this process.
     jobs : int, optional
         Processes that solve tasks.  By default tasks are solved in this process or,
         with a store, in one other.
@@ -67,12 +73,16 @@ def solve(
         The address of the cluster's scheduler, ``tcp://host:8786``.
     attempts : int
         How often a task is begun whose Dask workers die under it.
+    progress : bool, optional
+        Whether bars are shown: below the cell of a notebook, or on standard error if
+        that is a terminal.  By default a notebook shows them after a second.
     **options
 
     Returns
     -------
     DataFrame
-        The columns of the result table, with nullable types.  A task that
+        The columns of the result table, with the types of `ltlpipe.results`.  A task
+        that
         cannot be solved is "unknown" for the reason "input-error" (its files),
         "unsupported" (its request), "error" (a bug of ltlpipe) or "crash" (its process
         died).
@@ -80,25 +90,36 @@ def solve(
     Raises
     ------
     InputError
-        A folder holds no problem, or a task table something else.
+        A folder holds no problem, a task table something else, or an open file no
+        system.
     LtlpipeError
         The store cannot be used.
     UnsupportedError
         The options ask for what cannot be done.
     """
-    if isinstance(grid, str):
-        grid = parse_grid([grid])
-    listed = multiplied(as_tasks(tasks), grid or {})
-    rows = solve_rows(
-        listed,
-        jobs=jobs,
-        store=store,
-        retry=retry,
-        engine=engine,
-        scheduler=scheduler,
-        attempts=attempts,
-        **options,
-    )
+    expect(WHOLE.or_none, jobs=jobs)
+    expect(PATH.or_none, store=store)
+    expect(TEXT, engine=engine)
+    expect(TEXT.or_none, scheduler=scheduler)
+    expect(WHOLE, attempts=attempts)
+    listed = multiplied(as_tasks(tasks), grid_of(grid))
+    apart = jobs is not None or store is not None or engine != LOCAL
+    rows = []
+    with search_bar(progress) as bar:
+        watcher = TaskBar(bar, listed, apart=apart)
+        for row in solve_rows(
+            listed,
+            watcher=watcher,
+            jobs=jobs,
+            store=store,
+            retry=retry,
+            engine=engine,
+            scheduler=scheduler,
+            attempts=attempts,
+            **options,
+        ):
+            rows.append(row)
+            watcher.n_done += 1
     return to_frame(sorted(rows, key=lambda row: int(row["task"])))
 
 
@@ -137,6 +158,9 @@ def solve_rows(
     place = Engine(engine, jobs, scheduler, attempts)
     if jobs is None and store is None and engine == LOCAL:
         return _rows(tasks, watcher, options)
+    for task in tasks:
+        if not isinstance(task.system, tuple):
+            portable(task.system)
     return run_rows(
         tasks, options, engine=place, store=store, retry=again, watcher=watcher
     )
@@ -147,13 +171,13 @@ def _rows(
 ) -> Generator[Row, None, None]:
     """Solve tasks in this process, one after the other."""
     systems = Systems()
-    progress = None if watcher is None else watcher.progress
+    progress = False if watcher is None else watcher.progress
     for number, task in enumerate(tasks):
         if watcher is not None:
             watcher.begin(task, number + 1, len(tasks))
         row, verdict, error, warned = answer(task, systems, options, progress=progress)
         for text, category in warned:
-            warnings.warn(text, category_of(category), stacklevel=2)
+            warn(text, category_of(category))
         if watcher is not None and verdict is not None:
             watcher.solved(task, verdict.plan)
         elif watcher is not None and error is not None:

@@ -37,7 +37,7 @@ from ltlpipe.batch.sqlite_file import (
     refuse_foreign,
     translated,
 )
-from ltlpipe.batch.table import DTYPES
+from ltlpipe.batch.table import CATEGORY, DTYPES, TIME
 from ltlpipe.batch.task_job import now
 from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.verdict.verdict import UNKNOWN
@@ -54,16 +54,16 @@ _RENEW_SECONDS = 15.0
 EXTRA_DTYPES = {
     "n_components": "Int64",
     "wall_seconds": "Float64",
-    "signal": "string",
+    "signal": CATEGORY,
     "message": "string",
-    "finished_at": "string",
+    "finished_at": TIME,
 }
 """The columns of a stored result that the result table does not have."""
 
 RESULT_DTYPES = DTYPES | EXTRA_DTYPES
 
-_SQL_TYPES = {"string": "TEXT", "Int64": "INTEGER", "Float64": "REAL"}
-_COLUMN_TYPES = {c: _SQL_TYPES[t] for c, t in RESULT_DTYPES.items()}
+_SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL"}
+_COLUMN_TYPES = {c: _SQL_TYPES.get(t, "TEXT") for c, t in RESULT_DTYPES.items()}
 _COLUMNS = ", ".join(f"{c} {sql}" for c, sql in _COLUMN_TYPES.items())
 _NAMES = ", ".join(RESULT_DTYPES)
 

@@ -2,9 +2,8 @@
 
 A table that is being written can be read at any moment, whatever happens: CSV
 grows by whole rows, and a row that the disk had no room for is taken back;
-parquet files are replaced as a whole.  What is missing is an empty cell in CSV
-(``pandas.read_csv(path, dtype=DTYPES, keep_default_na=False, na_values=[""])``
-gives the table back) and null in parquet.
+parquet files are replaced as a whole.  What is missing is an empty cell in CSV and null
+in parquet; `ltlpipe.results` gives either table back.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,17 +32,22 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.verdict.verdict import Verdict
 
+CATEGORY, TIME = "category", "datetime64[us, UTC]"
+
+VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
+"""The categories of the column `verdict`, in all tables."""
+
 DTYPES = {
-    "system": "string",
+    "system": CATEGORY,
     "formula_id": "string",
     "formula": "string",
-    "verdict": "string",
-    "reason": "string",
-    "automaton": "string",
-    "acceptance": "string",
+    "verdict": CATEGORY,
+    "reason": CATEGORY,
+    "automaton": CATEGORY,
+    "acceptance": CATEGORY,
     "automaton_states": "Int64",
-    "emptiness": "string",
-    "reductions": "string",
+    "emptiness": CATEGORY,
+    "reductions": CATEGORY,
     "states": "Int64",
     "transitions": "Int64",
     "max_depth": "Int64",
@@ -51,18 +56,22 @@ DTYPES = {
     "lasso_prefix": "string",
     "lasso_cycle": "string",
     "seed": "Int64",
-    "ltlpipe_version": "string",
-    "spot_version": "string",
+    "ltlpipe_version": CATEGORY,
+    "spot_version": CATEGORY,
     "host_cores": "Int64",
-    "started_at": "string",
-    "strategy": "string",
+    "started_at": TIME,
+    "strategy": CATEGORY,
     "workers": "Int64",
     "compile_seconds": "Float64",
     "search_seconds": "Float64",
     "cpu_seconds": "Float64",
     "warnings": "string",
 }
-"""The columns, in order, and their types; missing values are NA."""
+"""The columns, in order, and their types; missing values are NA.
+
+What `solve` and `compare` return has these types, and what `ltlpipe.results` reads, out
+of stores and files.  Columns that repeat few values are categories.
+"""
 
 COMPARISON_DTYPES = DTYPES | {
     "weak": "boolean",
@@ -197,19 +206,53 @@ def to_frame(
     import pandas as pd
 
     rows = list(rows)
-    columns: dict[str, Any] = {}
-    for column, dtype in dtypes.items():
-        kind: Any = dtype
+    return pd.DataFrame(
+        {
+            column: typed([row.get(column) for row in rows], column, dtype)
+            for column, dtype in dtypes.items()
+        }
+    )
+
+
+def typed(values: Any, column: str, dtype: Any) -> Any:
+    """Return the values of a column, a list or a Series, with a type of `DTYPES`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A value is not of that type, or no verdict.
+    """
+    import pandas as pd
+
+    if dtype == TIME:
+        texts = values if isinstance(values, pd.Series) else pd.array(values, "string")
+        times = pd.to_datetime(pd.Series(texts), utc=True, format="ISO8601")
+        return times.astype(dtype)
+    if dtype != CATEGORY:
         # A frame made of rows would turn integers beside None into floats.
-        columns[column] = pd.array([row.get(column) for row in rows], dtype=kind)
-    return pd.DataFrame(columns)
+        return pd.array(values, dtype=dtype)
+    texts = pd.array(values, dtype="string")
+    found = sorted(texts.dropna().unique())
+    if column == "verdict" and (others := [v for v in found if v not in VERDICTS]):
+        raise ValueError(f"{others[0]!r}, expected one of {', '.join(VERDICTS)}")
+    names = VERDICTS if column == "verdict" else found
+    return pd.Categorical(texts, categories=pd.Index(names, dtype="string"))
 
 
 def from_frame(frame: pd.DataFrame) -> list[Row]:
-    """Return the rows of a DataFrame, with None where a value is missing."""
+    """Return the rows of a DataFrame, with None where a value is missing.
+
+    Times are texts, as in rows.
+    """
+    times = frame.select_dtypes("datetimetz")
+    frame = frame.assign(**{str(c): _as_texts(times[c]) for c in times})
     plain = frame.astype(object).where(frame.notna(), None)
     rows: list[Any] = plain.rename(columns=str).to_dict("records")
     return rows
+
+
+def _as_texts(times: pd.Series) -> pd.Series:
+    return times.map(lambda time: time.isoformat(), na_action="ignore").astype("string")
 
 
 def read_parquet(name: str) -> pd.DataFrame:

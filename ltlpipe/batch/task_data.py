@@ -14,7 +14,7 @@ from ltlpipe.batch.answering import Answer, Expected, encodable, failed_row
 from ltlpipe.batch.identity import system_digest
 from ltlpipe.batch.table import host_columns, option_columns
 from ltlpipe.batch.task_job import now
-from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, Task
+from ltlpipe.batch.tasks import AutomatonFile, Task, portable
 from ltlpipe.logic.formulas import Formula, heard, told
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.runtime.errors import LtlpipeWarning
@@ -53,10 +53,10 @@ class TaskWriter:
 
     def task_to_dict(self, task: Task) -> dict[str, Any]:
         """Return a task without its options; refuse what cannot be written down."""
-        if isinstance(task.system, IN_MEMORY):
-            system = self._told(task.system)
-        else:
+        if isinstance(task.system, tuple):
             system = {"files": list(task.system)}
+        else:
+            system = self._told(portable(task.system))
         return {"system": system, "question": _question_to_dict(task.formula)}
 
     def _told(self, system: Network | SpotGraph) -> dict[str, Any]:

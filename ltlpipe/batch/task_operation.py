@@ -8,6 +8,7 @@ is.
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
 from functools import cache
@@ -38,15 +39,22 @@ def answer_task(
     options: dict[str, Any],
     expected: list[Any] | None,
     run: str,
+    folder: str | None = None,
+    *,
     tell: Callable[[dict[str, Any]], None],
 ) -> dict[str, Any]:
     """Answer a task, for a worker.
 
     `task` and `expected` are as `ltlpipe.batch.task_data` writes them, `options` those
-    of the run and of the task; between runs files may change.  What `tell` takes is
+    of the run and of the task; between runs files may change.  Relative paths begin in
+    `folder`, whatever the worker's own is: it may have been started for another run.
+    What `tell` takes is
     ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
     int}``.
     """
+    if folder is not None:
+        with suppress(OSError):  # the paths will be missed
+            os.chdir(folder)
     if run != _systems.run:
         _systems.run = run
         _systems.forget_digests()

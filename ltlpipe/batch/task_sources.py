@@ -1,4 +1,4 @@
-"""Where tasks come from: problem folders, task tables, pairs from Python; and grids.
+"""Where tasks come from: problem folders and task tables; and grids.
 
 A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the
 components of one network) and at least one ``*.ltl``; or one of the Model Checking
@@ -13,21 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.graphs import is_graph
 from ltlpipe.batch.settings import combinations
 from ltlpipe.batch.task_tables import read_tasks
-from ltlpipe.batch.tasks import IN_MEMORY, Task
-from ltlpipe.logic.formulas import Formula, formula_of, read_formulas
+from ltlpipe.batch.tasks import Task
+from ltlpipe.logic.formulas import Formula, read_formulas
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.systems.formats import READ_SUFFIXES
-from ltlpipe.systems.graph import graph_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.systems.graph import SpotGraph
-    from ltlpipe.systems.lts import Network
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 
@@ -140,41 +136,6 @@ def find_tasks(paths: Iterable[StrPath]) -> list[Task]:
         else:
             tasks.extend(tasks_of(find_problems([path])))
     return tasks
-
-
-def as_tasks(tasks: Any) -> list[Task]:
-    """Return the tasks that a caller of `ltlpipe.solve` names."""
-    if isinstance(tasks, (str, os.PathLike)):
-        return find_tasks([tasks])
-    items = list(tasks)
-    if all(isinstance(item, (str, os.PathLike)) for item in items):
-        return find_tasks(items)
-    graphs: dict[int, SpotGraph] = {}  # each is read once
-    return [
-        item
-        if isinstance(item, Task)
-        else Task(_as_system(item[0], graphs), _asked(item[1]))
-        for item in items
-    ]
-
-
-def _asked(formula: Any) -> Any:
-    """Return what a pair asks; a text is parsed when its task is solved."""
-    return formula if isinstance(formula, str) else formula_of(formula)
-
-
-def _as_system(
-    system: Any, graphs: dict[int, SpotGraph]
-) -> Network | SpotGraph | tuple[str, ...]:
-    if isinstance(system, IN_MEMORY):
-        return system
-    if is_graph(system):
-        if id(system) not in graphs:
-            graphs[id(system)] = graph_system(system)
-        return graphs[id(system)]
-    if isinstance(system, (str, os.PathLike)):
-        return (os.fspath(system),)
-    return tuple(os.fspath(part) for part in system)
 
 
 def multiplied(tasks: Iterable[Task], grid: Mapping[str, Sequence[Any]]) -> list[Task]:

@@ -1,10 +1,11 @@
-"""Task tables: one task per row of a CSV or parquet file.
+"""Task tables: one task per row of a CSV or parquet file, or of a DataFrame.
 
 Columns: `system` (a file, or the files of the components with ``;`` between),
 `formula` or `automaton` (a HOA file of the runs that shall not be), and any option
 by its name (``timeout``, ``max_states``, ``emptiness``, ...; `constraint` is a HOA
-file).  An empty cell says
-nothing.  Paths are relative to the table.
+file).  An empty cell says nothing.  Paths are relative to the table; those in a
+DataFrame, whose cells may hold systems, formulas and automata themselves, to the
+working directory.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import StrPath
 
-_SYSTEM, _FORMULA, _AUTOMATON = "system", "formula", "automaton"
+SYSTEM, FORMULA, AUTOMATON = "system", "formula", "automaton"
 _BETWEEN = ";"
 
 Cells = list[str]
@@ -51,7 +52,7 @@ def read_tasks(path: StrPath) -> list[Task]:
     parquet = Path(path).suffix.lower() == ".parquet"
     lines = _parquet_lines(name) if parquet else _csv_lines(name)
     _, header = next(lines)
-    columns = _columns(header, name)
+    columns = columns_of(header, name, 1)
     tasks: list[Task] = []
     for line, cells in lines:
         if len(cells) != len(columns):
@@ -90,54 +91,59 @@ def _parquet_lines(name: str) -> Iterator[tuple[int, Cells]]:
     yield 1, [str(column) for column in frame.columns]
     values = frame.astype(object).where(frame.notna(), None).to_numpy()
     for line, row in enumerate(values, start=1):
-        yield line, ["" if value is None else _text(value) for value in row]
+        yield line, ["" if value is None else text_of(value) for value in row]
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Return a cell as text; whole numbers beside missing ones are floats."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
 
 
-def _columns(header: Cells, name: str) -> Cells:
-    """Return what the columns mean."""
+def columns_of(header: Cells, name: str, line: int | None) -> Cells:
+    """Return what the columns mean, whose titles stand in a line of a table."""
     columns = []
     for title in header:
         plain = title.strip().lower()
-        if plain not in (_SYSTEM, _FORMULA, _AUTOMATON):
+        if plain not in (SYSTEM, FORMULA, AUTOMATON):
             try:
                 plain = setting_name(title)
             except UnsupportedError as error:
-                message = f"column {error}, {_SYSTEM}, {_FORMULA} or {_AUTOMATON}"
-                raise InputError(message, file=name, line=1) from None
+                message = f"column {error}, {SYSTEM}, {FORMULA} or {AUTOMATON}"
+                raise InputError(message, file=name, line=line) from None
         if plain in columns:
-            raise InputError(f"two columns {plain!r}", file=name, line=1)
+            raise InputError(f"two columns {plain!r}", file=name, line=line)
         columns.append(plain)
-    if _SYSTEM not in columns or not {_FORMULA, _AUTOMATON} & set(columns):
-        message = f"expected columns {_SYSTEM!r} and {_FORMULA!r} (or {_AUTOMATON!r})"
-        raise InputError(message, file=name, line=1)
+    if SYSTEM not in columns or not {FORMULA, AUTOMATON} & set(columns):
+        message = f"expected columns {SYSTEM!r} and {FORMULA!r} (or {AUTOMATON!r})"
+        raise InputError(message, file=name, line=line)
     return columns
 
 
 def _task(cells: Mapping[str, str], name: str, line: int, position: int) -> Task:
-    system = _files(cells[_SYSTEM], name, line)
+    system = files_of(cells[SYSTEM], name, line)
     question = _question(cells, name, line)
+    return Task(system, question, position, options_of(cells, name, line))
+
+
+def options_of(cells: Mapping[str, str], name: str, line: int) -> dict[str, Any]:
+    """Return the options of a task, out of the cells of its line."""
     options = {}
     for column, text in cells.items():
-        if column in (_SYSTEM, _FORMULA, _AUTOMATON) or not text.strip():
+        if column in (SYSTEM, FORMULA, AUTOMATON) or not text.strip():
             continue
         if OPTIONS[column].kind is object:
-            (options[column],) = _files(text.replace(_BETWEEN, " "), name, line)
+            (options[column],) = files_of(text.replace(_BETWEEN, " "), name, line)
             continue
         try:
             options[column] = setting_value(column, text)
         except UnsupportedError as error:
             raise InputError(str(error), file=name, line=line) from None
-    return Task(system, question, position, options)
+    return options
 
 
-def _files(cell: str, name: str, line: int) -> tuple[str, ...]:
+def files_of(cell: str, name: str, line: int) -> tuple[str, ...]:
     """Return the files that a cell names; they have to exist."""
     parts = [part.strip() for part in cell.split(_BETWEEN) if part.strip()]
     if not parts:
@@ -152,16 +158,26 @@ def _files(cell: str, name: str, line: int) -> tuple[str, ...]:
 def _question(
     cells: Mapping[str, str], name: str, line: int
 ) -> Formula | FormulaError | AutomatonFile:
-    formula = cells.get(_FORMULA, "").strip()
-    automaton = cells.get(_AUTOMATON, "").strip()
-    if bool(formula) == bool(automaton):
-        found = "both" if formula else "neither"
-        message = f"expected a formula or an automaton, found {found}"
-        raise InputError(message, file=name, line=line)
+    formula = cells.get(FORMULA, "").strip()
+    automaton = cells.get(AUTOMATON, "").strip()
+    refuse_unclear(bool(formula), bool(automaton), name, line)
     if automaton:
-        (file,) = _files(automaton.replace(_BETWEEN, " "), name, line)
-        return AutomatonFile(file, name, line)
+        return automaton_of(automaton, name, line)
     try:
         return parse(formula, file=name, line=line)
     except FormulaError as error:
         return error
+
+
+def refuse_unclear(formula: bool, automaton: bool, name: str, line: int) -> None:
+    """Refuse a line that has both a formula and an automaton, or neither."""
+    if formula == automaton:
+        found = "both" if formula else "neither"
+        message = f"expected a formula or an automaton, found {found}"
+        raise InputError(message, file=name, line=line)
+
+
+def automaton_of(cell: str, name: str, line: int) -> AutomatonFile:
+    """Return the automaton whose file a cell names."""
+    (file,) = files_of(cell.replace(_BETWEEN, " "), name, line)
+    return AutomatonFile(file, name, line)

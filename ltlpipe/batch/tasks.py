@@ -10,16 +10,19 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
-from ltlpipe.runtime.errors import FormulaError, InputError
+from ltlpipe.runtime.arguments import a_kind
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ltlpipe.systems.models import System
+
 
 IN_MEMORY = (Network, SpotGraph)
-"""Systems that a task can have without a file."""
+"""Systems that a store and other processes can have without a file."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Task:
     a task go before those of the run.
     """
 
-    system: Network | SpotGraph | tuple[str, ...]  # or the files to load it from
+    system: System | tuple[str, ...]  # or the files to load it from
     formula: Formula | str | AutomatonFile | FormulaError | InputError
     position: int = 0  # among the formulas of its file
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -48,9 +51,8 @@ class Task:
     @property
     def system_name(self) -> str:
         """What the system is known by."""
-        if isinstance(self.system, IN_MEMORY):
-            return self.system.name
-        return " ".join(self.system)
+        system = self.system
+        return " ".join(system) if isinstance(system, tuple) else system.name
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -61,6 +63,22 @@ class Task:
             "formula_id": formula_id,
             "formula": formula,
         }
+
+
+def portable(system: System) -> Network | SpotGraph:
+    """Return a system that is in no file, if stores and other processes can have it.
+
+    Raises
+    ------
+    UnsupportedError
+        It is a model.
+    """
+    if isinstance(system, IN_MEMORY):
+        return system
+    raise UnsupportedError(
+        f"tasks: {a_kind(system)} is solved in this process only: name its file "
+        "instead, or leave jobs, store and engine as they are"
+    )
 
 
 def identity_of(

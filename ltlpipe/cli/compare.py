@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ltlpipe.batch.bars import RunBar
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.options import given_flags
-from ltlpipe.cli.progress import RunWatcher, search_progress
+from ltlpipe.cli.progress import Complaints, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.option import COMPARE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
@@ -175,17 +176,12 @@ def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula 
     return [*formulas_of(texts, file), *[None] * empty]
 
 
-class _Watcher(RunWatcher):
-    """Shows runs and searches on one progress bar."""
+class _Watcher(RunBar, Complaints):
+    """Shows runs and searches on one progress bar, and says what fails."""
 
-    def begin(self, run: Run, number: int, total: int) -> None:
-        asked = "accepting run" if run.formula is None else run.formula.text[:40]
-        label = f"{number}/{total} {run.configuration} {asked}"
-        self.progress.begin(label, total=total, done=number - 1)
-
-    def failed(self, run: Run, error: Exception) -> None:
+    def failed(self, question: Run, error: Exception) -> None:
         if isinstance(error, UnsupportedError):
-            asked = "--empty" if run.formula is None else run.formula.text
+            asked = "--empty" if question.formula is None else question.formula.text
             error = UnsupportedError(f"{asked}: no algorithm suits: {error}")
         self.complain(error)
 

@@ -114,11 +114,11 @@ def _draw(
 ) -> None:
     """Draw a plot of `ltlpipe.report.plots`, if it can be written."""
     from ltlpipe.batch.results import filtered
+    from ltlpipe.batch.results import results as results_of
     from ltlpipe.report import plots
-    from ltlpipe.report.reading import read_results
 
     plots.plottable(out)
-    frame = read_results(results)
+    frame = results_of(results)
     if where is not None:
         frame = filtered(frame, where)
     columns = None if by is None else names_in(by)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 
 if TYPE_CHECKING:
-    from ltlpipe.cli.progress import SearchProgress
     from ltlpipe.runtime.jobs import Job, Result
+    from ltlpipe.runtime.progress_bar import SearchProgress
 
 
 def run_within(

@@ -90,7 +90,7 @@ def results(
         refuse_unknown(frame, "columns", tables.names_in(columns))
         frame = frame[tables.names_in(columns)]
     elif group is None and form not in ("csv", "parquet", "json"):
-        frame = frame[_SHOWN]
+        frame = frame[[column for column in _SHOWN if column in frame]]
     title = Path(store).name
     tables.write_table(frame, form, out, lambda f: _laid_out(frame, f, out, title))
 

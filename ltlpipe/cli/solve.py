@@ -152,7 +152,7 @@ def solve(
     counts: Counter[tuple[str, str | None]] = Counter()
     with search_progress(quiet=quiet) as progress:
         apart = jobs is not None or store is not None or engine != LOCAL
-        watcher = TaskWatcher(progress, plans, tasks, counts, apart=apart)
+        watcher = TaskWatcher(progress, plans, tasks, apart=apart)
         rows = solve_rows(
             tasks,
             watcher=watcher,
@@ -179,6 +179,7 @@ def solve(
                     progress.hide()
                     print(json_line(json_of(row)), flush=True)
                 counts[row["verdict"], row["reason"]] += 1
+                watcher.n_done += 1
                 if log:
                     progress.hide()
                     print(log_line(row, counts.total(), len(tasks)), file=sys.stderr)

@@ -94,8 +94,8 @@ def anonymous(formula: Any) -> Any:
     return spot.relabel_apply(formula, meaning)
 
 
-def tree_of(formula: FormulaLike) -> Any:
-    """Return Spot's tree of a formula that is given in any way.
+def tree_of(formula: FormulaLike, parameter: str = "formula") -> Any:
+    """Return Spot's tree of a formula that is given in any way; see `formula_of`.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def tree_of(formula: FormulaLike) -> Any:
     import spot
 
     is_tree = isinstance(formula, spot.formula)
-    return formula if is_tree else formula_of(formula).spot
+    return formula if is_tree else formula_of(formula, parameter).spot
 
 
 def names_in(formulas: Iterable[Any]) -> list[str]:
@@ -160,7 +160,7 @@ def action_equivalent(f: FormulaLike, g: FormulaLike) -> bool:
     """
     import spot
 
-    trees = [tree_of(f), tree_of(g)]
+    trees = [tree_of(f, "f"), tree_of(g, "g")]
     for tree in trees:
         refuse_psl(tree)
     actions = names_in(trees)

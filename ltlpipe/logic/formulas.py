@@ -17,17 +17,17 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
+from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, a_kind, expect, is_one
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ltlpipe.runtime.files import StrPath
 
@@ -174,6 +174,10 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
     """
     import spot
 
+    expect(TEXT, text=text)
+    expect(PATH.or_none, file=file)
+    expect(WHOLE.or_none, line=line)
+
     def refusal(message: str, position: int | None) -> FormulaError:
         return FormulaError(
             message, formula=text, position=position, file=file, line=line
@@ -218,8 +222,8 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
     if spot is not None and isinstance(given, spot.formula):
         return Formula(str(spot.str_psl(given)), given)
     message = (
-        f"{parameter}: expected LTL as a text, a Formula or a spot.formula, not a "
-        f"{type(given).__name__}"
+        f"{parameter}: expected LTL as a text, a Formula or a spot.formula, not "
+        f"{a_kind(given)}"
     )
     if spot is not None and isinstance(given, spot.twa):
         message += "; an automaton of the unwanted runs goes into violations"
@@ -230,10 +234,7 @@ def formulas_of(
     given: FormulaLike | Iterable[FormulaLike], parameter: str = "formulas"
 ) -> list[Formula]:
     """Return as ours one formula or several; see `formula_of`."""
-    if isinstance(given, Formula | str) or not isinstance(given, Iterable):
-        return [formula_of(given, parameter)]
-    spot = sys.modules.get("spot")
-    if spot is not None and isinstance(given, spot.formula):  # iterates over operands
+    if isinstance(given, Formula) or is_one(given):
         return [formula_of(given, parameter)]
     return [formula_of(each, parameter) for each in given]
 

@@ -7,11 +7,11 @@ keys of a store, the parameters of the functions and their documentation are mad
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+from ltlpipe.runtime.arguments import is_one
 from ltlpipe.runtime.errors import UnsupportedError
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
@@ -136,13 +136,15 @@ def _of_kind(kind: type, value: Any) -> Any:
     if getattr(value, "shape", None) == ():
         value = value.item()
     if kind is tuple:
-        if not isinstance(value, Iterable):
+        if isinstance(value, str):
+            return (value,)
+        if is_one(value):
             return None
-        parts = (value,) if isinstance(value, str) else tuple(value)
+        parts = tuple(value)
         return parts if all(isinstance(part, str) for part in parts) else None
-    if kind in (str, bool) or isinstance(value, bool):
+    if kind in (str, bool):
         return value if isinstance(value, kind) else None
-    if not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
         number = kind(value)

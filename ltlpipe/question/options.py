@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from ltlpipe.question.option import (
     Option,
 )
 from ltlpipe.reduction.components.groups import MAX_COMPONENT_STATES
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.spelling import declare
@@ -382,9 +381,7 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
             now = OLD_NAMES[name]
             if name == "strict":
                 value = "error" if value else NEVER
-            warnings.warn(
-                f"{name} is called {now} now", DeprecationWarning, stacklevel=4
-            )
+            warn(f"{name} is called {now} now", DeprecationWarning)
             name = now
         named[name] = value
     return named

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.options import NEVER
 from ltlpipe.question.state_propositions import refuse_state_propositions
-from ltlpipe.runtime.errors import LtlpipeWarning, UnknownNameError, nearest
-from ltlpipe.runtime.spelling import spelled
+from ltlpipe.runtime.errors import UnknownNameError, nearest, warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
 
 MEANT = " (--unknown=never says that it never happens)"
-
-_DEPTH = 8
-"""Calls between the warning and the caller of `ltlpipe.check`."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +130,7 @@ def refuse_unknown(
     if options.unknown == NEVER:
         if formula is not None and formula.file is not None:
             message += f" ({formula.identifier})"
-        text = spelled(f"{message}: {otherwise}")
-        warnings.warn(text, LtlpipeWarning, stacklevel=_DEPTH)
+        warn(f"{message}: {otherwise}")
         return
     text = formula.text if formula else options.visible or "(automaton)"
     raise UnknownNameError(

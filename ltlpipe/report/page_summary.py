@@ -7,8 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.disagreements import disagreements
-from ltlpipe.batch.results import VERDICTS
-from ltlpipe.batch.table import from_frame
+from ltlpipe.batch.table import VERDICTS, from_frame
 from ltlpipe.report.page_data import TITLES, number
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 

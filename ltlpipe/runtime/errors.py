@@ -11,7 +11,9 @@ Nothing else escapes for bad input.
 from __future__ import annotations
 
 import copyreg
+import sys
 import unicodedata
+import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from ltlpipe.runtime.spelling import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from types import FrameType
 
 _NEAREST = 3  # names that a message offers
 _SHOWN = 200  # characters of a formula in a message
@@ -131,6 +134,30 @@ class UnsupportedError(LtlpipeError):
 
 class LtlpipeWarning(UserWarning):
     """What is allowed but probably not meant."""
+
+
+_PACKAGE = __name__.partition(".")[0]
+_BETWEEN = (_PACKAGE, "contextlib", "functools")
+"""Top-level modules whose code runs between a caller of ltlpipe and a warning."""
+
+
+def warn(message: str, category: type[Warning] = LtlpipeWarning) -> None:
+    """Give a warning that names the line which has called ltlpipe.
+
+    Jobs and public functions that call each other are all within the package: what
+    counts is the nearest caller outside.
+    """
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _module_of(frame) in _BETWEEN:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(spelled(message), category, stacklevel=level + 1)
+
+
+def _module_of(frame: FrameType) -> str:
+    """Return the top-level module whose code a frame runs."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

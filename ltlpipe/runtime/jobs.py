@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.progress_bar import observing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +183,7 @@ def run(
     limits: Limits | None = None,
     *,
     clock: Clock | None = None,
-    observer: Callable[[Progress], None] | None = None,
+    observer: Callable[[Progress], None] | bool | None = None,
 ) -> Result:
     """Advance a job to its end.
 
@@ -194,8 +195,9 @@ def run(
         None means no limits; `max_states` is the search's to look at.
     clock : Clock, optional
         Is told what the job takes; seconds that are there already count, too.
-    observer : callable, optional
-        Is given each `Progress`.
+    observer : callable or bool, optional
+        Is given each `Progress`; or whether a bar is shown, see
+        `ltlpipe.runtime.progress_bar`.
 
     Returns
     -------
@@ -212,7 +214,7 @@ def run(
     cpu = clock.cpu_seconds - time.process_time()
     began = time.monotonic()
     compiling = False
-    with interruptible() as interrupt:
+    with observing(observer) as observe, interruptible() as interrupt:
         try:
             progress = next(job)
             while True:
@@ -223,8 +225,8 @@ def run(
                 if progress.waits:
                     clock._worker_cpu += progress.work / 1e6
                 clock.cpu_seconds = cpu + time.process_time() + clock._worker_cpu
-                if observer is not None:
-                    observer(progress)
+                if observe is not None:
+                    observe(progress)
                 if interrupt.pressed:
                     raise StoppedError(INTERRUPTED)
                 if not compiling:

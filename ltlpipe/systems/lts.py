@@ -23,11 +23,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ltlpipe.runtime.arguments import TEXT, WHOLE, Kind, a_kind, expect, several
 from ltlpipe.runtime.display import Displayed, graph_output
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+_ARRAY = Kind("an array", lambda value: isinstance(value, np.ndarray))
+
+
+def _is_triple(value: Any) -> bool:
+    try:
+        src, label, dst = value
+    except (TypeError, ValueError):
+        return False
+    return WHOLE.fits(src) and TEXT.fits(label) and WHOLE.fits(dst)
+
+
+_TRIPLE = Kind("a triple of a state, a label and a state", _is_triple)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +105,24 @@ class LTS(Displayed):
         >>> LTS.from_transitions([(0, "a", 1), (1, "b", 0)]).labels
         ('a', 'b')
         """
+        expect(WHOLE, initial=initial)
+        expect(WHOLE.or_none, n_states=n_states)
+        transitions = several(_TRIPLE, transitions, "transitions")
         index: dict[str, int] = {}
         rows = [(s, index.setdefault(a, len(index)), d) for s, a, d in transitions]
-        table = np.array(rows, dtype=np.int32).reshape(len(rows), 3)
-        marked = None if accepting is None else sorted(set(accepting))
+        try:
+            table = np.array(rows, dtype=np.int32).reshape(len(rows), 3)
+        except OverflowError:
+            raise ValueError("transitions: a state is beyond 32 bits") from None
+        marked = None
+        if accepting is not None:
+            marked = sorted(set(several(WHOLE, accepting, "accepting")))
         if n_states is None:
             n_states = 1 + max([initial, *table[:, [0, 2]].ravel(), *(marked or [])])
         flags = None
         if marked is not None:
+            if marked and not 0 <= marked[0] <= marked[-1] < n_states:
+                raise ValueError("accepting: a state leaves the range of states")
             flags = np.zeros(n_states, dtype=np.bool_)
             flags[marked] = True
         return cls(
@@ -107,19 +132,26 @@ class LTS(Displayed):
             src=table[:, 0].copy(),
             label=table[:, 1].copy(),
             dst=table[:, 2].copy(),
-            internal=frozenset(internal) & frozenset(index),
+            internal=frozenset(several(TEXT, internal, "internal")) & frozenset(index),
             accepting=flags,
             name=name,
         )
 
     def __post_init__(self) -> None:
+        expect(WHOLE, n_states=self.n_states, initial=self.initial)
+        expect(TEXT, name=self.name)
+        several(TEXT, self.labels, "labels")
+        several(TEXT, self.internal, "internal")
+        expect(_ARRAY, src=self.src, label=self.label, dst=self.dst)
+        expect(_ARRAY.or_none, accepting=self.accepting)
         if not 0 <= self.initial < self.n_states:
             raise ValueError(f"initial state {self.initial} of {self.n_states} states")
         if len(set(self.labels)) != len(self.labels):
             raise ValueError("a label stands twice in the alphabet")
-        if self.state_names is not None and len(self.state_names) != self.n_states:
-            found = len(self.state_names)
-            raise ValueError(f"{found} names of {self.n_states} states")
+        if self.state_names is not None:
+            found = len(several(TEXT, self.state_names, "state_names"))
+            if found != self.n_states:
+                raise ValueError(f"{found} names of {self.n_states} states")
         if len(self.src) and (
             min(self.src.min(), self.dst.min(), self.label.min()) < 0
             or max(self.src.max(), self.dst.max()) >= self.n_states
@@ -161,6 +193,9 @@ class LTS(Displayed):
         ]
 
 
+_LTS = Kind("an LTS", lambda value: isinstance(value, LTS))
+
+
 @dataclass(frozen=True)
 class Action:
     """One action of a network."""
@@ -191,7 +226,9 @@ class Network(Displayed):
     name: str = field(default="", compare=False)
 
     def __init__(self, components: Sequence[LTS], name: str = "") -> None:
-        object.__setattr__(self, "components", tuple(components))
+        expect(TEXT, name=name)
+        listed = several(_LTS, components, "components")
+        object.__setattr__(self, "components", tuple(listed))
         object.__setattr__(self, "name", name)
         if not self.components:
             raise ValueError("a network has at least one component")
@@ -240,11 +277,14 @@ class Network(Displayed):
         >>> ring.to_spot().num_states()
         2
         """
+        expect(WHOLE, max_states=max_states)
         return graph_output().network_to_spot(self, max_states)
 
 
-def require_network(system: object, purpose: str) -> None:
+def require_network(system: object, purpose: str, parameter: str = "system") -> None:
     """Raise `UnsupportedError` for what is no network but wanted for "saving", say."""
     if not isinstance(system, Network):
-        name = getattr(system, "name", "") or f"a {type(system).__name__}"
-        raise UnsupportedError(f"{name}: {purpose} needs a network of LTSs")
+        found = getattr(system, "name", "") or a_kind(system)
+        raise UnsupportedError(
+            f"{parameter}: {purpose} needs a network of LTSs, not {found}"
+        )

@@ -13,11 +13,11 @@ can be stopped at any time, whatever is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
+from ltlpipe.runtime.arguments import TEXT, a_kind, expect, is_one
 from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
 from ltlpipe.runtime.files import (
     Opening,
@@ -36,6 +36,8 @@ from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import System
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.runtime.files import Source, StrPath
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.model import DveModel
@@ -98,7 +100,8 @@ def load(
         The format cannot be read, or says more than a network can hold; or no file
         declares an alphabet that is asked for.
     """
-    return complete(load_job(sources, format=format, alphabet=alphabet))
+    job = load_job(sources, format=format, alphabet=alphabet, parameter="sources")
+    return complete(job)
 
 
 def load_network(
@@ -142,12 +145,13 @@ def load_job(
     *,
     format: str | None = None,
     alphabet: str = USED,
+    parameter: str = "system",
 ) -> Job[System]:
-    """Return the job that `load` runs."""
+    """Return the job that `load` runs; messages name the parameter of the caller."""
     manner = _manner(format, alphabet)
     if is_graph(sources):
         return (yield from graph_job(sources))
-    files = _listed(sources)
+    files = _listed(sources, parameter)
     if any(map(is_graph, files)):
         return _network_of_graphs(files, manner)
     models = [s for s in files if (f := _promised(s, manner)) is not None and f.model]
@@ -163,16 +167,16 @@ def load_job(
     return system  # type: ignore[no-any-return]
 
 
-def system_of(given: SystemLike) -> System:
+def system_of(given: SystemLike, parameter: str = "system") -> System:
     """Return a system, which is read unless it is one; see `load`."""
-    return complete(system_job(given))
+    return complete(system_job(given, parameter))
 
 
-def system_job(given: SystemLike) -> Job[System]:
-    """Return the job that `system_of` runs."""
+def system_job(given: SystemLike, parameter: str = "system") -> Job[System]:
+    """Return the job that `system_of` runs; messages name the parameter."""
     if isinstance(given, System):
         return given
-    return (yield from load_job(given))
+    return (yield from load_job(given, parameter=parameter))
 
 
 def parse(suffix: str, data: str | bytes, file: str, *, alphabet: str = USED) -> Plain:
@@ -187,6 +191,8 @@ def parse(suffix: str, data: str | bytes, file: str, *, alphabet: str = USED) ->
 
 
 def _manner(format: str | None, alphabet: str) -> _Manner:
+    expect(TEXT.or_none, format=format)
+    expect(TEXT, alphabet=alphabet)
     if alphabet not in ALPHABETS:
         raise UnsupportedError(f"--alphabet={alphabet!r}: expected {listed(ALPHABETS)}")
     return _Manner(None if format is None else by_name(format), alphabet)
@@ -252,21 +258,24 @@ def name_of_system(given: SystemLike) -> str:
     return " ".join(map(name_of, _listed(given)))
 
 
-def _listed(sources: Source | Iterable[Source]) -> list[Source]:
+def _listed(
+    sources: Source | Iterable[Source], parameter: str = "system"
+) -> list[Source]:
     """Return the sources; a file is one, though it is iterable, too."""
     if hasattr(sources, "read") or isinstance(sources, (str, PathLike)):
         return cast("list[Source]", [sources])
-    several = isinstance(sources, Iterable) and not is_graph(sources)
-    files = list(cast("Iterable[Source]", sources if several else [sources]))
+    alone = is_one(sources) or is_graph(sources)
+    files = list(cast("Iterable[Source]", [sources] if alone else sources))
     for source in files:
         known = hasattr(source, "read") or isinstance(source, (str, PathLike))
         if not known and not is_graph(source):
             raise UnsupportedError(
-                "a system is a Network or a Model, or what it is read from: paths, "
-                f"open files or graphs of Spot, not a {type(source).__name__}"
+                f"{parameter}: a system is a Network or a Model, or what it is read "
+                f"from: paths, open files or graphs of Spot, not {a_kind(source)}"
             )
     if not files:
-        raise InputError("expected at least one file", file="(no file)")
+        message = f"{parameter}: expected at least one file"
+        raise InputError(message, file="(no file)")
     return files
 
 

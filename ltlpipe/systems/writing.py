@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.arguments import PATH, TEXT, expect
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import split_suffix
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
@@ -78,7 +79,9 @@ def save(
     InputError
         A file cannot be written; names it.
     """
-    require_network(network, "writing a file")
+    require_network(network, "writing a file", "network")
+    expect(PATH, path=path)
+    expect(TEXT.or_none, format=format, internal=internal)
     target = Path(path)
     stem, suffix = split_suffix(target)
     if format is not None:

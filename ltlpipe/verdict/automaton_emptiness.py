@@ -149,7 +149,7 @@ class EmptinessResult(Displayed):
 def is_empty(
     automaton: Any,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     **options: Any,
 ) -> EmptinessResult:
     """Decide whether an automaton of Spot accepts no word, whatever its acceptance.
@@ -161,7 +161,7 @@ def is_empty(
     ----------
     automaton : spot.twa_graph
         Or a Kripke structure.
-    progress : callable, optional
+    progress : bool or callable, optional
         As for `ltlpipe.check`.
     **options
 

@@ -17,6 +17,13 @@ from ltlpipe.question.option import CHECK, LIVELOCK
 from ltlpipe.question.options import Options, understood
 from ltlpipe.question.property import Property
 from ltlpipe.question.signatures import takes_options
+from ltlpipe.runtime.arguments import (
+    AUTOMATON,
+    TEXT,
+    TRUTH,
+    expect,
+    several,
+)
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
@@ -52,7 +59,7 @@ def check(
     *,
     automaton: Any = None,
     empty: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     **options: Any,
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
@@ -77,8 +84,10 @@ def check(
     empty : bool
         Ask whether the system, with the acceptance of its components, or as an
         automaton, has no accepting run at all.
-    progress : callable, optional
-        Called with a `ltlpipe.runtime.jobs.Progress`, ten times a second or more.
+    progress : bool or callable, optional
+        Whether a bar is shown: below the cell of a notebook, or on standard error if
+        that is a terminal.  By default a notebook shows it after a second.  A callable
+        is called with a `ltlpipe.runtime.jobs.Progress`, ten times a second or more.
     **options
 
     Returns
@@ -99,10 +108,12 @@ def check(
     .. [1] S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
        Algorithms", TACAS 2005.
     """
+    expect(TRUTH, empty=empty)
     if sum((formula is not None, automaton is not None, empty)) != 1:
         raise UnsupportedError("expected one of a formula, --automaton, and --empty")
     asked = None if formula is None else formula_of(formula)
     chosen, limits = understood(options)
+    expect(AUTOMATON.or_none, automaton=automaton)
     read = partial(run, limits=limits, observer=progress)
     try:
         loaded = read(system_job(system))
@@ -180,7 +191,7 @@ class Inquiry:
     def verdict(
         self,
         limits: Limits,
-        observer: Callable[[Progress], None] | None = None,
+        observer: Callable[[Progress], None] | bool | None = None,
     ) -> Verdict:
         """Answer the question within limits."""
         try:
@@ -305,7 +316,7 @@ def livelock(
     system: SystemLike,
     progress_actions: Sequence[str],
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     **options: Any,
 ) -> Verdict:
     """Decide whether every infinite run makes progress again and again.
@@ -316,7 +327,7 @@ def livelock(
         As for `check`.
     progress_actions : sequence of str
         The actions that are progress.
-    progress : callable, optional
+    progress : bool or callable, optional
         As for `check`.
     **options
 
@@ -339,6 +350,7 @@ def livelock(
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.lts import Network
 
+    progress_actions = several(TEXT, progress_actions, "progress_actions")
     try:
         system = run(system_job(system), understood(options)[1], observer=progress)
     except StoppedError as stopped:

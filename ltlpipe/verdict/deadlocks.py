@@ -51,7 +51,7 @@ _REASON = (
 def deadlocks(
     system: SystemLike,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     **options: Any,
 ) -> Verdict:
     """Find the nearest deadlock: a state without successors.
@@ -60,7 +60,7 @@ def deadlocks(
     ----------
     system : Network, Model, SpotGraph, a graph of Spot, or paths
         As for `ltlpipe.check`.
-    progress : callable, optional
+    progress : bool or callable, optional
         As for `ltlpipe.check`.
     **options
 

@@ -12,6 +12,7 @@ from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkQuestion
 from ltlpipe.question.options import AUTO, Options
 from ltlpipe.question.property import Property
+from ltlpipe.runtime.arguments import WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies.instant_search import goal_of
@@ -77,6 +78,7 @@ def product(
     >>> product(ring, "G(a -> F b)").is_empty()
     True
     """
+    expect(WHOLE, max_states=max_states)
     if is_automaton(formula):
         asked = Property(violations=formula)
     else:

@@ -189,7 +189,7 @@ def test_limits_of_single_tasks(faulty):
 
     frame = solve(tasks, jobs=2, timeout=1000, seed=1)
 
-    assert frame["reason"].tolist() == ["timeout", pd.NA]
+    assert frame["reason"].isna().tolist() == [False, True]
     assert frame["seed"].tolist() == [1, 5]
 
 

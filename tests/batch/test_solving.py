@@ -17,9 +17,10 @@ from ltlpipe import (
     UnsupportedError,
     solve,
 )
+from ltlpipe.batch.given_tasks import as_tasks
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES, to_frame
-from ltlpipe.batch.task_sources import as_tasks, find_problems, tasks_of
+from ltlpipe.batch.task_sources import find_problems, tasks_of
 from ltlpipe.batch.tasks import Task
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
@@ -38,7 +39,12 @@ def problem(folder, system=RING, formulas="G(a -> F b)\nG a\n"):
 
 def outcomes(frame):
     return list(
-        zip(frame["formula_id"], frame["verdict"], frame["reason"], strict=True)
+        zip(
+            frame["formula_id"],
+            frame["verdict"],
+            frame["reason"].astype("string"),
+            strict=True,
+        )
     )
 
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -16,11 +17,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, check
+from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, check, results
 from ltlpipe.batch import table as module
 from ltlpipe.batch.table import (
+    CATEGORY,
     COMPARISON_DTYPES,
     DTYPES,
+    TIME,
+    VERDICTS,
     CsvWriter,
     from_frame,
     open_table,
@@ -62,27 +66,27 @@ COLUMNS = list(FULL)  # those of the contract, in its order
 EMPTY = {"system": "s.aut", "verdict": "unknown", "reason": "input-error"}
 SUFFIXES = [".csv", ".parquet"]
 
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+    min_size=1,
+    max_size=8,
+)
 ROWS = st.fixed_dictionaries(
     {},
     optional={
         column: {
-            "string": st.text(
-                st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
-                min_size=1,
-                max_size=8,
+            "string": TEXTS,
+            CATEGORY: TEXTS,
+            TIME: st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1)).map(
+                lambda time: time.replace(microsecond=0).isoformat() + "+00:00"
             ),
             "Int64": st.integers(0, 2**63 - 1),
             "Float64": st.floats(0, allow_infinity=False),
         }[dtype]
         for column, dtype in DTYPES.items()
-    },
+    }
+    | {"verdict": st.sampled_from(VERDICTS)},
 )
-
-
-def read(path, dtypes=DTYPES):
-    if Path(path).suffix == ".parquet":
-        return pd.read_parquet(path)
-    return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=[""])
 
 
 def write(path, rows):
@@ -126,7 +130,7 @@ def test_what_is_written_is_read(suffix, rows):
         path = Path(folder, "r" + suffix)
         write(path, rows)
 
-        assert_frame_equal(read(path), to_frame(rows))
+        assert_frame_equal(results(path), to_frame(rows))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -143,7 +147,7 @@ def test_other_columns(suffix, tmp_path):
     frame = to_frame(rows, COMPARISON_DTYPES)
     assert {c: str(t) for c, t in frame.dtypes.items()} == COMPARISON_DTYPES
     assert list(COMPARISON_DTYPES)[: len(COLUMNS)] == COLUMNS
-    assert_frame_equal(read(path, COMPARISON_DTYPES), frame)
+    assert_frame_equal(results(path), frame)
     assert frame["weak"].tolist() == [False, True]
     assert frame["max_roots"].tolist() == [0, pd.NA]
 
@@ -264,7 +268,7 @@ def test_a_disk_that_fills_up(rows, data):
 
             with pytest.raises(LtlpipeError, match="No space left on device") as caught:
                 write_all(table, rows)
-            frame = read(path)
+            frame = results(path)
             # there may be room again
             table._stream = table._stream.stream
             table.write(rows[-1])
@@ -273,7 +277,7 @@ def test_a_disk_that_fills_up(rows, data):
         assert len(frame) < len(rows)
         said = f"; the file holds the first {len(frame)} rows"
         assert str(caught.value).endswith(said if len(frame) else "device")
-        assert_frame_equal(read(path), to_frame([*rows[: len(frame)], rows[-1]]))
+        assert_frame_equal(results(path), to_frame([*rows[: len(frame)], rows[-1]]))
 
 
 def test_interrupted_in_the_middle_of_a_row(tmp_path):
@@ -291,7 +295,7 @@ def test_interrupted_in_the_middle_of_a_row(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             table.write(EMPTY)
 
-    assert_frame_equal(read(tmp_path / "r.csv"), to_frame([FULL]))
+    assert_frame_equal(results(tmp_path / "r.csv"), to_frame([FULL]))
 
 
 def test_a_device_that_is_full(tmp_path):
@@ -334,7 +338,7 @@ def test_a_limit_of_the_system_on_file_size(suffix, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     n_rows, message = json.loads(done.stdout)
-    frame = read(path)
+    frame = results(path)
 
     assert 0 < n_rows < 1000
     assert frame["states"].tolist() == list(range(n_rows))
@@ -351,7 +355,7 @@ def test_parquet_can_be_read_at_any_time(tmp_path, monkeypatch):
 
     with open_table(path) as table:
         for k in range(4):
-            assert read(path)["states"].tolist() == list(range(k))
+            assert results(path)["states"].tolist() == list(range(k))
             table.write({"states": k})
 
 
@@ -361,8 +365,8 @@ def test_parquet_is_not_rewritten_for_every_row(tmp_path):
 
     with open_table(path) as table:
         table.write(FULL)
-        assert read(path).empty
-    assert_frame_equal(read(path), to_frame([FULL]))
+        assert results(path).empty
+    assert_frame_equal(results(path), to_frame([FULL]))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -378,4 +382,4 @@ def test_what_was_solved_before_an_error_is_kept(suffix, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         interrupted()
 
-    assert_frame_equal(read(path), to_frame([FULL]))
+    assert_frame_equal(results(path), to_frame([FULL]))

@@ -119,7 +119,7 @@ def test_elsewhere(run, store, monkeypatch):
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
-        ("text", "this is no result store, or it is damaged"),
+        ("text", "this is no result store"),
         ("foreign", "this SQLite file is no result store"),
         ("newer", "made by a newer ltlpipe (schema 3; this version knows 2)"),
         ("torn", "run.sqlite: "),

@@ -279,7 +279,7 @@ def test_where(store, tmp_path):
     page = written(store, tmp_path, where="verdict == 'holds'")
     assert page.data["rows"] == 2
     assert "verdict == 'holds'" in page.words
-    with pytest.raises(UnsupportedError, match="where='colour'"):
+    with pytest.raises(UnsupportedError, match="where='colour == 1'"):
         written(store, tmp_path, where="colour == 1")
 
 
@@ -308,7 +308,7 @@ def test_an_empty_table(tmp_path):
         ("a.csv", "system,formula,verdict\ns,a,\n", InputError, "expected one of"),
         ("a.csv", "system,formula,verdict,states\ns,a,holds,x\n", InputError, "table"),
         ("a.parquet", "text", InputError, "cannot be read"),
-        ("a.txt", "text", UnsupportedError, "expected a result store"),
+        ("a.txt", "text", UnsupportedError, "this is no result store"),
         (
             "a.csv",
             'system,formula,verdict,lasso_prefix,lasso_cycle\ns,a,violated,[],"[1]"\n',

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import answers, configured
+from ltlpipe.runtime.arguments import TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def cactus(
     UnsupportedError
         matplotlib is not installed, a column is missing, or no task was solved.
     """
+    expect(TEXT.or_none, title=title)
     found = configured(frame, by)
     costs = costs_of_solved(frame, by=by, value=value)
     if not any(map(len, costs.values())):

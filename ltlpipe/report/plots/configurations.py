@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.report.plots.figures import FEWEST
+from ltlpipe.runtime.arguments import FRAME, TEXT, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
@@ -63,9 +64,10 @@ def configured(frame: pd.DataFrame, by: Sequence[str] | None = None) -> Configur
     """
     import numpy as np
 
+    expect(FRAME, frame=frame)
     if by is not None:
-        require(frame, by)
-        columns = list(dict.fromkeys(by))
+        columns = list(dict.fromkeys(several(TEXT, by, "by")))
+        require(frame, columns)
     else:
         columns = _that_differ(frame)
     if not columns:
@@ -145,6 +147,7 @@ def require(frame: pd.DataFrame, columns: Sequence[str]) -> None:
     UnsupportedError
         It names the column, and those that there are.
     """
+    expect(FRAME, frame=frame)
     for column in columns:
         if column not in frame:
             listed = ", ".join(map(str, frame.columns))
@@ -167,6 +170,7 @@ def answers(frame: pd.DataFrame, value: str) -> np.ndarray:
     import numpy as np
     import pandas as pd
 
+    expect(TEXT, value=value)
     require(frame, ["verdict", value])
     try:
         cost = pd.to_numeric(frame[value]).to_numpy(dtype=np.float64, na_value=np.nan)

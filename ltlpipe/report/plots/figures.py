@@ -1,18 +1,19 @@
-"""How all plots look, and how they become files.
+"""What plots are made of, and how they become files.
 
-matplotlib is loaded when a plot is made.  Its settings are its own defaults and
-`LOOK`, whatever a user has configured, so that the same table gives the same picture.
+matplotlib is loaded when a plot is made; for its settings see
+`ltlpipe.report.plots.look`.
 """
 
 from __future__ import annotations
 
 import io
 import math
-import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.report.plots.look import draw, styled
+from ltlpipe.runtime.arguments import FIGURE, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -28,22 +29,6 @@ SUFFIXES = (".svg", ".pdf", ".png")
 
 FEWEST = 1e-5
 """Seconds: what took less is drawn here."""
-
-LOOK = {
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.titlesize": "medium",
-    "figure.titlesize": "large",
-    "font.size": 9.0,
-    "grid.alpha": 0.4,
-    "grid.linewidth": 0.5,
-    "hatch.linewidth": 0.5,
-    "legend.frameon": False,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 4.0,
-    "savefig.dpi": 150.0,
-    "svg.hashsalt": "ltlpipe",  # else the names of parts are drawn by lot
-}
 
 COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
@@ -62,13 +47,6 @@ _MARKERS = "osD^vPX"
 _DASHES = ("-", "--", ":", "-.")
 
 _SHOWN = 80  # characters of a name
-
-# Nothing that differs between two runs goes into a file.
-_ABOUT: dict[str, dict[str, Any]] = {
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
-    "png": {},
-}
 
 
 class Line(NamedTuple):
@@ -113,6 +91,7 @@ def plottable(path: StrPath) -> None:
     LtlpipeError
         There is no such folder.
     """
+    expect(PATH, path=path)
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         known = ", ".join(SUFFIXES[:-1])
@@ -133,21 +112,21 @@ def figure_class() -> type[Figure]:
         It is not installed.
     """
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
+
+        from ltlpipe.report.plots.notebook_figure import NotebookFigure
     except ImportError as error:
         raise UnsupportedError(
             "plots need matplotlib, which is not installed: pip install matplotlib"
         ) from error
-    return Figure
+    return NotebookFigure
 
 
 @contextmanager
 def look() -> Iterator[type[Figure]]:
     """Have what is drawn inside look like all plots; gives the class of figures."""
     figures = figure_class()
-    from matplotlib import style
-
-    with style.context(["default", LOOK]):
+    with styled():
         yield figures
 
 
@@ -238,10 +217,11 @@ def save(figure: Figure, path: StrPath) -> None:
     LtlpipeError
         The file cannot be written.
     """
-    path = Path(path)
+    expect(FIGURE, figure=figure)
     plottable(path)
+    path = Path(path)
     drawn = io.BytesIO()
-    _draw(figure, drawn, path.suffix.lower()[1:])
+    draw(figure, drawn, path.suffix.lower()[1:])
     try:
         path.write_bytes(drawn.getvalue())
     except OSError as error:
@@ -252,14 +232,8 @@ def save(figure: Figure, path: StrPath) -> None:
 
 def svg_text(figure: Figure) -> str:
     """Return a figure as SVG, from ``<svg`` on, as it can stand in a page."""
+    expect(FIGURE, figure=figure)
     drawn = io.BytesIO()
-    _draw(figure, drawn, "svg")
+    draw(figure, drawn, "svg")
     text = drawn.getvalue().decode()
     return text[text.index("<svg") :]
-
-
-def _draw(figure: Figure, stream: BinaryIO, form: str) -> None:
-    with look(), warnings.catch_warnings():
-        # A name may be in a script that the font lacks: boxes stand for it.
-        warnings.filterwarnings("ignore", r"Glyph .* missing", UserWarning)
-        figure.savefig(stream, format=form, metadata=_ABOUT[form])

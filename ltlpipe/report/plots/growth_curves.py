@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import answers, configured, require
+from ltlpipe.runtime.arguments import TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def growth(
     """
     import numpy as np
 
+    expect(TEXT.or_none, title=title, size=size)
     found = configured(frame, by)
     drawn = curves(frame, by=by, value=value, size=size)
     if all(np.isnan(curve.costs).all() for curve in drawn):

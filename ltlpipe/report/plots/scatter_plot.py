@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import answers, configured, questions
+from ltlpipe.runtime.arguments import FRAME, TEXT, TRUTH, Kind, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
@@ -123,6 +124,7 @@ def scatter(
         matplotlib is not installed, a column is missing, there is no such
         configuration, or no question was asked with both.
     """
+    expect(TEXT.or_none, title=title, a=a, b=b)
     labels, names, _ = configured(frame, by)
     a, b = _chosen(names, a, b)
     found = pairs(frame, a, b, by=by, value=value)
@@ -211,6 +213,12 @@ def _costs(met: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return met["cost_x"].to_numpy("float64"), met["cost_y"].to_numpy("float64")
 
 
+_PANEL = Kind(
+    "a pair of texts",
+    lambda value: isinstance(value, tuple) and [*map(type, value)] == [str, str],
+)
+
+
 def acceptances(
     frame: pd.DataFrame,
     panels: Sequence[tuple[str, str]] | None = None,
@@ -243,7 +251,9 @@ def acceptances(
     UnsupportedError
         matplotlib is not installed, or no two acceptances were asked the same question.
     """
-    chosen = _panels(frame) if panels is None else panels
+    expect(FRAME, frame=frame)
+    expect(TRUTH, by_pairs=by_pairs)
+    chosen = _panels(frame) if panels is None else several(_PANEL, panels, "panels")
     met = [(a, b, *shares(frame, a, b, value)) for a, b in chosen]
     if not any(len(found.x) for _, _, found, _ in met):
         raise UnsupportedError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import configured, require
+from ltlpipe.runtime.arguments import TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
@@ -47,6 +48,7 @@ def verdicts(
     UnsupportedError
         matplotlib is not installed, a column is missing, or there are no rows.
     """
+    expect(TEXT.or_none, title=title)
     table = counts(frame, by=by)
     if table.empty:
         raise UnsupportedError("nothing to plot: the table has no rows")

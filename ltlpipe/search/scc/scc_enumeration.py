@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import universal
+from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
 from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, Progress, StoppedError, run
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -256,6 +257,8 @@ def sccs(
     1    1       1            0   False
     """
     require_network(system, "enumerating SCCs")
+    expect(NUMBER.or_none, timeout=timeout, memory=memory)
+    expect(WHOLE.or_none, max_states=max_states)
     if memory is None:
         memory = default_memory_mib()
     job = scc_table(system, max_states=max_states)

@@ -7,10 +7,9 @@ of its values, as assignments do, with a warning.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
-from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.expressions import Binary, Number, Read
@@ -207,11 +206,9 @@ class _Reader(Resolver):
             values.append(converted(value, kind))
             if values[-1] != value:
                 low, high = BOUNDS[kind]
-                warnings.warn(
+                warn(
                     f"{self.file}:{tree.place.line}: {value} is not in the range of "
                     f"{kind}, {low} to {high}: {values[-1]} is taken for it",
-                    LtlpipeWarning,
-                    stacklevel=2,
                 )
         return values + [0] * ((size or 1) - len(values))
 

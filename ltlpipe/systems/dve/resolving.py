@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ltlpipe.runtime.errors import LtlpipeWarning
+from ltlpipe.runtime.errors import warn
 from ltlpipe.systems.dve import syntax
 from ltlpipe.systems.dve.expressions import (
     LOGICAL,
@@ -276,11 +275,9 @@ class Resolver:
             return
         pair = {tree.op, inner.op}
         if pair == {"||", "&&"} or (len(pair) == 2 and pair <= _BITWISE):
-            warnings.warn(
+            warn(
                 f"{self.file}:{tree.place.line}: {inner.op!r} binds closer than "
                 f"{tree.op!r} here, as in C, but not in DiVinE: use parentheses",
-                LtlpipeWarning,
-                stacklevel=2,
             )
 
 

@@ -8,9 +8,8 @@ import sqlite3
 import pandas as pd
 import pytest
 
-from ltlpipe import InputError, LtlpipeError, UnsupportedError
+from ltlpipe import InputError, LtlpipeError, UnsupportedError, results
 from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, open_table, to_frame
-from ltlpipe.report.reading import read_results
 from tests.report.tables import row, stored
 
 ROWS = [
@@ -35,38 +34,34 @@ def test_what_solve_has_written(suffix, tmp_path):
     frame = to_frame(ROWS, DTYPES)
     if suffix == ".csv":  # an empty cell is a missing one
         frame = frame.replace({"formula": {"": pd.NA}, "formula_id": {"": pd.NA}})
-    frame["started_at"] = pd.to_datetime(frame["started_at"], utc=True)
-    pd.testing.assert_frame_equal(
-        read_results(path), frame.astype({"started_at": "datetime64[us, UTC]"})
-    )
+    pd.testing.assert_frame_equal(results(path), frame)
 
 
 def test_what_results_has_written(tmp_path):
-    """Numbers are numbers, times are times, categories are texts."""
+    """Numbers are numbers, times are times, categories are categories."""
     frame = stored(ROWS)
     frame.to_csv(tmp_path / "r.csv", index=False)
     data = (tmp_path / "r.csv").read_bytes()
     (tmp_path / "r.CSV.gz").write_bytes(gzip.compress(data))
     for name in ("r.csv", "r.CSV.gz"):
-        found = read_results(tmp_path / name)
+        found = results(tmp_path / name)
         assert [*found] == [*frame]
         assert found["states"].tolist() == [10**12, pd.NA]
         assert found["timeout"].tolist() == [60.0, pd.NA]
         assert found["configuration"].tolist() == ["default", "NA"]
-        assert str(found["system"].dtype) == "string"
-        pd.testing.assert_series_equal(found["started_at"], frame["started_at"])
+        for column in ("system", "verdict", "started_at"):
+            pd.testing.assert_series_equal(found[column], frame[column])
     frame.to_parquet(tmp_path / "r.parquet")
-    found = read_results(tmp_path / "r.parquet")
+    found = results(tmp_path / "r.parquet")
     columns = ["system", "verdict", "states", "seconds", "started_at", "finished_at"]
-    texts = frame[columns].astype({"system": "string", "verdict": "string"})
-    pd.testing.assert_frame_equal(found[columns], texts)
+    pd.testing.assert_frame_equal(found[columns], frame[columns])
 
 
 def test_other_columns(tmp_path):
     """Those of a comparison, and of whoever has added some."""
     frame = to_frame([{"weak": True, "pairs": 3}], COMPARISON_DTYPES)
     frame.assign(own=[0.5]).to_csv(tmp_path / "r.csv", index=False)
-    found = read_results(tmp_path / "r.csv")
+    found = results(tmp_path / "r.csv")
     assert found["weak"].tolist() == [True]
     assert str(found["pairs"].dtype) == "Int64"
     assert found["own"].tolist() == [0.5]
@@ -78,6 +73,7 @@ def test_other_columns(tmp_path):
         ("r.csv", b"states\nmany\n", "no result table"),
         ("r.csv", b"states\n1.5\n", "no result table"),
         ("r.csv", b"started_at\nnoon\n", "no result table: started_at"),
+        ("r.csv", b"verdict\nyes\n", "verdict: 'yes', expected one of holds, violated"),
         ("r.csv", b"a,b\n1,2,3\n4,5,6,7\n", "no result table"),
         ("r.csv", b'a\n"b\n', "no result table"),
         ("r.csv", b"", "no result table"),
@@ -91,7 +87,7 @@ def test_damaged_files(name, data, message, tmp_path):
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(InputError, match=message) as error:
-        read_results(path)
+        results(path)
     assert error.value.file == str(path)
 
 
@@ -113,7 +109,7 @@ def test_columns_of_a_parquet_table_that_are_something_else(
     path = tmp_path / "r.parquet"
     pd.DataFrame({"system": ["m", "n"], column: values}).to_parquet(path)
     with pytest.raises(InputError, match=f"no result table: {message}") as error:
-        read_results(path)
+        results(path)
     assert error.value.file == str(path)
 
 
@@ -122,21 +118,21 @@ def test_columns_of_a_parquet_table_have_the_types_of_csv(tmp_path):
     frame = pd.DataFrame({"system": [1, 2], "lasso_cycle": [1, 2], "states": [1.0, 2]})
     frame.to_parquet(tmp_path / "r.parquet")
     frame.astype({"states": "Int64"}).to_csv(tmp_path / "r.csv", index=False)
-    found = read_results(tmp_path / "r.parquet")
-    pd.testing.assert_frame_equal(found, read_results(tmp_path / "r.csv"))
+    found = results(tmp_path / "r.parquet")
+    pd.testing.assert_frame_equal(found, results(tmp_path / "r.csv"))
 
 
 def test_other_files(tmp_path):
     """Those that are not there, other databases, and other kinds."""
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        read_results(tmp_path / "none.csv")
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
-        read_results(tmp_path)
+        results(tmp_path / "none.csv")
+    with pytest.raises(LtlpipeError, match="there is no such store"):
+        results(tmp_path)
     (tmp_path / "r.txt").write_text("system")
-    with pytest.raises(UnsupportedError, match=r"expected a result store, or a file"):
-        read_results(tmp_path / "r.txt")
+    with pytest.raises(UnsupportedError, match="no result store, and its name"):
+        results(tmp_path / "r.txt")
     db = sqlite3.connect(tmp_path / "other")
     db.execute("CREATE TABLE t (c)")
     db.close()
     with pytest.raises(LtlpipeError, match="no result store"):
-        read_results(tmp_path / "other")
+        results(tmp_path / "other")

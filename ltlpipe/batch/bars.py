@@ -1,0 +1,90 @@
+"""Watchers of runs over many tasks: what they show on progress bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.batch.task_job import Activity
+    from ltlpipe.batch.tasks import Task
+    from ltlpipe.question.answer import Plan
+    from ltlpipe.runtime.progress_bar import SearchProgress
+
+_TITLE = 40  # characters of a name on the line of a worker
+
+
+class RunBar:
+    """Shows the searches of a run over many questions, one after the other.
+
+    A question is shown as its text.
+    """
+
+    def __init__(self, progress: SearchProgress) -> None:
+        self.progress: SearchProgress = progress
+
+    def begin(self, question: Any, number: int, total: int) -> None:
+        """Show what is begun next, counted from 1."""
+        self.progress.begin(f"{number}/{total} {question}", total, number - 1)
+
+    def failed(self, question: Any, error: Exception) -> None:
+        """Say nothing: the row does."""
+
+
+class TaskBar(RunBar):
+    """Shows tasks: on one bar, or, if other processes solve them, on one for each."""
+
+    def __init__(
+        self, progress: SearchProgress, tasks: Sequence[Task], *, apart: bool
+    ) -> None:
+        super().__init__(progress)
+        self._tasks, self._apart = tasks, apart
+        self.n_done = 0  # the loop over the rows counts them
+
+    def begin(self, question: Task, number: int, total: int) -> None:
+        """Show the task that begins in this process."""
+        if not self._apart:  # else `working` shows it
+            files = question.system
+            name = files[0] if isinstance(files, tuple) else files.name
+            super().begin(name, number, total)
+
+    def working(self, activities: Sequence[Activity]) -> None:
+        """Show what each worker does."""
+        lines = [
+            (_title(self._tasks[activity.number]), _effort(activity))
+            for activity in activities
+        ]
+        self.progress.show_workers(len(self._tasks), self.n_done, lines)
+
+    def solved(self, task: Task, plan: Plan) -> None:
+        """Say nothing: the row does."""
+
+    def stopping(self, running: int) -> None:
+        """Say nothing."""
+
+
+def _title(task: Task) -> str:
+    """Return what a line of one worker says of its task."""
+    from ltlpipe.batch.answering import encodable
+    from ltlpipe.batch.tasks import identity_of
+
+    texts = {"system": task.system_name, "formula": identity_of(task.formula)[0]}
+    return " ".join(_cut(str(text)) for text in encodable(texts).values())
+
+
+def _cut(text: str) -> str:
+    """Return the end of a text that is too long for a line."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _TITLE else "..." + plain[3 - _TITLE :]
+
+
+def _effort(activity: Activity) -> str:
+    """Return how a worker gets on: states, rate, memory."""
+    parts = []
+    if activity.states is not None:
+        rate = activity.states / max(activity.seconds, 1e-9)
+        parts = [f"{activity.states:,} states", f"{rate:,.0f} per second"]
+    if activity.memory_bytes is not None:
+        parts.append(f"{activity.memory_bytes / (1 << 20):,.0f} MiB")
+    return ", ".join(parts)

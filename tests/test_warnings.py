@@ -1,0 +1,133 @@
+"""Warnings name the line that calls ltlpipe, whichever public function it calls."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import ltlpipe
+from ltlpipe import LtlpipeWarning
+from ltlpipe.batch.solving import solve_rows
+from ltlpipe.batch.tasks import Task
+
+RING = ltlpipe.Network([ltlpipe.LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+HOW = {"emptiness": "se05", "unknown": "never"}
+TASKS = [(RING, "G zz")]
+WARNED = Task(RING, "G zz", options={"unknown": "never"})
+MODEL = """byte x = 300;
+process P { state s; init s; trans s -> s { effect x = 1; }; }
+system async;
+"""
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A file that cannot be read without a warning."""
+    path = tmp_path / "m.dve"
+    path.write_text(MODEL)
+    return str(path)
+
+
+def nested(model):
+    """A function of a user's between two calls of ltlpipe: the inner one warns."""
+    found = []
+    ltlpipe.check(RING, "F a", progress=lambda _: found or found.append(call(model)))
+
+
+def call(_):
+    ltlpipe.check(RING, "G zz", unknown="never")
+
+
+def in_thread(_):
+    thread = threading.Thread(target=call, args=[None])
+    thread.start()
+    thread.join()
+
+
+def in_pool(_):
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(call, None).result()
+
+
+# Each on one line.  `_` is the path of a model, for readers.
+CALLS = {
+    "check": lambda _: ltlpipe.check(RING, "G zz", unknown="never"),
+    "check-path": lambda path: ltlpipe.check(path, "G(x == 44)"),
+    "livelock": lambda path: ltlpipe.livelock(path, ["P: s -> s"]),
+    "deadlocks": lambda path: ltlpipe.deadlocks(path),
+    "compare": lambda _: ltlpipe.compare(RING, "G zz", **HOW),
+    "compare-sizes": lambda _: ltlpipe.compare(RING, "G zz", sizes=True, **HOW),
+    "compare-path": lambda path: ltlpipe.compare(path, "G(x == 44)", **HOW),
+    "solve": lambda _: ltlpipe.solve(TASKS, unknown="never"),
+    "solve-jobs": lambda _: ltlpipe.solve(TASKS, jobs=2, unknown="never"),
+    "solve-store": lambda path: ltlpipe.solve([WARNED], store=path + ".sqlite"),
+    "solve_rows": lambda _: list(solve_rows([WARNED])),
+    "analyze": lambda _: ltlpipe.analyze("G(a -> F b)", timeout=0),
+    "load": lambda path: ltlpipe.load(path),
+}
+FUNCTIONS = {"nested": nested, "thread": in_thread, "pool": in_pool}
+
+
+def places(found):
+    own = [w for w in found if w.category is LtlpipeWarning]
+    return [(w.filename, w.lineno) for w in own]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_line_of_the_call(name, model):
+    with pytest.warns(LtlpipeWarning) as found:
+        CALLS[name](model)
+
+    place = (__file__, CALLS[name].__code__.co_firstlineno)
+    assert {*places(found)} == {place}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_nearest_line_outside(name, model):
+    """Called back by ltlpipe, or in another thread, it is still the caller's."""
+    with pytest.warns(LtlpipeWarning) as found:
+        FUNCTIONS[name](model)
+
+    assert places(found) == [(__file__, call.__code__.co_firstlineno + 1)]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_warnings_as_errors(name, model):
+    """They end the call, as in any other library, and are no bug of ltlpipe."""
+    with pytest.raises(LtlpipeWarning):
+        CALLS[name](model)
+
+
+@pytest.mark.parametrize("how", ["default", "error"])
+def test_a_script(how, tmp_path):
+    """What `python -W` shows names the script and the line."""
+    script = tmp_path / "script.py"
+    lines = ["import ltlpipe", "ring = [(0, 'a', 0)]", ""]
+    lines += ["ring = ltlpipe.Network([ltlpipe.LTS.from_transitions(ring)])"]
+    lines += ["ltlpipe.check(ring, 'G zz', unknown='never')"]
+    script.write_text("\n".join(lines))
+
+    done = subprocess.run(
+        [sys.executable, "-W", f"{how}::UserWarning", str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == (how == "error")
+    if how == "error":
+        assert f'File "{script}", line 5' in done.stderr
+        assert done.stderr.splitlines()[-1].startswith("ltlpipe.runtime.errors.Ltlpipe")
+    else:
+        assert done.stderr.startswith(f"{script}:5: LtlpipeWarning: no action")
+
+
+def test_earlier_names():
+    """Of parameters: whoever calls with them is named, too."""
+    with pytest.warns(DeprecationWarning, match="strict is called unknown") as found:
+        ltlpipe.check(RING, "F a", strict=True)
+    assert found[0].filename == __file__
