@@ -13,6 +13,7 @@ from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question.options import manner_of, of_question
 from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeError,
@@ -75,19 +76,27 @@ class Systems:
         self._digests = Digests()
         self._kept: OrderedDict[tuple[str, ...], System | LtlpipeError] = OrderedDict()
 
-    def system(self, task: Task, expected: Expected | None = None) -> System:
-        """Return the system of a task, if it is what it was when the run began."""
+    def system(
+        self, task: Task, expected: Expected | None = None, **manner: Any
+    ) -> System:
+        """Return the system of a task, if it is what it was when the run began.
+
+        The manner is that in which its files are read.
+        """
         if not isinstance(task.system, tuple):
             return task.system
         digest = self._digests.system(task.system)
         if expected is not None and digest != expected.system:
             raise _changed(task.system[0])
         # An error names files: those of the same contents have another one.
-        place = digest if digest in self._kept else (*digest, *task.system)
+        place = (*digest, *map(str, manner.values()))
+        if place not in self._kept:
+            place = (*place, *task.system)
         found = self._kept.get(place)
         if found is None:
-            found = self._loaded(task.system, digest)
-            place = place if isinstance(found, LtlpipeError) else digest
+            found = self._loaded(task.system, digest, manner)
+            if not isinstance(found, LtlpipeError):
+                place = (*digest, *map(str, manner.values()))
             self._keep(place, found)
         self._kept.move_to_end(place)
         if isinstance(found, LtlpipeError):
@@ -115,10 +124,10 @@ class Systems:
             self._kept.popitem(last=False)
 
     def _loaded(
-        self, files: tuple[str, ...], digest: tuple[str, ...]
+        self, files: tuple[str, ...], digest: tuple[str, ...], manner: dict[str, Any]
     ) -> System | LtlpipeError:
         try:
-            system = load(files)
+            system = load(files, **manner)
         except LtlpipeError as error:
             return error
         if Digests().system(files) != digest:  # somebody writes to it
@@ -181,12 +190,13 @@ def answer(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LtlpipeWarning)
         try:
-            system = systems.system(task, expected)
+            system = systems.system(task, expected, **manner_of(merged))
             if isinstance(system, Network):
                 known["n_components"] = len(system.components)
             question = systems.question(task, expected)
             began()
-            verdict = check(system, **question, **merged, progress=progress)
+            asked = of_question(merged) if isinstance(task.system, tuple) else merged
+            verdict = check(system, **question, **asked, progress=progress)
             row = row_of(verdict)
             row["system"] = task.system_name  # its contents may have other names, too
             row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]

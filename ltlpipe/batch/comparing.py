@@ -37,6 +37,8 @@ from ltlpipe.question.options import (
     EMPTINESS_NAMES,
     NEVER,
     Options,
+    manner_of,
+    of_question,
     understood,
 )
 from ltlpipe.question.signatures import takes_options
@@ -201,8 +203,9 @@ def compare(
     asked: list[Formula | None] = [*formulas_of(formulas), *[None] * empty]
     runs = runs_of(asked, configured)
     with search_bar(progress) as bar:
+        loaded = system_of(system, **manner_of(options))
         rows = comparison_rows(
-            system_of(system), runs, watcher=RunBar(bar), sizes=sizes, **options
+            loaded, runs, watcher=RunBar(bar), sizes=sizes, **of_question(options)
         )
         return to_frame(rows, COMPARISON_DTYPES)
 

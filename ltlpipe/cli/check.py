@@ -16,7 +16,7 @@ from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import exit_code, noted_warnings, print_answer, report
 from ltlpipe.question.option import CHECK
-from ltlpipe.question.options import NEVER, understood
+from ltlpipe.question.options import NEVER, manner_of, understood
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ def check(
     formula_file: shared.FormulaFile = None,
     automaton: shared.AutomatonFile = None,
     empty: shared.Empty = False,
-    form: shared.Format = None,
-    alphabet: shared.Alphabet = "used",
     answers: Annotated[
         str | None,
         typer.Option(
@@ -83,7 +81,7 @@ def check(
         progress.begin("reading")
         try:
             read = partial(run_within, limits=limits, progress=progress)
-            loaded = read(load_job(system, format=form, alphabet=alphabet))
+            loaded = read(load_job(system, **manner_of(chosen)))
             if automaton is not None:
                 questions = [Property(violations=read(automaton_job(automaton)))]
             allowed = read(automaton_job(options.constraint))

@@ -18,6 +18,7 @@ from ltlpipe.cli.options import given_flags
 from ltlpipe.cli.progress import Complaints, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.option import COMPARE
+from ltlpipe.question.options import manner_of, of_question
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
@@ -65,8 +66,6 @@ def compare(
     formula: shared.Formulas = None,
     formula_file: shared.FormulaFile = None,
     empty: shared.Empty = False,
-    form: shared.Format = None,
-    alphabet: shared.Alphabet = "used",
     emptiness: Annotated[
         str | None,
         typer.Option(
@@ -129,15 +128,14 @@ def compare(
             raise typer.BadParameter("--plot needs several kinds of --acceptance")
         plottable(plot)
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
-    loaded = load(system, format=form, alphabet=alphabet)
+    loaded = load(system, **manner_of(chosen))
     wanted = sizes or plot is not None
     extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
-        watched = comparison_rows(
-            loaded, runs, watcher=_Watcher(progress), sizes=wanted, **chosen
-        )
+        watcher, asked = _Watcher(progress), of_question(chosen)
+        watched = comparison_rows(loaded, runs, watcher=watcher, sizes=wanted, **asked)
         table = None
         if out is not None:
             table = stack.enter_context(open_table(out, COMPARISON_DTYPES))
@@ -159,9 +157,7 @@ def compare(
         _summarise(len(rows), left, time.monotonic() - started, out)
     found = disagreements(rows)
     for disagreement in found:
-        read = [] if form is None else ["--format", form]
-        read += [] if alphabet == "used" else ["--alphabet", alphabet]
-        command = _command([*system, *read], disagreement, chosen)
+        command = _command(system, disagreement, chosen)
         print(f"error: {disagreement}\n  {command}", file=sys.stderr)
     code = _exit_code(rows, left, found)
     if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, BUG):

@@ -12,7 +12,7 @@ from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import exit_code, report
 from ltlpipe.question.option import DEADLOCKS, LIVELOCK
-from ltlpipe.question.options import understood
+from ltlpipe.question.options import manner_of, of_question, understood
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +29,6 @@ def livelock(
             metavar="A,B", help="The progress actions; may be given several times."
         ),
     ],
-    form: shared.Format = None,
-    alphabet: shared.Alphabet = "used",
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
@@ -48,8 +46,7 @@ def livelock(
         name.strip() for names in progress for name in names.split(",")
     ]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    manner = {"format": form, "alphabet": alphabet}
-    verdict = _look(system, manner, "livelock", look_for_one, chosen, plans, quiet)
+    verdict = _look(system, "livelock", look_for_one, chosen, plans, quiet)
     report(verdict, as_json=as_json)
     raise typer.Exit(exit_code([verdict.verdict]))
 
@@ -57,8 +54,6 @@ def livelock(
 @shared.takes(DEADLOCKS)
 def deadlocks(
     system: shared.System,
-    form: shared.Format = None,
-    alphabet: shared.Alphabet = "used",
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
@@ -72,22 +67,20 @@ def deadlocks(
     from ltlpipe.verdict.deadlocks import deadlocks as look_for_one
 
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    manner = {"format": form, "alphabet": alphabet}
-    verdict = _look(system, manner, "deadlock", look_for_one, chosen, plans, quiet)
+    verdict = _look(system, "deadlock", look_for_one, chosen, plans, quiet)
     report(verdict, as_json=as_json, about="no deadlock")
     raise typer.Exit(exit_code([verdict.verdict]))
 
 
 def _look(
     files: list[str],
-    manner: dict[str, Any],
     label: str,
     look_for_one: Callable[..., Verdict],
     chosen: dict[str, Any],
     plans: PlanPrinter,
     quiet: bool,
 ) -> Verdict:
-    """Read a system in some manner and look for a run, within the limits chosen."""
+    """Read a system and look for a run, within the limits chosen."""
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.verdict import not_read
@@ -96,10 +89,10 @@ def _look(
     with search_progress(quiet=quiet) as bar:
         bar.begin("reading")
         try:
-            job = load_job(files, **manner)
+            job = load_job(files, **manner_of(chosen))
             system = run_within(job, understood(options)[1], progress=bar)
             bar.begin(label)
-            verdict = look_for_one(system, progress=bar, **chosen)
+            verdict = look_for_one(system, progress=bar, **of_question(chosen))
         except StoppedError as stopped:
             verdict = not_read(" ".join(files), stopped.reason)
         bar.hide()

@@ -66,6 +66,22 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
 class Options:
     """What the user asks for; `ltlpipe.check` documents every field."""
 
+    format: str | None = _option(
+        None,
+        "What the files of the system are, whatever they are called: dot, aut, hoa, "
+        "dve, pnml.",
+        "NAME",
+        commands=EVERYWHERE,
+    )
+    alphabet: str = _option(
+        "used",
+        "Labels of a component: those of its edges (used), or all that its file "
+        "declares (declared; AP: of HOA), so that one without an edge never occurs.",
+        "used|declared",
+        choices=("used", "declared"),
+        commands=EVERYWHERE,
+        systems=NETWORKS,
+    )
     timeout: float | None = _option(
         None,
         "Wall-clock time for each question.",
@@ -385,6 +401,20 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
             name = now
         named[name] = value
     return named
+
+
+READING = ("format", "alphabet")
+"""Options about files: a system that has been read is what it is."""
+
+
+def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options that say how a system is read."""
+    return {name: given[name] for name in READING if name in given}
+
+
+def of_question(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the other options, for a system that has been read."""
+    return {name: value for name, value in given.items() if name not in READING}
 
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:

@@ -167,16 +167,30 @@ def load_job(
     return system  # type: ignore[no-any-return]
 
 
-def system_of(given: SystemLike, parameter: str = "system") -> System:
+def system_of(given: SystemLike, parameter: str = "system", **manner: Any) -> System:
     """Return a system, which is read unless it is one; see `load`."""
-    return complete(system_job(given, parameter))
+    return complete(system_job(given, parameter, **manner))
 
 
-def system_job(given: SystemLike, parameter: str = "system") -> Job[System]:
-    """Return the job that `system_of` runs; messages name the parameter."""
-    if isinstance(given, System):
-        return given
-    return (yield from load_job(given, parameter=parameter))
+def system_job(
+    given: SystemLike, parameter: str = "system", **manner: Any
+) -> Job[System]:
+    """Return the job that `system_of` runs; messages name the parameter.
+
+    Raises
+    ------
+    UnsupportedError
+        It has been read, and something is said of the manner to do it in.
+    """
+    if not isinstance(given, System):
+        return (yield from load_job(given, parameter=parameter, **manner))
+    usual = {"format": None, "alphabet": USED}
+    for name, value in manner.items():
+        if value != usual[name]:
+            raise UnsupportedError(
+                f"--{name}={value} is about files, but the system has been read"
+            )
+    return given
 
 
 def parse(suffix: str, data: str | bytes, file: str, *, alphabet: str = USED) -> Plain:

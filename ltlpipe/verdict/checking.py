@@ -14,7 +14,7 @@ from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.option import CHECK, LIVELOCK
-from ltlpipe.question.options import Options, understood
+from ltlpipe.question.options import Options, manner_of, of_question, understood
 from ltlpipe.question.property import Property
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.arguments import (
@@ -116,7 +116,7 @@ def check(
     expect(AUTOMATON.or_none, automaton=automaton)
     read = partial(run, limits=limits, observer=progress)
     try:
-        loaded = read(system_job(system))
+        loaded = read(system_job(system, **manner_of(options)))
         violations = read(automaton_job(automaton))
         constraint = read(automaton_job(chosen.constraint))
     except StoppedError as stopped:
@@ -352,7 +352,8 @@ def livelock(
 
     progress_actions = several(TEXT, progress_actions, "progress_actions")
     try:
-        system = run(system_job(system), understood(options)[1], observer=progress)
+        reading = system_job(system, **manner_of(options))
+        system = run(reading, understood(options)[1], observer=progress)
     except StoppedError as stopped:
         return not_read(name_of_system(system), stopped.reason)
     if isinstance(system, SpotGraph):
@@ -370,4 +371,5 @@ def livelock(
         raise UnsupportedError("name at least one action that is progress")
     said = "{}" if isinstance(system, Network) else 'action=="{}"'
     parts = [quoted(said.format(name)) for name in progress_actions]
-    return check(system, f"GF({' | '.join(parts)})", progress=progress, **options)
+    formula = f"GF({' | '.join(parts)})"
+    return check(system, formula, progress=progress, **of_question(options))

@@ -10,7 +10,7 @@ import numpy as np
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Plan, Trace
 from ltlpipe.question.option import DEADLOCKS
-from ltlpipe.question.options import understood
+from ltlpipe.question.options import manner_of, understood
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
@@ -72,7 +72,8 @@ def deadlocks(
     """
     chosen, limits = understood(options)
     try:
-        system = run(system_job(system), limits, observer=progress)
+        reading = system_job(system, **manner_of(options))
+        system = run(reading, limits, observer=progress)
     except StoppedError as stopped:
         return not_read(name_of_system(system), stopped.reason)
     clock = Clock()
