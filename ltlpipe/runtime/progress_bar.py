@@ -158,7 +158,7 @@ class _NotebookBar:
     def stop(self) -> None:
         """Take the bar away."""
         if self._place is not None:
-            self._place.update(_ipython().HTML(""))
+            self._place.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
 def _ipython() -> Any:
