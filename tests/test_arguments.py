@@ -278,7 +278,7 @@ def cases():
         for parameter in inspect.signature(function(name)).parameters:
             if parameter in OPTIONS and parameter not in kinds:
                 right = kinds_of_option(parameter)
-                tried = VALUES if name == "check" else {*VALUES} - right
+                tried = VALUES if name == "check" else sorted({*VALUES} - right)
             else:
                 right, tried = kinds.get(parameter, set()), VALUES
             for kind in tried:
