@@ -203,6 +203,7 @@ def compare(
     asked: list[Formula | None] = [*formulas_of(formulas), *[None] * empty]
     runs = runs_of(asked, configured)
     with search_bar(progress) as bar:
+        understood(DEFAULTS[COMPARE] | options)  # before anything is read
         loaded = system_of(system, **manner_of(options))
         rows = comparison_rows(
             loaded, runs, watcher=RunBar(bar), sizes=sizes, **of_question(options)

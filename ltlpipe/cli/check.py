@@ -47,6 +47,7 @@ def check(
         ),
     ] = None,
     as_json: shared.AsJson = False,
+    steps: shared.Steps = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -89,7 +90,7 @@ def check(
             progress.hide()
             for asked in questions:
                 verdict = not_read(" ".join(system), stopped.reason, asked.formula)
-                _tell(verdict, asked, answers, options, as_json=as_json)
+                _tell(verdict, asked, answers, options, as_json=as_json, steps=steps)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         if not is_single and options.unknown != NEVER:
             _refuse_unknown_names(loaded, questions, options)
@@ -108,7 +109,7 @@ def check(
             verdict = replace(verdict, warnings=tuple(said))
             progress.hide()
             plans.show(verdict.plan)
-            _tell(verdict, asked, answers, options, as_json=as_json)
+            _tell(verdict, asked, answers, options, as_json=as_json, steps=steps)
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
@@ -154,13 +155,14 @@ def _tell(
     options: Options,
     *,
     as_json: bool,
+    steps: bool,
 ) -> None:
     """Print a verdict in the form that is wanted."""
     if answers is not None:
         print_answer(verdict, workers=options.workers)
         return
     name = None if asked.formula is None else asked.formula.name
-    report(verdict, as_json=as_json, about=name)
+    report(verdict, as_json=as_json, about=name, steps=steps)
 
 
 def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:

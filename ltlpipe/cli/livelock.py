@@ -30,6 +30,7 @@ def livelock(
         ),
     ],
     as_json: shared.AsJson = False,
+    steps: shared.Steps = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -47,7 +48,7 @@ def livelock(
     ]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     verdict = _look(system, "livelock", look_for_one, chosen, plans, quiet)
-    report(verdict, as_json=as_json)
+    report(verdict, as_json=as_json, steps=steps)
     raise typer.Exit(exit_code([verdict.verdict]))
 
 
@@ -55,6 +56,7 @@ def livelock(
 def deadlocks(
     system: shared.System,
     as_json: shared.AsJson = False,
+    steps: shared.Steps = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -68,7 +70,7 @@ def deadlocks(
 
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     verdict = _look(system, "deadlock", look_for_one, chosen, plans, quiet)
-    report(verdict, as_json=as_json, about="no deadlock")
+    report(verdict, as_json=as_json, about="no deadlock", steps=steps)
     raise typer.Exit(exit_code([verdict.verdict]))
 
 

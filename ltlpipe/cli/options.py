@@ -77,6 +77,12 @@ Empty = Annotated[
     bool, typer.Option("--empty", help="Ask whether the network has no accepting run.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One object per line.")]
+Steps = Annotated[
+    bool,
+    typer.Option(
+        "--steps", help="Print each step of a lasso: who moves, and what is left to do."
+    ),
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Print the plan and its reasons.")
 ]

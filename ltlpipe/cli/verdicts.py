@@ -36,8 +36,17 @@ def exit_code(verdicts: list[str], reasons: Collection[str | None] = ()) -> int:
     return 3 if "unknown" in verdicts else 0
 
 
-def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None:
-    """Print one verdict; `about` says what it is about, beside its formula."""
+def report(
+    verdict: Verdict,
+    *,
+    as_json: bool,
+    about: str | None = None,
+    steps: bool = False,
+) -> None:
+    """Print one verdict, and on demand the steps of its lasso.
+
+    `about` says what it is about, beside its formula.
+    """
     from ltlpipe.verdict.verdict import LASSO_LIMIT
 
     if as_json:
@@ -63,6 +72,10 @@ def report(verdict: Verdict, *, as_json: bool, about: str | None = None) -> None
     elif verdict.lasso is not None:
         print(f"  prefix: {_listed(verdict.lasso.prefix)}")
         print(f"  cycle:  {_listed(verdict.lasso.cycle)}", flush=True)
+    if verdict.lasso is not None and not as_json:
+        _print_bad_prefix(verdict.lasso)
+        if steps:
+            _print_moves(verdict)
 
 
 _TECHNIQUES = {"ample": "STUBBORN_SETS", "symmetry": "SYMMETRIES"}
@@ -138,6 +151,39 @@ def _print_steps(lasso: Lasso) -> None:
         if left := _left(len(part) - _SHOWN_STEPS):
             print(f"   {left}")
     sys.stdout.flush()
+
+
+def _print_bad_prefix(lasso: Lasso) -> None:
+    """Say after which step all is lost, where that is known."""
+    if lasso.bad_prefix is not None:
+        number = lasso.bad_prefix
+        many = (
+            "step: no continuation of it satisfies"
+            if number == 1
+            else (f"{number} steps: no continuation of them satisfies")
+        )
+        print(f"  violated by the first {many} the formula", flush=True)
+
+
+def _print_moves(verdict: Verdict) -> None:
+    """Print who moves in each step, what holds, and what is left of the formula."""
+    lasso = verdict.lasso
+    assert lasso is not None
+    left = verdict.residuals()
+    width = max(len(step.action) for step in lasso.steps[:_SHOWN_STEPS])
+    first = len(lasso.prefix)
+    for number, step in enumerate(lasso.steps[:_SHOWN_STEPS]):
+        if number in (0, first):
+            print(f"  {'cycle' if number == first else 'prefix'}, step by step:")
+        mark = "*" if step.holds else " "
+        moves = ", ".join(
+            f"{name}: {old} -> {new}" for name, old, new in step.moves[:_SHOWN_CHANGES]
+        )
+        print(f"  {number + 1:4} {mark} {step.action:{width}}  {moves}".rstrip())
+        if left and left[number + 1] != left[number]:
+            print(f"         left: {left[number + 1]}")
+    if left_out := _left(len(lasso.steps) - _SHOWN_STEPS):
+        print(f"   {left_out}", flush=True)
 
 
 def _changed(changes: dict[str, tuple[Any, Any]]) -> str:

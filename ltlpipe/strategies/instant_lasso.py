@@ -59,21 +59,17 @@ def shorter_lasso(
     """
     prefix, cycle = yield from lasso_in(graph, part, meter)
     most_work = max(_LEAST_WORK, PER_STATE * len(depths) + PER_EDGE * graph.n_edges)
-    best, start, done = len(prefix) + len(cycle), -1, 0.0
+    best, start = len(prefix) + len(cycle), -1
+    cycles = _Cycles(graph, goal, meter, most_work)
     for state in (yield from _promising(graph, goal, depths, meter)):
-        left = best - depths[state]  # the longest cycle that is worth it
-        if left <= 0:
+        longest = best - depths[state]  # longer cycles are not worth it
+        if longest <= 0 or cycles.work <= 0:
             break
-        before = meter.work
-        found = _cycle_through(graph, goal, state, left, meter)
-        done += meter.work - before
-        if meter.work > meter.limit:
-            yield from meter.report()
+        found = yield from cycles.through(state, longest)
         if found is not None:
             best, start, cycle = depths[state] - 1 + len(found), state, found
-        if done > most_work:
-            return *(yield from _with_prefix(graph, start, prefix, cycle, meter)), False
-    return *(yield from _with_prefix(graph, start, prefix, cycle, meter)), True
+    shown = yield from _with_prefix(graph, start, prefix, cycle, meter)
+    return *shown, cycles.work > 0
 
 
 def _with_prefix(
@@ -106,33 +102,57 @@ def _promising(
     return sorted(chosen, key=depths.__getitem__)
 
 
-def _cycle_through(
-    graph: Graph, goal: Condition, start: int, longest: int, meter: Meter
-) -> Path | None:
-    """Return an accepting cycle through a state of fewer than `longest` + 1 steps."""
-    relevant = goal.marks
-    came: dict[tuple[int, int], tuple[tuple[int, int], Edge]] = {}
-    level = [(start, 0)]
-    for _ in range(longest):
-        following = []
-        for pair in level:
-            state, seen = pair
-            for edge in graph.followers[state]:
-                dst, marks, _ = edge
-                now = seen | marks & relevant
-                if dst == start and goal.satisfied_by(now):
-                    path = [edge]
-                    while pair != (start, 0):
-                        pair, edge = came[pair]
-                        path.append(edge)
-                    return path[::-1]
-                target = (dst, now)
-                if target not in came and target != (start, 0):
-                    came[target] = (pair, edge)
-                    following.append(target)
-            meter.work += PER_STATE + _PER_PAIR * len(graph.followers[state])
-        level = following
-    return None
+class _Cycles:
+    """Looks for accepting cycles, while there is `work` left to do it."""
+
+    def __init__(
+        self, graph: Graph, goal: Condition, meter: Meter, work: float
+    ) -> None:
+        self.work = work
+        self._followers, self._goal, self._meter = graph.followers, goal, meter
+
+    def through(self, start: int, longest: int) -> Job[Path | None]:
+        """Return an accepting cycle through a state, of at most so many steps."""
+        relevant, meter = self._goal.marks, self._meter
+        came: dict[tuple[int, int], tuple[tuple[int, int], Edge]] = {}
+        level = [(start, 0)]
+        for _ in range(longest):
+            following = []
+            for pair in level:
+                state, seen = pair
+                edges = self._followers[state]
+                for edge in edges:
+                    dst, marks, _ = edge
+                    now = seen | marks & relevant
+                    if dst == start and self._goal.satisfied_by(now):
+                        return _traced(came, pair, (start, 0), edge)
+                    target = (dst, now)
+                    if target not in came and target != (start, 0):
+                        came[target] = (pair, edge)
+                        following.append(target)
+                spent = PER_STATE + _PER_PAIR * len(edges)
+                self.work -= spent
+                meter.work += spent
+                if self.work <= 0:
+                    return None
+                if meter.work > meter.limit:
+                    yield from meter.report()
+            level = following
+        return None
+
+
+def _traced(
+    came: dict[tuple[int, int], tuple[tuple[int, int], Edge]],
+    pair: tuple[int, int],
+    first: tuple[int, int],
+    edge: Edge,
+) -> Path:
+    """Return the path to a pair and one transition more."""
+    path = [edge]
+    while pair != first:
+        pair, edge = came[pair]
+        path.append(edge)
+    return path[::-1]
 
 
 def lasso_in(

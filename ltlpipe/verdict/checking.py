@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
@@ -252,6 +253,25 @@ class Inquiry:
         if self._options.shortest and not found.is_shortest:
             best = yield from shortened(self._question, found.run)
             yield from self._noted(best)
+        yield from self._marked()
+
+    def _marked(self) -> Job[None]:
+        """Note where a violation of a safety formula is complete."""
+        formula, found = self._asked.formula, self._violated
+        if formula is None or not formula.spot.is_syntactic_safety():
+            return
+        assert found is not None
+        lasso = found.lasso
+        assert lasso is not None
+        assert lasso.spelling is not None
+        steps = yield from first_bad_prefix(
+            formula,
+            lasso.spelling.letters,
+            lasso.spelling.steps,
+            len(lasso.prefix),
+            one_at_a_time=not lasso.has_valuations,
+        )
+        self._violated = replace(found, lasso=replace(lasso, bad_prefix=steps))
 
     def _add_lasso_seconds(self, seconds: float) -> None:
         self._lasso_seconds += seconds

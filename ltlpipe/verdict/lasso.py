@@ -30,7 +30,9 @@ def network_lasso(
     """Return a run of a network; the parameters are those of `shortest_form`."""
     k, c = shortest_form(actions, states, length)
     names = _names([action.name for action in system.actions], actions[: k + c])
-    return Lasso(names[:k], names[k:], actions[: k + c], states[: k + c + 1])
+    return Lasso(
+        names[:k], names[k:], actions[: k + c], states[: k + c + 1], system=system
+    )
 
 
 def model_lasso(
@@ -40,7 +42,8 @@ def model_lasso(
     k, c = shortest_form(actions, states, length)
     shown = [system.shown(tuple(state)) for state in states[: k + c].tolist()]
     moves = _names(system.actions, actions[: k + c])
-    return Lasso(shown[:k], shown[k:], actions[: k + c], states[: k + c + 1], moves)
+    rows = states[: k + c + 1]
+    return Lasso(shown[:k], shown[k:], actions[: k + c], rows, moves, system=system)
 
 
 def _names(known: Sequence[str], actions: np.ndarray) -> list[str]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed
+from ltlpipe.verdict.steps import Step, steps_of
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.systems.models import System
 
 HOLDS = "holds"
 VIOLATED = "violated"
@@ -20,6 +22,9 @@ UNKNOWN = "unknown"
 
 UNSUPPORTED = "unsupported"
 """The reason of a question for which an option cannot be used."""
+
+MOST_STEPS = 1_000
+"""The steps of longer lassos are left out of JSON, which has their actions."""
 
 LASSO_LIMIT = "lasso-limit"
 """The reason of a violation whose lasso could not be extracted within the limits."""
@@ -72,6 +77,12 @@ class Lasso(Displayed):
         together.
     spelling : Spelling, optional
         The letters of `word`.
+    system : Network, Model or SpotGraph, optional
+        Whose run it is.
+    bad_prefix : int, optional
+        The steps after which no continuation satisfies the formula: those behind them
+        do not matter.  None if that is not known, and for formulas that are not safety
+        formulas by their syntax.
     """
 
     prefix: list[Any]
@@ -81,6 +92,13 @@ class Lasso(Displayed):
     moves: list[str] | None = field(default=None, repr=False)
     shortest: bool = False
     spelling: Spelling | None = field(default=None, repr=False)
+    system: System | None = field(default=None, repr=False)
+    bad_prefix: int | None = None
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """Each step: its action, who moves and how, and which propositions hold."""
+        return steps_of(self)
 
     @cached_property  # its letters live as long as it does
     def word(self) -> Any:
@@ -147,7 +165,9 @@ class Lasso(Displayed):
     def to_dict(self) -> dict[str, Any]:
         """Return prefix and cycle as plain lists; of a model the actions, too."""
         known: dict[str, Any] = {"prefix": self.prefix, "cycle": self.cycle}
-        known["shortest"] = self.shortest
+        known |= {"shortest": self.shortest, "bad_prefix": self.bad_prefix}
+        if len(self.actions) <= MOST_STEPS:
+            known["steps"] = [step.to_dict() for step in self.steps]
         if not self.has_valuations:
             return known
         return known | {
@@ -216,6 +236,19 @@ class Verdict(Displayed):
             'a verdict is "holds", "violated" or "unknown": use .holds, or compare '
             ".verdict"
         )
+
+    def residuals(self) -> list[Any]:
+        """Return what is left of the formula before each step, and after the last.
+
+        Formulas of Spot; nothing without a formula or a lasso.
+        """
+        if self.formula is None or self.lasso is None:
+            return []
+        from ltlpipe.logic.formulas import parse
+        from ltlpipe.logic.progression import residuals
+
+        letters = [step.holds for step in self.lasso.steps]
+        return residuals(parse(self.formula).spot, letters)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints for this verdict.

@@ -66,13 +66,14 @@ def test_decoupled(run, tmp_path):
 
 
 def test_violated(run, ring):
-    """Exit code 1, and the lasso on two lines more."""
+    """Exit code 1, the lasso on two lines, and when all is lost."""
     outcome = run("check", ring, "-f", "G a")
 
     verdict, *lasso = outcome.out.splitlines()
     assert outcome.code == 1
     assert verdict.startswith("violated: G a   [")
-    assert lasso == ["  prefix: (empty)", "  cycle:  a b"]
+    assert lasso[:2] == ["  prefix: (empty)", "  cycle:  a b"]
+    assert lasso[2].startswith("  violated by the first 2 steps: no continuation")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_json(run, ring):
         assert (tried["outcome"] == "not tried") == (tried["seconds"] == 0)
     assert violated["verdict"] == "violated"
     lasso = violated["lasso"]
-    assert list(lasso) == ["prefix", "cycle"]
+    assert list(lasso) == ["prefix", "cycle", "shortest", "bad_prefix", "steps"]
     assert (lasso["prefix"] + 2 * lasso["cycle"])[:2] == ["a", "b"]
     for record in outcome.records:
         assert isinstance(record["states"], int)
@@ -268,7 +269,8 @@ def test_json_where_names_are_not_ascii(run, tmp_path):
     outcome = run("check", tmp_path / "é☃.aut", "-f", 'G "é"', "-f", 'F !"é"', "--json")
     assert '"formula": "G \\"é\\""' in outcome.out
     assert outcome.records[0]["system"] == f"{tmp_path}/é☃.aut"
-    assert outcome.records[1]["lasso"] == {"prefix": [], "cycle": ["é"]}
+    lasso = outcome.records[1]["lasso"]
+    assert (lasso["prefix"], lasso["cycle"]) == ([], ["é"])
 
     outcome = run("check", tmp_path / "\udcff.aut", "-f", 'F "é"', "--json")
     assert outcome.records[0]["system"] == f"{tmp_path}/\udcff.aut"
@@ -840,3 +842,25 @@ def test_a_seed_does_not_change_the_verdict(run, ring):
         run("check", ring, "-f", "G a", "--seed", seed, "--json").out for seed in (0, 1)
     ]
     assert {json.loads(line)["verdict"] for line in lines} == {"violated"}
+
+
+def test_steps_of_a_lasso(run):
+    """Who moves, what the formula names, what is left of it, and when it is lost."""
+    file = "examples/fairness/semaphore.dot"
+    outcome = run("check", file, "-f", "G !enter_2", "--steps")
+    lines = outcome.out.splitlines()[1:]
+    assert lines[:2] == ["  prefix: ask_2 enter_2", "  cycle:  think_1"]
+    assert lines[2].startswith("  violated by the first 2 steps: no continuation of ")
+    assert lines[3:5] == [
+        "  prefix, step by step:",
+        "     1   ask_2    cluster_2: idle_2 -> waiting_2",
+    ]
+    both = "cluster_2: waiting_2 -> critical_2, cluster_semaphore: free -> taken"
+    assert lines[5:] == [
+        f"     2 * enter_2  {both}",
+        "         left: 0",
+        "  cycle, step by step:",
+        "     3   think_1  cluster_1: idle_1 -> idle_1",
+    ]
+    plain = run("check", file, "-f", "G !enter_2").out.splitlines()
+    assert plain[1:] == lines[:3]

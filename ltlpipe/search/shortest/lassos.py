@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import generalised_buchi, marks_in
+from ltlpipe.automata.conditions import Op, generalised_buchi, marks_in
 from ltlpipe.reduction.equivalence.silent_sccs import number_sccs
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
@@ -243,12 +243,7 @@ def _graph(
     src = np.repeat(np.arange(n, dtype=np.int32), np.diff(first))
     inside = scc[src] == scc[arrays.dst[:m]]
     seen = _renumbered(arrays.marks[:m], marks)
-    accepts = np.array(
-        [
-            condition.satisfied_by(_set(chosen, marks))
-            for chosen in range(1 << len(marks))
-        ]
-    )
+    accepts = _accepted(condition, marks)
     may_accept = _promising(scc[src[inside]], seen[inside], accepts, count)
     depths = (
         np.searchsorted(
@@ -281,9 +276,17 @@ def _renumbered(edge_marks: np.ndarray, marks: list[int]) -> np.ndarray:
     return seen
 
 
-def _set(chosen: int, marks: list[int]) -> int:
-    """Return the marks for which bits 0, 1, ... of `chosen` stand, as bits."""
-    return sum(1 << mark for bit, mark in enumerate(marks) if chosen >> bit & 1)
+def _accepted(condition: Condition, marks: list[int]) -> np.ndarray:
+    """Return whether each set of marks, bits 0, 1, ..., satisfies a condition."""
+    sets = np.arange(1 << len(marks))
+    if not condition.parts:
+        if condition.op in (Op.TRUE, Op.FALSE):
+            return np.full(len(sets), condition.op == Op.TRUE)
+        has = (sets >> marks.index(condition.mark) & 1).astype(np.bool_)
+        return has if condition.op == Op.INF else ~has
+    join = np.logical_and if condition.op == Op.AND else np.logical_or
+    parts = [_accepted(part, marks) for part in condition.parts]
+    return np.asarray(join.reduce(parts))
 
 
 def _promising(

@@ -1,0 +1,101 @@
+"""The steps of a lasso as people read them: who moves, and from where to where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.systems.lts import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Move(NamedTuple):
+    """What a component, or a variable, does in a step."""
+
+    name: str
+    before: Any  # the name of a state, or a value
+    after: Any
+
+
+class Step(NamedTuple):
+    """One step of a lasso.
+
+    Parameters
+    ----------
+    action : str
+        What happens: the action of a network, the transition of a model.
+    moves : tuple of Move
+        The components of a network that take part; or the variables that change.
+    holds : tuple of str
+        The propositions of the property that hold at the step.
+    """
+
+    action: str
+    moves: tuple[Move, ...]
+    holds: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step as ``--json`` has it."""
+        moves = [
+            {"name": name, "from": before, "to": after}
+            for name, before, after in self.moves
+        ]
+        return {"action": self.action, "moves": moves, "holds": list(self.holds)}
+
+
+def steps_of(lasso: Any) -> list[Step]:
+    """Return the steps of a `ltlpipe.verdict.verdict.Lasso`."""
+    holds = _holding(lasso)
+    if isinstance(lasso.system, Network) and not lasso.has_valuations:
+        moves = _moves_of_components(lasso, lasso.system)
+    else:
+        moves = [
+            tuple(Move(name, *values) for name, values in changes.items())
+            for changes in lasso.changes()
+        ]
+    return [
+        Step(*about) for about in zip(lasso.action_names, moves, holds, strict=True)
+    ]
+
+
+def _holding(lasso: Any) -> list[tuple[str, ...]]:
+    """Return the propositions that hold at each step."""
+    spelling = lasso.spelling
+    if spelling is None:
+        return [()] * len(lasso.actions)
+    known = set(spelling.propositions)
+    letters = [tuple(n for n in names if n in known) for names in spelling.letters]
+    return [letters[k] for k in spelling.steps.tolist()]
+
+
+def _moves_of_components(lasso: Any, network: Network) -> list[tuple[Move, ...]]:
+    """Return who takes part in each step, with the names of its states."""
+    names = component_names(network)
+    components = network.components
+    states = lasso.states.tolist()
+    moves = []
+    for action, before, after in zip(
+        lasso.actions.tolist(), states, states[1:], strict=False
+    ):
+        who: Sequence[int] = network.actions[action].participants if action >= 0 else ()
+        moves.append(
+            tuple(
+                Move(
+                    names[i],
+                    components[i].state_name(before[i]),
+                    components[i].state_name(after[i]),
+                )
+                for i in who
+            )
+        )
+    return moves
+
+
+def component_names(network: Network) -> list[str]:
+    """Return what the components are called; numbers tell apart who share a name."""
+    given = [component.name for component in network.components]
+    return [
+        name if name and given.count(name) == 1 else f"{name or 'component'} {number}"
+        for number, name in enumerate(given, start=1)
+    ]
