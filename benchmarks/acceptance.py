@@ -346,8 +346,7 @@ def _size(
     try:
         size = product_size(
             question.network,
-            asked.get("formula"),
-            automaton=asked.get("violations"),
+            asked.get("formula") or asked.get("violations"),
             **options,
             reduce="none",
             timeout=limits.timeout,

@@ -6,12 +6,12 @@ from tests.modes import INTERPRETED, checked, output
 
 BEYOND = """
 import numpy as np
-from ltlpipe.reduction.equivalence.silent_sccs import _silent_sccs
+from ltlpipe.reduction.equivalence.silent_sccs import number_sccs
 first, cursor = np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64)
 dst, path = (np.zeros(0, dtype=np.int32) for _ in range(2))
 others = [np.zeros(1, dtype=np.int32) for _ in range(4)]
 try:
-    _silent_sccs(first, dst, *others, path, cursor)
+    number_sccs(first, dst, *others, path, cursor)
 except IndexError:
     print("seen")
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ltlpipe.logic.formulas import Formula
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import understood
 from ltlpipe.question.property import Property
@@ -13,7 +14,6 @@ from ltlpipe.verdict.checking import automaton_job, question_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
@@ -24,12 +24,12 @@ Found = TypeVar("Found")
 
 
 def product_size(
-    system: System, formula: Formula | None, **options: Any
+    system: System, formula: Formula | Any | None, **options: Any
 ) -> ProductSize | None:
     """Return the reachable states and transitions of a product; None after a limit.
 
-    The arguments are those of `check`; without a property the product is the system
-    itself.  Also told is how many of the transitions carry Fin marks.
+    The arguments are those of `check`; instead of a formula there may be an automaton
+    of its violations, and without a property the product is the system itself.  Also told is how many of the transitions carry Fin marks.
     """
     return _found(system, formula, options, _explored)
 
@@ -47,7 +47,7 @@ def chosen_search(
 
 def _found(
     system: System,
-    formula: Formula | None,
+    formula: Formula | Any | None,
     options: dict[str, Any],
     find: Callable[[Question], Job[Found | None]],
 ) -> Found | None:
@@ -68,10 +68,11 @@ def _found(
 
 
 def _question(
-    system: System, formula: Formula | None, options: Options
+    system: System, formula: Formula | Any | None, options: Options
 ) -> Job[Question]:
     """Return the question, with the automaton of the only runs that count."""
-    asked = Property(formula)
+    has_automaton = formula is not None and not isinstance(formula, Formula)
+    asked = Property(violations=formula) if has_automaton else Property(formula)
     constraint = yield from automaton_job(options.constraint)
     if constraint is not None:
         from ltlpipe.automata.translating import constrained

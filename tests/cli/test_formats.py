@@ -59,7 +59,7 @@ def test_a_model_from_standard_input():
         (["--format", "pnml"], "error: -:1: no XML"),
         (["--format", "x"], "--format x: expected dot, aut, hoa, dve or pnml"),
         (["--alphabet", "declared"], "-: declares no alphabet"),
-        (["--alphabet", "own"], "--alphabet own: expected used or declared"),
+        (["--alphabet", "own"], "--alphabet own: expected one of used, declared"),
     ],
 )
 def test_a_wrong_format_is_an_error(args, message):

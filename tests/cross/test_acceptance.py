@@ -220,4 +220,4 @@ def test_a_co_buchi_automaton_is_no_buchi_automaton(name, kind):
             answer = check(network, automaton=violations, **way).verdict
         except UnsupportedError as declined:
             answer = str(declined)
-        assert answer == expected or "use --" in answer
+        assert answer == expected or "use emptiness=" in answer

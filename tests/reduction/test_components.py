@@ -513,7 +513,7 @@ def component(size):
         (state % size, source.choice("aabbxxyz"), source.randrange(size))
         for state in range(2 * size)
     ]
-    return LTS.from_transitions(rows, n_states=size, internal="z")
+    return LTS.from_transitions(rows, n_states=size, internal=["z"])
 
 for size in (1, 2, 5, 20):
     for _ in range(6):

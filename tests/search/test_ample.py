@@ -192,7 +192,7 @@ def test_too_many_components_to_note():
     network = Network([loop, loop])
     with (
         patch("ltlpipe.search.nested.se05.MAX_SEED", 1),
-        pytest.raises(UnsupportedError, match="stored takes at most 1 components"),
+        pytest.raises(UnsupportedError, match="stored' takes at most 1 components"),
     ):
         search_for(network, ("se05", Inner.STORED), "G !a")
 

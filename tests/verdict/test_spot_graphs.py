@@ -226,7 +226,7 @@ def ring(names):
 
 
 def test_what_is_no_system():
-    with pytest.raises(UnsupportedError, match="graphs of Spot, not a int"):
+    with pytest.raises(UnsupportedError, match="graphs of Spot, not an int"):
         check(3, "G p")
     with pytest.raises(UnsupportedError, match="not a formula"):
         is_empty(spot.formula("G p"))
