@@ -117,7 +117,7 @@ class Question(NamedTuple):
     def asked(self) -> dict[str, Any]:
         """The keywords of `check`."""
         if self.violations is not None:
-            return {"violations": self.violations}
+            return {"automaton": self.violations}
         return {"formula": parse(self.text)}
 
 
@@ -346,7 +346,7 @@ def _size(
     try:
         size = product_size(
             question.network,
-            asked.get("formula") or asked.get("violations"),
+            asked.get("formula") or asked.get("automaton"),
             **options,
             reduce="none",
             timeout=limits.timeout,

@@ -29,7 +29,8 @@ def product_size(
     """Return the reachable states and transitions of a product; None after a limit.
 
     The arguments are those of `check`; instead of a formula there may be an automaton
-    of its violations, and without a property the product is the system itself.  Also told is how many of the transitions carry Fin marks.
+    of its violations, and without a property the product is the system itself.  Also
+    told is how many of the transitions carry Fin marks.
     """
     return _found(system, formula, options, _explored)
 
