@@ -2,24 +2,5 @@
 
 from __future__ import annotations
 
-from ltlpipe.report.plots import (
-    acceptances,
-    cactus,
-    growth,
-    plottable,
-    save,
-    scatter,
-    svg_text,
-    verdicts,
-)
-
-__all__ = [
-    "acceptances",
-    "cactus",
-    "growth",
-    "plottable",
-    "save",
-    "scatter",
-    "svg_text",
-    "verdicts",
-]
+from ltlpipe.report.plots import *  # noqa: F403
+from ltlpipe.report.plots import __all__ as __all__

@@ -42,16 +42,6 @@ _FEW = 3
 """Components whose short cycles are tried."""
 
 _MANY = 200_000
-"""States of a product of the transitions of one run that are stored at most."""
-
-
-_LARGE = 20_000
-"""Transitions of a component in which no short cycle is looked for."""
-
-_FEW = 3
-"""Components whose short cycles are tried."""
-
-_MANY = 200_000
 """States that are stored at most of a product of one run's transitions."""
 
 
