@@ -32,6 +32,14 @@ def _truth(text: str) -> bool:
     return text.lower() in _TRUE
 
 
+def _whole(text: str) -> int:
+    """Return a whole number; pandas writes 3.0 for it beside missing ones."""
+    number = float(text)
+    if not number.is_integer():
+        raise ValueError
+    return int(text) if text.lstrip("+-").isdecimal() else int(number)
+
+
 def _sets(text: str) -> tuple[str, ...]:
     """Return sets of actions: commas within a set, semicolons between sets."""
     return tuple(part.strip() for part in text.split(";") if part.strip())
@@ -40,7 +48,7 @@ def _sets(text: str) -> tuple[str, ...]:
 _PARSERS: dict[type, Callable[[str], Any]] = {
     str: str,
     float: float,
-    int: int,
+    int: _whole,
     bool: _truth,
     tuple: _sets,
     object: str,

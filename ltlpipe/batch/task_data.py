@@ -7,6 +7,8 @@ travels as bytes beside its digest, so that whoever has it already need not read
 from __future__ import annotations
 
 import builtins
+import os
+from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +19,9 @@ from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import AutomatonFile, Task, portable
 from ltlpipe.logic.formulas import Formula, heard, told
 from ltlpipe.question.answer import Plan, Tried
-from ltlpipe.runtime.errors import LtlpipeWarning
+from ltlpipe.question.options import OPTIONS
+from ltlpipe.runtime.errors import InputError, LtlpipeWarning
+from ltlpipe.runtime.files import read_text
 from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
 from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
@@ -151,15 +155,27 @@ def order_of(
     """
     return {
         "task": data,
-        "options": {n: _as_text(v) for n, v in {**options, **task.options}.items()},
+        "options": {n: _sent(n, v) for n, v in {**options, **task.options}.items()},
         "expected": None if expected is None else list(expected),
         "run": run,
     }
 
 
-def _as_text(value: Any) -> Any:
-    """Return the value of an option; automata as HOA."""
-    return value.to_str("hoa") if hasattr(value, "to_str") else value
+def _sent(name: str, value: Any) -> Any:
+    """Return the value of an option; automata as HOA, those of files too.
+
+    A worker may run on another machine, or in another folder.
+    """
+    if name not in OPTIONS or OPTIONS[name].kind is not object or value is None:
+        return value
+    if hasattr(value, "to_str"):
+        return value.to_str("hoa")
+    text = os.fspath(value)
+    if not text.startswith("HOA:"):
+        with suppress(InputError):  # the worker says what is wrong with it
+            content = read_text(text)
+            return content if content.startswith("HOA:") else os.path.abspath(text)  # noqa: PTH100
+    return text
 
 
 # --- answers ----------------------------------------------------------------

@@ -389,12 +389,13 @@ def options_of(command: str) -> dict[str, Option]:
 def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, Any]:
     """Return options under the names of this version; warn of earlier ones.
 
-    A name that is `known` is none of an earlier version.
+    If some are `known`, one of them is none of an earlier version, and what is called
+    otherwise now has to be one of them.
     """
     named = {}
     for name, value in given.items():
-        if name in OLD_NAMES and name not in known:
-            now = OLD_NAMES[name]
+        now = OLD_NAMES.get(name)
+        if now is not None and name not in known and (not known or now in known):
             if name == "strict":
                 value = "error" if value else NEVER
             warn(f"{name} is called {now} now", DeprecationWarning)

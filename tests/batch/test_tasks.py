@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import FormulaError, InputError, UnsupportedError, solve
+from ltlpipe.automata.translating import automaton as ltlpipe_automaton
 from ltlpipe.batch.identity import Digests, options_text
 from ltlpipe.batch.settings import combinations, parse_grid, setting_value
 from ltlpipe.batch.task_sources import find_tasks, multiplied
@@ -268,3 +269,25 @@ def test_an_infinite_limit_is_none(name):
 @pytest.mark.parametrize(("text", "value"), [("Yes", True), ("0", False)])
 def test_truth(text, value):
     assert setting_value("deterministic", text) is value
+
+
+@pytest.mark.parametrize(("text", "number"), [("3.0", 3), ("3", 3), ("1e3", 1000)])
+def test_whole_numbers(text, number):
+    """As pandas writes them, too."""
+    assert setting_value("max_states", text) == number
+    assert type(setting_value("max_states", text)) is int
+
+
+def test_a_constraint_of_each_task(folder, monkeypatch):
+    """A column of HOA files; workers get their contents."""
+    (folder / "only-a.hoa").write_text(ltlpipe_automaton("G a").to_str("hoa"))
+    path = table(
+        folder, "system,formula,constraint\nx.aut,G a,only-a.hoa\nx.aut,G a,\n"
+    )
+    assert read_tasks(path)[0].options == {"constraint": f"{folder}/only-a.hoa"}
+    for how in ({}, {"jobs": 1}):
+        assert solve(path, **how)["verdict"].tolist() == ["holds", "violated"]
+    monkeypatch.chdir(folder)
+    pairs = [(folder / "x.aut", "G a")]
+    frame = solve(pairs, jobs=1, constraint="only-a.hoa")
+    assert frame["verdict"].tolist() == ["holds"]
