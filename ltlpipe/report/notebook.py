@@ -99,15 +99,13 @@ def _lasso_html(subject: Lasso) -> str:
 
 def _moves(lasso: Lasso, step: int) -> str:
     """Return which components or variables a step changes, and how."""
-    if lasso.has_valuations:
-        changed = [(n, old, new) for n, (old, new) in lasso.change(step).items()]
-    else:
-        before, after = lasso.states[step], lasso.states[step + 1]
-        moved = np.flatnonzero(before != after).tolist()
-        changed = [(str(i), before[i], after[i]) for i in moved]
-    shown = [f"{_name(n)}: {old} → {new}" for n, old, new in changed[:_MOST_MOVES]]
-    if len(changed) > _MOST_MOVES:
-        shown.append(f"… {len(changed) - _MOST_MOVES} more")
+    moves = [m for m in lasso.steps[step].moves if m.before != m.after]
+    shown = [
+        f"{_name(name)}: {_name(str(old))} → {_name(str(new))}"
+        for name, old, new in moves[:_MOST_MOVES]
+    ]
+    if len(moves) > _MOST_MOVES:
+        shown.append(f"… {len(moves) - _MOST_MOVES} more")
     return ", ".join(shown)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.systems.lts import Network
@@ -47,8 +48,10 @@ class Step(NamedTuple):
 def steps_of(lasso: Any) -> list[Step]:
     """Return the steps of a `ltlpipe.verdict.verdict.Lasso`."""
     holds = _holding(lasso)
-    if isinstance(lasso.system, Network) and not lasso.has_valuations:
+    if isinstance(lasso.system, Network):
         moves = _moves_of_components(lasso, lasso.system)
+    elif not lasso.has_valuations:  # nobody knows whose run it is
+        moves = _moves_by_number(lasso)
     else:
         moves = [
             tuple(Move(name, *values) for name, values in changes.items())
@@ -90,6 +93,19 @@ def _moves_of_components(lasso: Any, network: Network) -> list[tuple[Move, ...]]
             )
         )
     return moves
+
+
+def _moves_by_number(lasso: Any) -> list[tuple[Move, ...]]:
+    """Return which components move in each step."""
+    states = lasso.states.tolist()
+    return [
+        tuple(
+            Move(f"component {i}", str(old), str(new))
+            for i, (old, new) in enumerate(zip(before, after, strict=True), start=1)
+            if old != new
+        )
+        for before, after in pairwise(states)
+    ]
 
 
 def component_names(network: Network) -> list[str]:

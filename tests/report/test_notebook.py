@@ -202,9 +202,9 @@ def test_verdict_with_a_lasso(no_dot):
     assert "Lasso: 1 step, then 2 for ever" in found.text
     assert found.rows[2:] == [
         ["step", "part", "action", "who moves"],
-        ["1", "prefix", "p", "0: 0 → 1"],
-        ["2", "cycle", "c", "0: 1 → 2"],
-        ["3", "cycle", "c", "0: 2 → 3"],
+        ["1", "prefix", "p", "component 1: 0 → 1"],
+        ["2", "cycle", "c", "component 1: 1 → 2"],
+        ["3", "cycle", "c", "component 1: 2 → 3"],
     ]
 
 
@@ -224,7 +224,7 @@ def test_many_moves(no_dot):
     """Of a step that all components take some are named."""
     states = np.array([[0] * 9, [1] * 9], np.int32)
     found = shown(Lasso([], ["a"], np.zeros(1, np.int32), states, ["a"]))
-    assert found.rows[1][3].endswith("5: 0 → 1, … 3 more")
+    assert found.rows[1][3].endswith("component 6: 0 → 1, … 3 more")
 
 
 def test_lasso_of_a_model(no_dot):
