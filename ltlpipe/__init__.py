@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.formulas import Formula, parse
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
-    from ltlpipe.question.answer import Plan, Statistics
+    from ltlpipe.question.answer import Plan, Statistics, Tried
+    from ltlpipe.runtime.jobs import Progress
     from ltlpipe.search.scc.scc_enumeration import sccs
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.lts import LTS, Network
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.checking import check, livelock
     from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
+    from ltlpipe.verdict.steps import LassoStep, Move
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
 _PLACES = {
@@ -62,13 +64,17 @@ _PLACES = {
     "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.lts",
     "Lasso": "ltlpipe.verdict.verdict",
+    "LassoStep": "ltlpipe.verdict.steps",
     "Model": "ltlpipe.systems.models",
+    "Move": "ltlpipe.verdict.steps",
     "Network": "ltlpipe.systems.lts",
     "Plan": "ltlpipe.question.answer",
+    "Progress": "ltlpipe.runtime.jobs",
     "RunStep": "ltlpipe.verdict.automaton_emptiness",
     "SpotGraph": "ltlpipe.systems.graph",
     "Statistics": "ltlpipe.question.answer",
     "System": "ltlpipe.systems.models",
+    "Tried": "ltlpipe.question.answer",
     "Verdict": "ltlpipe.verdict.verdict",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
@@ -97,15 +103,19 @@ __all__ = [
     "FormulaError",
     "InputError",
     "Lasso",
+    "LassoStep",
     "LtlpipeError",
     "LtlpipeWarning",
     "Model",
+    "Move",
     "Network",
     "Plan",
+    "Progress",
     "RunStep",
     "SpotGraph",
     "Statistics",
     "System",
+    "Tried",
     "UnsupportedError",
     "Verdict",
     "__version__",

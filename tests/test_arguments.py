@@ -239,7 +239,8 @@ NO_FUNCTIONS = {
     *("FormulaError", "InputError", "LtlpipeError", "LtlpipeWarning"),
     *("UnsupportedError", "Model", "System", "__version__", "plots"),
     # Made by functions of ltlpipe, and by nobody else.
-    *("Formula", "Lasso", "Plan", "Statistics", "Verdict"),
+    *("Formula", "Lasso", "LassoStep", "Move", "Plan", "Progress", "Statistics"),
+    *("Tried", "Verdict"),
     *("AutomatonRun", "EmptinessResult", "RunStep", "SpotGraph"),
 }
 

@@ -14,10 +14,10 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
-from ltlpipe.cli.verdicts import exit_code, noted_warnings, print_answer, report
+from ltlpipe.cli.verdicts import exit_code, print_answer, report
 from ltlpipe.question.option import CHECK
 from ltlpipe.question.options import NEVER, manner_of, understood
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError, noting
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
@@ -98,7 +98,7 @@ def check(
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
-            with noted_warnings() as said:
+            with noting() as said:
                 inquiry = Inquiry(loaded, asked, options, allowed, prelude=prelude)
                 try:
                     verdict = inquiry.verdict(limits, progress)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-import warnings
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.errors import LtlpipeWarning
-
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
@@ -91,24 +87,6 @@ def print_answer(verdict: Verdict, *, workers: int) -> None:
     used += [_TECHNIQUES[r] for r in verdict.plan.reductions if r in _TECHNIQUES]
     name = "_".join((verdict.formula_id or "formula").split())  # blanks would end it
     print(f"FORMULA {name} {answer} TECHNIQUES {' '.join(used)}", flush=True)
-
-
-@contextmanager
-def noted_warnings() -> Iterator[list[str]]:
-    """Collect what is warned of while the block runs; it is shown as well."""
-    show = warnings.showwarning
-    said: list[str] = []
-
-    def note(message: Warning | str, category: type[Warning], *rest: Any) -> None:
-        if issubclass(category, LtlpipeWarning) and str(message) not in said:
-            said.append(str(message))
-        show(message, category, *rest)
-
-    warnings.showwarning = note  # type: ignore[assignment]
-    try:
-        yield said
-    finally:
-        warnings.showwarning = show
 
 
 def json_line(record: dict[str, Any]) -> str:

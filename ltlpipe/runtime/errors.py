@@ -14,13 +14,15 @@ import copyreg
 import sys
 import unicodedata
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.spelling import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
 _NEAREST = 3  # names that a message offers
@@ -152,7 +154,25 @@ def warn(message: str, category: type[Warning] = LtlpipeWarning) -> None:
     while frame.f_back is not None and _module_of(frame) in _BETWEEN:
         frame = frame.f_back
         level += 1
-    warnings.warn(spelled(message), category, stacklevel=level + 1)
+    text = spelled(message)
+    if issubclass(category, LtlpipeWarning):
+        for notes in _NOTED.get():
+            notes[text] = None
+    warnings.warn(text, category, stacklevel=level + 1)
+
+
+_NOTED: ContextVar[tuple[dict[str, None], ...]] = ContextVar("noted", default=())
+
+
+@contextmanager
+def noting() -> Iterator[dict[str, None]]:
+    """Note the texts of our warnings, each once, that the block gives."""
+    notes: dict[str, None] = {}
+    token = _NOTED.set((*_NOTED.get(), notes))
+    try:
+        yield notes
+    finally:
+        _NOTED.reset(token)
 
 
 def _module_of(frame: FrameType) -> str:

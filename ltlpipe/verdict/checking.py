@@ -25,7 +25,7 @@ from ltlpipe.runtime.arguments import (
     expect,
     several,
 )
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import Shortened, shortened
@@ -116,14 +116,16 @@ def check(
     chosen, limits = understood(options)
     expect(AUTOMATON.or_none, automaton=automaton)
     read = partial(run, limits=limits, observer=progress)
-    try:
-        loaded = read(system_job(system, **manner_of(options)))
-        violations = read(automaton_job(automaton))
-        constraint = read(automaton_job(chosen.constraint))
-    except StoppedError as stopped:
-        return not_read(name_of_system(system), stopped.reason, asked)
-    inquiry = Inquiry(loaded, Property(asked, violations), chosen, constraint)
-    return inquiry.verdict(limits, progress)
+    with noting() as warned:
+        try:
+            loaded = read(system_job(system, **manner_of(options)))
+            violations = read(automaton_job(automaton))
+            constraint = read(automaton_job(chosen.constraint))
+        except StoppedError as stopped:
+            return not_read(name_of_system(system), stopped.reason, asked)
+        inquiry = Inquiry(loaded, Property(asked, violations), chosen, constraint)
+        verdict = inquiry.verdict(limits, progress)
+    return replace(verdict, warnings=tuple(warned))
 
 
 def automaton_job(automaton: Any) -> Job[Any]:

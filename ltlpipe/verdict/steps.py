@@ -19,7 +19,7 @@ class Move(NamedTuple):
     after: Any
 
 
-class Step(NamedTuple):
+class LassoStep(NamedTuple):
     """One step of a lasso.
 
     Parameters
@@ -45,7 +45,7 @@ class Step(NamedTuple):
         return {"action": self.action, "moves": moves, "holds": list(self.holds)}
 
 
-def steps_of(lasso: Any) -> list[Step]:
+def steps_of(lasso: Any) -> list[LassoStep]:
     """Return the steps of a `ltlpipe.verdict.verdict.Lasso`."""
     holds = _holding(lasso)
     if isinstance(lasso.system, Network):
@@ -58,7 +58,8 @@ def steps_of(lasso: Any) -> list[Step]:
             for changes in lasso.changes()
         ]
     return [
-        Step(*about) for about in zip(lasso.action_names, moves, holds, strict=True)
+        LassoStep(*about)
+        for about in zip(lasso.action_names, moves, holds, strict=True)
     ]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed
-from ltlpipe.verdict.steps import Step, steps_of
+from ltlpipe.verdict.steps import LassoStep, steps_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +96,7 @@ class Lasso(Displayed):
     bad_prefix: int | None = None
 
     @cached_property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[LassoStep]:
         """Each step: its action, who moves and how, and which propositions hold."""
         return steps_of(self)
 
@@ -203,7 +203,7 @@ class Verdict(Displayed):
     formula_id : str or None
         Where the formula comes from.
     warnings : tuple of str
-        What `check` has warned of, where the command line asks.
+        What `check` has warned of.
     message : str or None
         Why it is unsupported.
     """

@@ -331,3 +331,13 @@ def test_a_lasso_of_a_trimmed_network():
     assert verdict.plan.reductions == ("alphabet", "ample")
     assert (verdict.lasso.prefix, verdict.lasso.cycle) == ([], ["a", "b"])
     assert verdict.lasso.states.tolist() == [[3, 0], [5, 0], [3, 0]]
+
+
+def test_warnings_stay_with_the_verdict():
+    """They are given, and noted; those of another question are not."""
+    with pytest.warns(LtlpipeWarning):
+        verdict = check(RING, "G !zz", unknown="never")
+    message = "no action of the system is called 'zz': never true"
+    assert verdict.warnings == (message,)
+    assert verdict.to_dict()["warnings"] == [message]
+    assert check(RING, "F a").warnings == ()
