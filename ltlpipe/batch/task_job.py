@@ -18,10 +18,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, MEMORY, MIB, TIMEOUT, Grant
 from ltlpipe.runtime.wire import error_to_dict
 from ltlpipe.runtime.worker_process import WorkerDiedError
@@ -62,7 +65,7 @@ class TaskJob:
 
     def __init__(self, number: int, order: dict[str, Any], share: float | None) -> None:
         self.number = number
-        self._limits: dict[str, Any] = order["options"]
+        self._limits = _numbers(order["options"])
         self._share = share
         self._parts: list[dict[str, Any]] = []
         self._told: dict[str, Any] = {}
@@ -211,6 +214,17 @@ def lost(
 def now() -> str:
     """Return the time as the result table has it."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def _numbers(options: dict[str, Any]) -> dict[str, float]:
+    """Return the limits among options; the worker refuses those that are none."""
+    limits = {}
+    for name in ("timeout", "cpu_time", "memory"):
+        with suppress(UnsupportedError):
+            limit = OPTIONS[name].meant(name, options.get(name))
+            if limit is not None:
+                limits[name] = limit
+    return limits
 
 
 def _exceeds(used: float, limit: float | None) -> bool:

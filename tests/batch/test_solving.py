@@ -20,6 +20,7 @@ from ltlpipe import (
 from ltlpipe.batch.given_tasks import as_tasks
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES, to_frame
+from ltlpipe.batch.task_job import TaskJob
 from ltlpipe.batch.task_sources import find_problems, tasks_of
 from ltlpipe.batch.tasks import Task
 from ltlpipe.families.philosophers import philosophers
@@ -271,3 +272,9 @@ def test_no_folder(tmp_path):
         solve(tmp_path / "nothing")
     with pytest.raises(LtlpipeError, match="no problem found"):
         solve([tmp_path])
+
+
+def test_a_limit_that_is_none_is_the_workers_to_refuse():
+    """Whoever looks at the limits from outside leaves it alone."""
+    order = {"options": {"timeout": "5", "cpu_time": 2, "memory": True}}
+    assert TaskJob(0, order, None)._limits == {"cpu_time": 2.0}
