@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _FIRST_STOP = 8  # levels after which a lasso is looked for first
 
-_PER_STATE = 30.0
-"""Units of work, for each state that may be stored, of looking for a lasso there."""
+_PER_STATE, _LEAST_WORK = 1.0, 20_000.0
+"""Units of work of looking for a lasso: for each state that may be stored; at least."""
 
 
 _LARGE = 20_000
@@ -213,7 +213,7 @@ def _within(
         if outcome.reason == OVERFLOW:
             return None
         lasso, complete = yield from shortest_in(
-            recording, bound, most_work=_PER_STATE * most_states
+            recording, bound, most_work=max(_PER_STATE * most_states, _LEAST_WORK)
         )
         if lasso is not None:
             run = compressed(run_of(lasso, recording, packed))

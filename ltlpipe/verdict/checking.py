@@ -6,6 +6,7 @@ The way between the two is `ltlpipe.verdict.portfolio`.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,12 @@ def automaton_job(automaton: Any) -> Job[Any]:
 FEW_STATES = 4000
 """States near the initial one that are looked at for a short lasso, at least."""
 
+MANY_STATES = 1_000_000
+"""The same, at most: they take several times the memory of those of a search."""
+
+_REPLAY_SECONDS = 0.2
+"""What a replay may take after a limit: a run that was found is not lost."""
+
 INSTANT = "instant"
 """The strategy that looks for short lassos itself."""
 
@@ -180,6 +187,7 @@ class Inquiry:
         self._constraint = constraint
         self._conducted = partial(Portfolio, strategies=strategies, prelude=prelude)
         self._portfolio: Portfolio | None = None
+        self._found: Shortened | None = None  # a run that has not been replayed
         self._violated: Verdict | None = None  # with its lasso
         self._lasso_seconds = 0.0  # of making it short, and of its replay
         self._clock = Clock()
@@ -247,9 +255,10 @@ class Inquiry:
 
         With ``options.shortest`` it is noted once more when it is a shortest one.
         """
+        self._found = found
         trace = self._portfolio.trace()  # type: ignore[union-attr]
         if trace.plan.strategy != INSTANT:
-            states = max(trace.stats.states or 0, FEW_STATES)
+            states = min(max(trace.stats.states or 0, FEW_STATES), MANY_STATES)
             found = yield from shortened(self._question, found.run, most_states=states)
         yield from self._noted(found)
         if self._options.shortest and not found.is_shortest:
@@ -288,7 +297,11 @@ class Inquiry:
 
         A violation that was found is never lost, though its lasso may be.
         """
-        if self._violated is not None:  # a shorter lasso was wanted
+        if self._found is not None and self._violated is None:
+            # The limit was hit while a shorter run was looked for.
+            with suppress(StoppedError):
+                run(self._noted(self._found), Limits(timeout=_REPLAY_SECONDS))
+        if self._violated is not None:
             ended = INTERRUPTED if reason == INTERRUPTED else None
             return replace(self._violated, reason=ended)
         if self._portfolio is not None and self._portfolio.has_found:

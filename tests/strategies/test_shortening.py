@@ -187,3 +187,19 @@ def test_runs_of_models():
         assert verdict.lasso.shortest
         assert check(net, formula).lasso.shortest
         assert length_of(check(net, formula)) == length_of(verdict)
+
+
+@pytest.mark.parametrize("reason", ["timeout", "memory", "interrupted"])
+def test_limits_in_the_middle_of_shortening(reason, monkeypatch):
+    """The run that was found is replayed, and not lost."""
+
+    def stopped(*_, **__):
+        raise checking.StoppedError(reason)
+        yield
+
+    monkeypatch.setattr(checking, "shortened", stopped)
+    network = Network([LTS.from_transitions(FAULTY)])
+    verdict = check(network, "G !fail", seed=1)
+    assert verdict.verdict == "violated"
+    assert verdict.reason == (reason if reason == "interrupted" else None)
+    assert length_of(verdict) == 3
