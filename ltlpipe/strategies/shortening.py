@@ -16,6 +16,7 @@ from ltlpipe.question.answer import Run, Trace
 from ltlpipe.question.network import with_components
 from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies import explicit
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.strategies.state_search import OVERFLOW, run_of
@@ -34,6 +35,9 @@ _FIRST_STOP = 8  # levels after which a lasso is looked for first
 _PER_STATE, _LEAST_WORK = 1.0, 20_000.0
 """Units of work of looking for a lasso: for each state that may be stored; at least."""
 
+
+_EXTRACTING = "extracting the lasso"
+_COMPONENT_WORK = 0.5  # microseconds for each transition of a component
 
 _LARGE = 20_000
 """Transitions of a component in which no short cycle is looked for."""
@@ -79,7 +83,7 @@ def shortened(
         product = yield from question.product(question.given, trace)
         best = yield from _in_product(product, best, most_states)
         if not best.is_shortest and network is not None:
-            taken = taken_by(network.system, best.run)
+            taken = yield from taken_by(network.system, best.run)
             product = yield from network.product(question.given, trace, taken)
             found = yield from _in_product(product, best, min(most_states, _MANY))
             best = best._replace(run=found.run)
@@ -88,27 +92,28 @@ def shortened(
     return best
 
 
-def taken_by(network: Network, run: Run) -> Network:
+def taken_by(network: Network, run: Run) -> Job[Network]:
     """Return a network with few transitions: those of a run, and of short cycles.
 
     Its runs are runs of the network, and the shortest among them are not far.  The
     cycles are of single components, where the run's cycle begins.
     """
-    cycles = _short_cycles(network, run)
+    cycles = yield from _short_cycles(network, run)
+    ticks = Ticks(_EXTRACTING, _COMPONENT_WORK)
+    used = {k: network.actions[k] for k in set(run.actions.tolist()) if k >= 0}
     components = []
     for number, component in enumerate(network.components):
         label_of = {label: k for k, label in enumerate(component.labels)}
-        labels = np.array(
-            [
-                label_of[action.name] if number in action.participants else -1
-                for action in network.actions
-            ],
-            dtype=np.int64,
-        )
-        moving = np.flatnonzero((run.actions >= 0) & (labels[run.actions] >= 0))
+        own_label = {
+            k: label_of[action.name]
+            for k, action in used.items()
+            if number in action.participants
+        }
+        moving = np.flatnonzero(np.isin(run.actions, list(own_label)))
+        labels = [own_label[k] for k in run.actions[moving].tolist()]
         steps = (
             run.states[moving, number],
-            labels[run.actions[moving]],
+            np.array(labels, dtype=np.int64),
             run.states[moving + 1, number],
         )
         own = component.src, component.label, component.dst
@@ -116,29 +121,35 @@ def taken_by(network: Network, run: Run) -> Network:
         kept[cycles.get(number, [])] = True
         src, label, dst = (column[kept] for column in own)
         components.append(replace(component, src=src, label=label, dst=dst))
+        if ticks.over(component.n_transitions + len(run.actions)):
+            yield ticks.progress
     return Network(components, network.name)
 
 
-def _short_cycles(network: Network, run: Run) -> dict[int, list[int]]:
+def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
     """Return cycles of components, as transitions, shorter than that of a run.
 
     They are through the states in which the run's cycle begins, and by actions that
     nobody else takes part in; of all the shortest, some.
     """
     single = {a.name for a in network.actions if len(a.participants) == 1}
+    ticks = Ticks(_EXTRACTING, _COMPONENT_WORK)
     found: dict[int, list[int]] = {}
     longest = len(run.actions) - run.length - 1
     for number, component in enumerate(network.components):
+        if longest == 0 or (len(found) == _FEW and longest == 1):
+            break
         if component.n_transitions > _LARGE:
             continue
-        cycle = _cycle_of(
-            component, single, int(run.states[run.length, number]), longest
-        )
+        start = int(run.states[run.length, number])
+        cycle = _cycle_of(component, single, start, longest)
         if cycle is not None:
             found[number] = cycle
             longest = min(longest, len(cycle))
-    shortest = sorted(found, key=lambda number: len(found[number]))[:_FEW]
-    return {n: found[n] for n in shortest if len(found[n]) == longest}
+        if ticks.over(component.n_transitions):
+            yield ticks.progress
+    shortest = [number for number in found if len(found[number]) == longest]
+    return {number: found[number] for number in shortest[:_FEW]}
 
 
 def _cycle_of(
@@ -146,14 +157,21 @@ def _cycle_of(
 ) -> list[int] | None:
     """Return the transitions of a shortest cycle by some actions; None without one."""
     private = np.array([label in names for label in component.labels], dtype=np.bool_)
-    usable = private[component.label]
+    leaving: dict[int, list[tuple[int, int]]] = {}
+    usable = np.flatnonzero(private[component.label])
+    for k, src, dst in zip(
+        usable.tolist(),
+        component.src[usable].tolist(),
+        component.dst[usable].tolist(),
+        strict=True,
+    ):
+        leaving.setdefault(src, []).append((k, dst))
     came: dict[int, tuple[int, int]] = {}
     level = [start]
     for _ in range(longest):
         following = []
         for src in level:
-            for k in np.flatnonzero(usable & (component.src == src)).tolist():
-                dst = int(component.dst[k])
+            for k, dst in leaving.get(src, ()):
                 if dst == start:
                     path = [k]
                     while src != start:

@@ -31,9 +31,14 @@ if TYPE_CHECKING:
 
 _SLICING = "extracting the lasso"
 
-_MOST_TRIALS = 200
-_LONGEST = 2_000
-"""Steps of a run that is sliced: each trial takes as many looks at the automaton."""
+_MOST_WORK = 100_000.0
+"""Units of work of all trials: a tenth of a second."""
+
+_PER_STEP, _PER_STATE = 0.7, 4.0
+"""Units of work of a trial, for each step of the run and state of its product."""
+
+_LONGEST = 20_000
+"""Steps of a run that is sliced."""
 
 
 class _Steps(NamedTuple):
@@ -101,7 +106,7 @@ class _Slicer:
         self._letters = [
             OTHER if a.internal else letters.get(a.name, OTHER) for a in names
         ]
-        self._trials = 0
+        self._left = _MOST_WORK
 
     def best(self) -> Job[Run]:
         """Return the shortest run that has been found."""
@@ -111,9 +116,11 @@ class _Slicer:
         for cycle in self._cycles(best.cycle):
             needed = [p for p in best.prefix if self._letters[p] != OTHER]
             for kept in ([], needed):
-                steps = self._closed(cycle, kept)
+                steps = yield from self._closed(cycle, kept)
                 if len(steps) < len(best) and (yield from self._violates(steps)):
                     best = steps
+            if self._left <= 0:
+                break
         best = yield from self._without_visible(best)
         return self._made(best)
 
@@ -134,8 +141,9 @@ class _Slicer:
                 yield sorted(own)
         yield places
 
-    def _closed(self, cycle: list[int], needed: Collection[int]) -> _Steps:
+    def _closed(self, cycle: list[int], needed: Collection[int]) -> Job[_Steps]:
         """Return a cycle with the steps of the prefix that it, or others, depend on."""
+        yield self._spent(_PER_STEP * len(self._letters))
         moving = frozenset[int]().union(*(self._participants[p] for p in cycle))
         prefix = []
         wanted = set(needed)
@@ -149,8 +157,10 @@ class _Slicer:
         """Return steps of which the property needs to see each that it sees."""
         needed = [p for p in steps.prefix if self._letters[p] != OTHER]
         for place in list(needed):
+            if self._left <= 0:
+                break
             fewer = [p for p in needed if p != place]
-            trial = self._closed(steps.cycle, fewer)
+            trial = yield from self._closed(steps.cycle, fewer)
             if len(trial) < len(steps) and (yield from self._violates(trial)):
                 steps, needed = trial, fewer
         return steps
@@ -159,15 +169,18 @@ class _Slicer:
         """Whether the automaton accepts the word of some steps."""
         if self._table is None:
             return True
-        self._trials += 1
-        if self._trials > _MOST_TRIALS:
-            return False
         letters = [self._letters[p] for p in (*steps.prefix, *steps.cycle)]
         word = _Word(letters, len(steps.prefix))
         most = len(letters) * self._table.n_states + 1
         job = instant_search.search(word, self._table, max_states=most)
-        outcome = yield from _quietly(job)
+        outcome = yield from job
+        yield self._spent(_PER_STATE * outcome.states)
         return outcome.status == instant_search.FOUND
+
+    def _spent(self, work: float) -> Progress:
+        """Count work, and return what is said after it."""
+        self._left -= work
+        return Progress(_SLICING, work=work)
 
     def _made(self, steps: _Steps) -> Run:
         """Return the run of some steps; who does not move stays where it is."""
@@ -179,17 +192,3 @@ class _Slicer:
             state[who] = self._run.states[place + 1, who]
             states.append(state)
         return Run(self._run.actions[places], np.array(states), len(steps.prefix))
-
-
-def _quietly(
-    job: Job[instant_search.InstantOutcome],
-) -> Job[instant_search.InstantOutcome]:
-    """Do a job whose progress is that of extraction."""
-    grant = None
-    while True:
-        try:
-            progress = next(job) if grant is None else job.send(grant)
-        except StopIteration as end:
-            outcome: instant_search.InstantOutcome = end.value
-            return outcome
-        grant = yield Progress(_SLICING, work=progress.work)

@@ -155,7 +155,7 @@ def test_short_cycles_take_the_place_of_long_ones():
     network = Network([LTS.from_transitions(t) for t in (IDLE, FAULTY)])
     prefix = ["start", "fail"]
     found = run_of_words(network, prefix, ["walk", "sit", "sleep", "wake"])
-    loops = taken_by(network, found).components[1].transitions()
+    loops = run(taken_by(network, found)).components[1].transitions()
     assert (2, "again", 2) in loops
     question = question_about(network, "G !fail")
     best = run(shortened(question, found, most_states=50))
