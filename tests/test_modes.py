@@ -11,7 +11,7 @@ first, cursor = np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64)
 dst, path = (np.zeros(0, dtype=np.int32) for _ in range(2))
 others = [np.zeros(1, dtype=np.int32) for _ in range(4)]
 try:
-    number_sccs(first, dst, *others, path, cursor)
+    number_sccs(first, dst, *others, path, cursor, np.zeros(5, dtype=np.int64), 9)
 except IndexError:
     print("seen")
 """

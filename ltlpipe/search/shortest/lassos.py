@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import Op, generalised_buchi, marks_in
-from ltlpipe.reduction.equivalence.silent_sccs import number_sccs
+from ltlpipe.reduction.equivalence.silent_sccs import sccs_of
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
-from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import ProductLasso
 from ltlpipe.search.registers import Reg, Status
@@ -116,15 +116,8 @@ def cycle_step(first, dst, seen, depths, accepts, came, by, queue, cycle, at, bu
                 now = marks | seen[edge]
                 target = dst[edge] * n_sets + now
                 if dst[edge] == state and accepts[now]:
-                    length = at[Place.STEPS] + 1
-                    cycle[length - 1] = edge
-                    back = pair
-                    for k in range(length - 2, -1, -1):
-                        cycle[k] = by[back]
-                        back = came[back]
-                    at[Place.BEST] = depths[state] + length
-                    at[Place.BEST_STATE] = state
-                    at[Place.BEST_LENGTH] = length
+                    note_cycle(came, by, pair, edge, cycle, at)
+                    at[Place.BEST] = depths[state] + at[Place.BEST_LENGTH]
                     closed = True
                     break
                 if came[target] < 0:
@@ -139,6 +132,18 @@ def cycle_step(first, dst, seen, depths, accepts, came, by, queue, cycle, at, bu
         at[Place.TAIL] = 0
         at[Place.STATE] += 1
     return Status.EMPTY
+
+
+@inlined
+def note_cycle(came, by, pair, edge, cycle, at):
+    """Write the cycle that a transition closes, from the pair that it leaves back."""
+    length = at[Place.STEPS] + 1
+    cycle[length - 1] = edge
+    for k in range(length - 2, -1, -1):
+        cycle[k] = by[pair]
+        pair = came[pair]
+    at[Place.BEST_STATE] = at[Place.STATE]
+    at[Place.BEST_LENGTH] = length
 
 
 def condition_of(problem: Problem) -> Condition:
@@ -173,7 +178,7 @@ def shortest_in(
         return None, False
     n_edges = int(recording.registers[Reg.N_EDGES])
     held = recording.memory_bytes
-    grant = yield Progress(
+    yield Progress(
         EXTRACTING, memory_bytes=held + _PER_EDGE * n_edges + 20 * recording.n_stored
     )
     graph = yield from _graph(recording, condition, marks, bound)
@@ -229,20 +234,16 @@ def _graph(
     m = int(registers[Reg.N_EDGES])
     first = np.full(n + 1, m, dtype=np.int64)
     first[:n_expanded] = arrays.first[:n_expanded]
-    scc = np.empty(n, dtype=np.int32)
-    count = yield from called(
-        number_sccs,
-        first,
-        arrays.dst[:m],
-        scc,
-        np.zeros(n, dtype=np.int32),
-        *(np.empty(n, dtype=np.int32) for _ in range(3)),
-        first[:-1].copy(),
-    )
-    yield Progress(EXTRACTING, work=m * 3 * _EDGE_WORK)
+    held = recording.memory_bytes + _PER_EDGE * m
+    progress = Progress(EXTRACTING, memory_bytes=held)
+    scc, count = yield from sccs_of(first, arrays.dst[:m], progress)
+    array_work = progress._replace(work=m * _EDGE_WORK)
+    yield array_work
     src = np.repeat(np.arange(n, dtype=np.int32), np.diff(first))
     inside = scc[src] == scc[arrays.dst[:m]]
+    yield array_work
     seen = _renumbered(arrays.marks[:m], marks)
+    yield array_work
     accepts = _accepted(condition, marks)
     may_accept = _promising(scc[src[inside]], seen[inside], accepts, count)
     depths = (
@@ -253,6 +254,7 @@ def _graph(
     )
     depths[n_expanded:] = bound  # no transition leaves them
     chosen = np.flatnonzero(may_accept[scc] & (depths < bound - 1))
+    yield array_work
     place = np.full(n, -1, dtype=np.int32)
     place[chosen] = np.arange(len(chosen))
     kept = np.flatnonzero(inside & (place[src] >= 0) & (place[arrays.dst[:m]] >= 0))
