@@ -14,6 +14,7 @@ import pytest
 from ltlpipe import results
 from ltlpipe.batch.status import status
 from tests.cli.running import HARD, MANY, PROGRAM, RING
+from tests.processes import children
 
 ROOT = Path(__file__).parents[2]
 N_TASKS = 120
@@ -128,19 +129,6 @@ def test_workers_are_killed(table):
         1: N_TASKS - len(crashed),
         2: len(crashed),
     }
-
-
-def children(pid):
-    """Return the workers of a run."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except (OSError, NotADirectoryError):
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(folder.name))
-    return sorted(found)
 
 
 def test_a_translation_that_never_ends(table):

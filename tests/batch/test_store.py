@@ -26,6 +26,7 @@ from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
 from tests.batch.test_pool import Watcher
 from tests.cli.running import RING as RING_TEXT
+from tests.processes import is_running
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,13 +78,6 @@ def begin(path, log, n_tasks, jobs=2, seconds=0.02):
     )
 
 
-def alive(pid):
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]
-    except OSError:
-        return False
-
-
 def test_killed_at_any_moment(path, tmp_path):
     """kill -9, again and again: nothing finished is lost, nothing is done twice.
 
@@ -131,7 +125,7 @@ def test_workers_end_with_their_driver(path, tmp_path):
     run.kill()
     run.communicate()
     deadline = time.monotonic() + 10
-    while any(alive(pid) for pid in started):
+    while any(is_running(pid) for pid in started):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -139,7 +133,7 @@ def test_workers_end_with_their_driver(path, tmp_path):
 def started_by(pid):
     """Return the processes that one has started, and those that these have."""
     found = {p.pid for p in descendants([pid])[pid]} - {pid}
-    return {p for p in found if alive(p)}
+    return {p for p in found if is_running(p)}
 
 
 def test_two_runs_at_once(path, tmp_path):

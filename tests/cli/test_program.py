@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ltlpipe.runtime.worker_process import cpu_seconds_of
 from tests.cli.running import HARD, MANY, PROGRAM, RING, OnTerminal, plain, program
+from tests.processes import children, cpu_seconds, is_running, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,31 +52,6 @@ for command in sys.argv[1:]:
 heavy = {"spot", "buddy", "numba", "numpy", "pandas", "pyarrow"} & set(sys.modules)
 sys.exit(f"loaded: {heavy}" if heavy else 0)
 """
-
-
-def children(pid):
-    """The processes that a process has started and that still run."""
-    found = [
-        child
-        for thread in Path(f"/proc/{pid}/task").iterdir()
-        for child in (thread / "children").read_text().split()
-    ]
-    return [int(child) for child in found if is_running(int(child))]
-
-
-def is_running(pid):
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def wait_until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_version():
@@ -275,9 +250,7 @@ def test_ctrl_c_in_a_translation(tmp_path):
     many.write_text(MANY)
     with OnTerminal("check", many, "-f", HARD, "--json") as run:
         # It is started before the system is read.
-        wait_until(
-            lambda: any(cpu_seconds_of(c) > 2 for c in children(run.process.pid))
-        )
+        wait_until(lambda: any(cpu_seconds(c) > 2 for c in children(run.process.pid)))
         workers = children(run.process.pid)
         pressed = time.monotonic()
         run.process.send_signal(signal.SIGINT)

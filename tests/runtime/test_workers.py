@@ -21,8 +21,8 @@ from ltlpipe.runtime.jobs import (
     bounded,
     run,
 )
-from ltlpipe.runtime.worker_process import cpu_seconds_of
 from ltlpipe.runtime.workers import call
+from tests.processes import cpu_seconds, is_running, status, wait_until
 from tests.runtime.operations import known_to_workers, these_operations
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -32,22 +32,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 def operations():
     with these_operations():
         yield
-
-
-def state(process):
-    """Return the state of a process, as ps prints it; None if there is none."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return None
-    return text.rpartition(")")[2].split()[0]
-
-
-def wait_for(condition, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def begun(job):
@@ -188,10 +172,10 @@ def test_a_closed_job_leaves_nothing_behind(operation):
     job.close()
 
     assert time.monotonic() - began < 0.5
-    assert state(process) is None  # no zombie either
+    assert status(process) is None  # no zombie either
     assert not workers._of_this_process().alive
     for child in parts:
-        wait_for(lambda child=child: state(child) in (None, "Z"))
+        wait_until(lambda child=child: not is_running(child))
 
 
 def test_a_stopped_one_is_replaced():
@@ -200,7 +184,7 @@ def test_a_stopped_one_is_replaced():
         run(call("hold_lock"), Limits(timeout=0.2))
 
     assert stopped.value.reason == "timeout"
-    assert state(before) is None
+    assert status(before) is None
     assert run(call("pid")) != before
 
 
@@ -237,7 +221,7 @@ def test_one_that_has_grown_is_retired():
     before = run(call("pid"))
     run(call("keep", n_bytes=80 << 20))
 
-    assert state(before) is None
+    assert status(before) is None
 
 
 def test_prepared_workers_are_used():
@@ -311,10 +295,10 @@ def program(work, **options):
 def test_it_dies_with_this_process_while_busy():
     with program(BUSY) as run_of_it:
         worker = int(run_of_it.stdout.readline())
-        wait_for(lambda: cpu_seconds_of(worker) > 0.3)
+        wait_until(lambda: cpu_seconds(worker) > 0.3)
         run_of_it.kill()
 
-    wait_for(lambda: state(worker) in (None, "Z"))
+    wait_until(lambda: not is_running(worker))
 
 
 def test_idle_ones_end_with_the_program():
@@ -323,7 +307,7 @@ def test_idle_ones_end_with_the_program():
         worker = int(run_of_it.stdout.read())
 
     assert run_of_it.returncode == 0
-    assert state(worker) is None
+    assert status(worker) is None
 
 
 def test_nothing_is_imported_from_the_working_directory(tmp_path):

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -20,6 +19,7 @@ from ltlpipe.runtime.files import read, read_bytes
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.systems.lts import LTS
 from ltlpipe.systems.reading import load, load_job
+from tests.processes import children
 
 TIMEOUT = 1.0
 SLACK = 1.5  # seconds, as other processes may be busy
@@ -55,18 +55,12 @@ def large(suffix):
     return f'<pnml><net id="n" type="ptnet"><page>{places}</page></net></pnml>'
 
 
-def children():
-    """Return the processes that this one has started and that still live."""
-    tasks = Path(f"/proc/{os.getpid()}/task").iterdir()
-    return [c for t in tasks for c in (t / "children").read_text().split()]
-
-
 def no_orphans():
     workers.close_idle()
     deadline = time.monotonic() + 5
-    while children() and time.monotonic() < deadline:
+    while children(os.getpid()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return children() == []
+    return children(os.getpid()) == []
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
