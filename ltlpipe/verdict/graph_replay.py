@@ -127,6 +127,7 @@ def lasso_of(
         states,
         moves,
         spelling=spelling,
+        system=system,
     )
 
 
