@@ -145,15 +145,18 @@ class Lasso(Displayed):
 
         From the name of each to its values before and after.
         """
-        old, new = self._valuation(step), self._valuation(step + 1)
+        old, new = self.valuation(step), self.valuation(step + 1)
         return {
             name: (old.get(name, 0), new.get(name, 0))
             for name in {**old, **new}
             if old.get(name, 0) != new.get(name, 0)
         }
 
-    def _valuation(self, step: int) -> dict[str, Any]:
-        """Return what holds before a step; the last one leads back to the cycle."""
+    def valuation(self, step: int) -> dict[str, Any]:
+        """Return the valuation of a model before a step, from 0.
+
+        The last step leads back to the first of the cycle.
+        """
         in_cycle = step - len(self.prefix)
         known: dict[str, Any] = (
             self.prefix[step]
