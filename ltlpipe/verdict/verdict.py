@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.display import Displayed, renderer
 from ltlpipe.verdict.steps import LassoStep, steps_of
 
 if TYPE_CHECKING:
@@ -99,6 +99,14 @@ class Lasso(Displayed):
     def steps(self) -> list[LassoStep]:
         """Each step: its action, who moves and how, and which propositions hold."""
         return steps_of(self)
+
+    def chart(self, **limits: int) -> Any:
+        """Return the run as a sequence chart, a `ltlpipe.Chart`.
+
+        `limits` are those of the chart: `steps` and `lanes`.  Notebooks show it, and
+        ``print`` prints it.
+        """
+        return renderer().Chart(self, **limits)
 
     @cached_property  # its letters live as long as it does
     def word(self) -> Any:

@@ -110,8 +110,8 @@ class DveModel(Model):
         )
 
     @cached_property
-    def processes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names of the processes, which are those of the variables of their states."""
+    def processes(self) -> tuple[str, ...]:
+        """The processes, by the variables of their states, which have their names."""
         program = self.program
         return tuple(program.variables[p.state].name for p in program.processes)
 
