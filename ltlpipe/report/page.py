@@ -28,10 +28,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
-from ltlpipe.report.lasso_pictures import Pictures, pictures
+from ltlpipe.report.lasso_pictures import Pictures, listed, pictures
 from ltlpipe.report.page_data import columns_of, in_table, number, packed
 from ltlpipe.report.page_summary import contradictions, counts, groups, setting
 from ltlpipe.report.reading import Loader, read_source
+from ltlpipe.report.violating_steps import ViolatingSteps
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
@@ -120,6 +121,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
     loader = Loader(source)
     contradicted, n_contradicted = contradictions(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
+    lost = _lost(source.frame, drawn)
     columns = columns_of(source.frame)
     script, style = _own("report.js"), _own("report.css")
     text: str = _template().render(
@@ -140,7 +142,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         first=range(min(FIRST_ROWS, len(source.frame))),
         n_rows=len(source.frame),
         note=_note(source, drawn, loader),
-        data=packed(columns, drawn, len(source.frame)),
+        data=packed(columns, drawn, len(source.frame), lost),
     )
     return text
 
@@ -205,8 +207,32 @@ def _lassos(
         yield prefix or "[]", cycle, of_task
 
 
+def _lost(frame: pd.DataFrame, drawn: Pictures) -> list[int | None]:
+    """Return after how many steps the formula of each row is lost, where that is known.
+
+    Only of networks that could be loaded: of others nobody knows what holds in a step.
+    """
+    plain = frame.reindex(columns=["formula", "lasso_prefix", "lasso_cycle"])
+    plain = plain.astype(object).where(plain.notna(), None)
+    steps = ViolatingSteps()
+    found: list[int | None] = []
+    for place, row in zip(drawn.of_row, plain.itertuples(index=False), strict=True):
+        formula, prefix, cycle = row
+        system = None if place is None else drawn.pictures[place].system
+        if system is None or formula is None:
+            found.append(None)
+            continue
+        before = listed(prefix or "[]")
+        actions = [*before, *listed(cycle)]
+        unclear = drawn.systems[system].unclear
+        found.append(steps.of(formula, actions, len(before), unclear))
+    return found
+
+
 def _note(source: Source, drawn: Pictures, loader: Loader) -> str | None:
     """Return why the pictures of lassos show less than they could."""
+    if not drawn.has_all_states:
+        return "The states of components are shown with the first lassos only."
     if not drawn.pictures or all(p.system is not None for p in drawn.pictures):
         return None
     if source.origins is None:

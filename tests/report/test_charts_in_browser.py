@@ -9,7 +9,14 @@ import pytest
 from benchmarks.browser import chromium, opened
 from ltlpipe import Verdict
 from ltlpipe.question.answer import Plan, Statistics
-from tests.report.browsing import messages, needs_chromium, requests
+from tests.report.browsing import (
+    boxes,
+    inside,
+    messages,
+    needs_chromium,
+    overlap,
+    requests,
+)
 from tests.report.lassos import lost_lasso, office_lasso, ring_lasso
 from tests.report.made import EVIL
 
@@ -25,15 +32,6 @@ LASSOS = {
     "hostile names": lambda: ring_lasso(len(NAMES), NAMES),
     "two hostile ones": lambda: ring_lasso(2, NAMES),
 }
-
-BOXES = """
-const boxes = [];
-for (const element of document.querySelectorAll(arguments[0])) {
-  const { left, top, right, bottom } = element.getBoundingClientRect();
-  boxes.push([left, top, right, bottom]);
-}
-return boxes;
-"""
 
 
 @pytest.fixture(scope="module")
@@ -55,26 +53,6 @@ def page(request, browser, tmp_path):
     yield browser, lasso
     assert messages(browser) == []
     assert set(requests(browser)) == {path.as_uri()}
-
-
-def boxes(driver, selector):
-    return driver.execute_script(BOXES, selector)
-
-
-def inside(inner, outer, slack=1.0):
-    return (
-        inner[0] >= outer[0] - slack
-        and inner[1] >= outer[1] - slack
-        and inner[2] <= outer[2] + slack
-        and inner[3] <= outer[3] + slack
-    )
-
-
-def overlap(a, b, slack=0.5):
-    return (
-        min(a[2], b[2]) - max(a[0], b[0]) > slack
-        and min(a[3], b[3]) - max(a[1], b[1]) > slack
-    )
 
 
 def test_everything_is_in_the_picture(page):
