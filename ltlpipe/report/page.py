@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
 from ltlpipe.report.lasso_pictures import Pictures, listed, pictures
-from ltlpipe.report.page_data import columns_of, in_table, number, packed
+from ltlpipe.report.page_data import Story, columns_of, in_table, number, packed
 from ltlpipe.report.page_summary import contradictions, counts, groups, setting
 from ltlpipe.report.reading import Loader, read_source
-from ltlpipe.report.violating_steps import ViolatingSteps
+from ltlpipe.report.violating_steps import ViolatingSteps, named
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
@@ -121,7 +121,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
     loader = Loader(source)
     contradicted, n_contradicted = contradictions(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
-    lost = _lost(source.frame, drawn)
+    stories = _stories(source.frame, drawn)
     columns = columns_of(source.frame)
     script, style = _own("report.js"), _own("report.css")
     text: str = _template().render(
@@ -142,7 +142,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         first=range(min(FIRST_ROWS, len(source.frame))),
         n_rows=len(source.frame),
         note=_note(source, drawn, loader),
-        data=packed(columns, drawn, len(source.frame), lost),
+        data=packed(columns, drawn, len(source.frame), stories),
     )
     return text
 
@@ -207,15 +207,16 @@ def _lassos(
         yield prefix or "[]", cycle, of_task
 
 
-def _lost(frame: pd.DataFrame, drawn: Pictures) -> list[int | None]:
-    """Return after how many steps the formula of each row is lost, where that is known.
+def _stories(frame: pd.DataFrame, drawn: Pictures) -> list[Story | None]:
+    """Return what the formula of each row says about its lasso, where that is known.
 
     Only of networks that could be loaded: of others nobody knows what holds in a step.
     """
     plain = frame.reindex(columns=["formula", "lasso_prefix", "lasso_cycle"])
     plain = plain.astype(object).where(plain.notna(), None)
     steps = ViolatingSteps()
-    found: list[int | None] = []
+    place_of = {name: k for k, name in enumerate(drawn.actions)}
+    found: list[Story | None] = []
     for place, row in zip(drawn.of_row, plain.itertuples(index=False), strict=True):
         formula, prefix, cycle = row
         system = None if place is None else drawn.pictures[place].system
@@ -225,7 +226,11 @@ def _lost(frame: pd.DataFrame, drawn: Pictures) -> list[int | None]:
         before = listed(prefix or "[]")
         actions = [*before, *listed(cycle)]
         unclear = drawn.systems[system].unclear
-        found.append(steps.of(formula, actions, len(before), unclear))
+        lost = steps.of(formula, actions, len(before), unclear)
+        names = named(formula) - unclear
+        found.append(
+            Story(lost, sorted(place_of[name] for name in names & place_of.keys()))
+        )
     return found
 
 

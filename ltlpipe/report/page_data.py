@@ -193,16 +193,20 @@ def in_table(columns: Iterable[Column]) -> list[Column]:
     ]
 
 
+class Story(NamedTuple):
+    """What the formula of a row says about its lasso."""
+
+    lost: int | None  # after so many steps all continuations violate it
+    named: list[int]  # actions that it names
+
+
 def packed(
     columns: Sequence[Column],
     drawn: Pictures,
     n_rows: int,
-    lost: Sequence[int | None] = (),
+    stories: Sequence[Story | None] = (),
 ) -> str:
-    """Return the data of a page as base64.
-
-    `lost` has for each row after how many steps its formula is lost, if that is known.
-    """
+    """Return the data of a page as base64; `stories` are those of the rows."""
     data = {
         "rows": n_rows,
         "columns": [column._asdict() for column in columns],
@@ -222,7 +226,7 @@ def packed(
             ],
             "pictures": [_packed_picture(picture) for picture in drawn.pictures],
             "of_row": drawn.of_row,
-            "lost": list(lost),
+            "stories": list(stories),
         },
     }
     text = json.dumps(data, separators=(",", ":"))  # ASCII: no lone surrogates

@@ -1,12 +1,14 @@
-"""The steps of lassos in a result table after which a safety formula is lost.
+"""What the formulas of a result table say about the steps of their lassos.
 
-Tables do not have them; they are found out again for formulas that are safety formulas
-by their syntax (`ltlpipe.automata.bad_prefixes`), as far as there is time.
+Which actions they name, and after which step a safety formula is lost.  Tables do not
+have that: it is found out again for formulas that are safety formulas by their syntax
+(`ltlpipe.automata.bad_prefixes`), as far as there is time.
 """
 
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,16 @@ from ltlpipe.runtime.jobs import Limits, StoppedError, run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+
+@lru_cache(maxsize=4096)
+def named(formula: str) -> frozenset[str]:
+    """Return the names of a formula's propositions; none of what is no formula."""
+    try:
+        return frozenset(parse(formula).propositions)
+    except LtlpipeError:
+        return frozenset()
+
 
 SECONDS = 4.0
 """For all formulas of a table."""

@@ -163,7 +163,7 @@ def test_the_data_have_everything(whole):
     states = [0, 1, 1, 0, 2, 2]  # before and after ask, and meet, which two take
     pictures = [[[0, 0, 1], [0, 0, 1], 0, states, states]]
     assert data["lassos"]["pictures"] == pictures
-    assert data["lassos"]["lost"] == [None] * 5
+    assert data["lassos"]["stories"] == [None, [None, []], None, None, None]
     (network,) = data["lassos"]["systems"]
     assert network["states"] == ["a0", "a1", "b0"]
     assert len(network["components"]) == 3

@@ -304,10 +304,12 @@ def test_states_by_name(browser, tmp_path):
     assert states[:2] == ["idle", "free"]
     assert states[2:] == ["waiting", "busy", "idle", "free", "waiting", "busy"]
     assert "Violated by the first 2 steps" in one(browser, "#task .lost-note").text
-    greyed = [e.text for e in by(browser, ".lasso .irrelevant > text:not(.state)")]
-    assert greyed == ["ask"]
+    for kind, actions in {"irrelevant": ["ask"], "named": ["get"]}.items():
+        found = [e.text for e in by(browser, f".lasso .{kind} > .action")]
+        assert found == actions
+    assert "In bold: steps that the formula names" in one(browser, "#task .hint").text
     (line,) = boxes(browser, ".lasso line.lost")
-    names = boxes(browser, ".lasso g > text:not(.state)")
+    names = boxes(browser, ".lasso .action")
     assert [box[1] < line[1] for box in names] == [True, True, False]
     one(browser, "#task summary").click()
     arrow = "\N{RIGHTWARDS ARROW}"

@@ -418,7 +418,9 @@
       number += line.gap ?? 1;
     }
     const used = new Set(all.flatMap((l) => l.part?.slice(1) ?? []));
-    const lost = lassos.lost[row] ?? null;
+    const [lost, named] = lassos.stories[row] ?? [null, []];
+    const isNamed = new Set(named.map((action) => lassos.actions[action]));
+    for (const line of all) line.named = isNamed.has(line.name);
     return { ...lines, system, lost, lanes: [...used].sort((a, b) => a - b),
       hasStates: before !== undefined };
   }
@@ -470,7 +472,9 @@
     const told = [...picture.prefix, ...picture.cycle].flatMap((l) => l.changes ?? []);
     const unknown = told.flat().some((state) => state < 0)
       ? " A ? is a state that the actions do not tell." : "";
-    return make("p", { class: "hint" }, text + open + others + unknown);
+    const named = [...picture.prefix, ...picture.cycle].some((line) => line.named)
+      ? " In bold: steps that the formula names." : "";
+    return make("p", { class: "hint" }, text + open + others + unknown + named);
   }
 
   function stepList(picture) {
@@ -509,7 +513,8 @@
       const y = top + k * row + bar;
       const drawn = line.gap ? drawGap(line, layout, y) : drawStep(picture, line, layout, y);
       const late = picture.lost !== null && line.number > picture.lost;
-      svg.append(draw("g", { class: late ? "irrelevant" : null }, ...drawn));
+      const kinds = [line.gap ? "gap" : "step", line.named && "named", late && "irrelevant"];
+      svg.append(draw("g", { class: kinds.filter(Boolean).join(" ") }, ...drawn));
     });
     svg.append(...drawLost(picture, layout));
     return svg;
@@ -572,7 +577,7 @@
   function drawStep(picture, line, layout, y) {
     const { name, part, changes } = line;
     const places = part ? part.slice(1).map((lane) => picture.lanes.indexOf(lane)) : [0];
-    const label = draw("text", { x: layout.left - 8, y: y + 4, "text-anchor": "end" },
+    const label = draw("text", { class: "action", x: layout.left - 8, y: y + 4, "text-anchor": "end" },
       draw("title", {}, part ? `${name}: ${takers(picture, line)}` : name),
       shortened(name, LONGEST_NAME));
     const row = draw("line", { class: "row", x1: layout.left, x2: layout.right, y1: y, y2: y });
