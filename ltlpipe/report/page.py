@@ -121,7 +121,8 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
     loader = Loader(source)
     contradicted, n_contradicted = contradictions(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
-    stories = _stories(source.frame, drawn)
+    steps = ViolatingSteps()
+    stories = _stories(source.frame, drawn, steps)
     columns = columns_of(source.frame)
     script, style = _own("report.js"), _own("report.css")
     text: str = _template().render(
@@ -141,7 +142,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         columns=in_table(columns),
         first=range(min(FIRST_ROWS, len(source.frame))),
         n_rows=len(source.frame),
-        note=_note(source, drawn, loader),
+        notes=[*_notes(source, drawn, loader, steps)],
         data=packed(columns, drawn, len(source.frame), stories),
     )
     return text
@@ -207,14 +208,15 @@ def _lassos(
         yield prefix or "[]", cycle, of_task
 
 
-def _stories(frame: pd.DataFrame, drawn: Pictures) -> list[Story | None]:
+def _stories(
+    frame: pd.DataFrame, drawn: Pictures, steps: ViolatingSteps
+) -> list[Story | None]:
     """Return what the formula of each row says about its lasso, where that is known.
 
     Only of networks that could be loaded: of others nobody knows what holds in a step.
     """
     plain = frame.reindex(columns=["formula", "lasso_prefix", "lasso_cycle"])
     plain = plain.astype(object).where(plain.notna(), None)
-    steps = ViolatingSteps()
     place_of = {name: k for k, name in enumerate(drawn.actions)}
     found: list[Story | None] = []
     for place, row in zip(drawn.of_row, plain.itertuples(index=False), strict=True):
@@ -234,26 +236,34 @@ def _stories(frame: pd.DataFrame, drawn: Pictures) -> list[Story | None]:
     return found
 
 
-def _note(source: Source, drawn: Pictures, loader: Loader) -> str | None:
-    """Return why the pictures of lassos show less than they could."""
+def _notes(
+    source: Source, drawn: Pictures, loader: Loader, steps: ViolatingSteps
+) -> Iterator[str]:
+    """Yield why the pictures of lassos show less than they could."""
     if not drawn.has_all_states:
-        return "The states of components are shown with the first lassos only."
+        yield "The states of components are shown with the first lassos only."
+    if steps.ran_out:
+        yield (
+            "There was no time to find out of all lassos which step violates the "
+            "formula for good."
+        )
     if not drawn.pictures or all(p.system is not None for p in drawn.pictures):
-        return None
+        return
     if source.origins is None:
-        return (
+        yield (
             "The table does not say which components take part in an action; "
             "a report of the store does."
         )
-    if loader.ran_out:
-        return (
+    elif loader.ran_out:
+        yield (
             "There was no time to load all systems: some lassos show their "
             "actions without the components that take part."
         )
-    return (
-        "Some lassos show the actions without the components that take part: their "
-        "systems are models, have changed since, or could not be read again."
-    )
+    else:
+        yield (
+            "Some lassos show the actions without the components that take part: their "
+            "systems are models, have changed since, or could not be read again."
+        )
 
 
 def _template() -> Any:

@@ -31,7 +31,7 @@ def named(formula: str) -> frozenset[str]:
         return frozenset()
 
 
-SECONDS = 4.0
+SECONDS = 3.0
 """For all formulas of a table."""
 
 SECONDS_OF_ONE = 0.5
@@ -42,6 +42,7 @@ class ViolatingSteps:
 
     def __init__(self) -> None:
         self._deadline = time.monotonic() + SECONDS
+        self.ran_out = False  # there was no time for some
         self._known: dict[tuple[str, tuple[str, ...], int], int | None] = {}
 
     def of(
@@ -68,6 +69,7 @@ class ViolatingSteps:
         if key not in self._known:
             left = self._deadline - time.monotonic()
             if left <= 0:
+                self.ran_out = True
                 return None
             limits = Limits(timeout=min(left, SECONDS_OF_ONE))
             try:

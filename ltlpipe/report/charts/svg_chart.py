@@ -94,7 +94,7 @@ def svg_of_chart(chart: ChartedLasso) -> str:
 def _about(chart: ChartedLasso) -> str:
     steps = [max(row.left_out, 1) for row in chart.rows]
     first, again = sum(steps[: chart.first]), sum(steps[chart.first :])
-    return f"Sequence chart: {first} steps, then a cycle of {again} for ever"
+    return f"Sequence chart: steps of the prefix {first}, of the cycle {again}"
 
 
 def _notes(chart: ChartedLasso) -> list[str]:
