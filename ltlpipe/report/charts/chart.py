@@ -6,14 +6,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.report.charts.sequence import charted
-from ltlpipe.runtime.arguments import TRUTH, WHOLE, expect
+from ltlpipe.runtime.arguments import TRUTH, WHOLE, Kind, expect
+from ltlpipe.verdict.verdict import Lasso
 
 if TYPE_CHECKING:
     from ltlpipe.report.charts.sequence import ChartedLasso
-    from ltlpipe.verdict.verdict import Lasso
 
 MOST_STEPS = 40
 MOST_LANES = 40
+
+_LASSO = Kind("a lasso", lambda value: isinstance(value, Lasso))
 
 
 class Chart:
@@ -38,10 +40,10 @@ class Chart:
     ...     [ltlpipe.LTS.from_transitions([(0, "a", 1), (1, "b", 0)], name="ring")]
     ... )
     >>> print(ltlpipe.check(ring, "G !b").lasso.chart())
-                ring
-                  0
-    ┌ 1   a     ● 1
-    │ 2 * b     ◆ 0
+             ring
+               0
+    ┌ 1   a  ● 1
+    │ 2 * b  ◆ 0
     │ ── violated by these 2 steps: what follows does not matter
     └ repeats for ever
     * and ◆: steps that the formula names
@@ -50,6 +52,7 @@ class Chart:
     def __init__(
         self, lasso: Lasso, *, steps: int = MOST_STEPS, lanes: int = MOST_LANES
     ) -> None:
+        expect(_LASSO, lasso=lasso)
         expect(WHOLE, steps=steps, lanes=lanes)
         self._lanes = max(lanes, 1)
         self._charted = partial(charted, lasso, most_steps=steps)
