@@ -1,4 +1,4 @@
-"""The guide about fairness: every command in it is run, and prints what it says."""
+"""Guides: every command in them is run, and prints what they say."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import ltlpipe
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "fairness.md"
+CHARTS = ROOT / "docs" / "charts.md"
 
 _COMMAND = re.compile(
     r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:[^$`].*\n)*)", re.M
@@ -19,9 +20,9 @@ _COMMAND = re.compile(
 _SECONDS = re.compile(r"(, |after )[\d.]+ s\b")
 
 
-def commands():
-    """Each command of the guide with the output that stands below it."""
-    for found in _COMMAND.finditer(GUIDE.read_text()):
+def commands(guide):
+    """Each command of a guide with the output that stands below it."""
+    for found in _COMMAND.finditer(guide.read_text(encoding="utf-8")):
         arguments = shlex.split(found["command"].replace("\\\n", " "))
         assert arguments[0] == "ltlpipe"
         yield pytest.param(arguments[1:], found["output"], id=" ".join(arguments[1:]))
@@ -31,20 +32,35 @@ def without_seconds(text):
     return _SECONDS.sub(r"\1... s", text)
 
 
-def test_the_guide_has_commands():
+@pytest.mark.parametrize(("guide", "least"), [(GUIDE, 15), (CHARTS, 3)])
+def test_guides_have_commands(guide, least):
     """As many as there are lines that begin with a dollar sign."""
-    lines = GUIDE.read_text().splitlines()
-    assert len(list(commands())) == sum(line.startswith("$ ") for line in lines) > 15
+    lines = guide.read_text(encoding="utf-8").splitlines()
+    n_commands = sum(line.startswith("$ ") for line in lines)
+    assert len(list(commands(guide))) == n_commands >= least
 
 
-@pytest.mark.parametrize(("arguments", "output"), list(commands()))
-def test_what_the_guide_says(arguments, output, run, monkeypatch):
+@pytest.mark.parametrize(("arguments", "output"), [*commands(GUIDE), *commands(CHARTS)])
+def test_what_guides_say(arguments, output, run, monkeypatch):
     """The verdicts, the lassos and the plan, word for word."""
     monkeypatch.chdir(ROOT)
     outcome = run(*arguments)
     assert outcome.err == ""
     assert without_seconds(outcome.out) == without_seconds(output)
     assert outcome.code == int("violated" in output)
+
+
+def test_charts_in_python(monkeypatch, capsys):
+    """The chart of the first command, and in ASCII."""
+    monkeypatch.chdir(ROOT)
+    (code,) = re.findall(r"```python\n(.*?)```", CHARTS.read_text("utf-8"), re.S)
+    names = {"ltlpipe": ltlpipe}
+    exec(code, names)
+    lines = capsys.readouterr().out.splitlines()
+    shown = next(commands(CHARTS)).values[1].splitlines()[1:]
+    assert [f"  {line}" for line in lines[: len(shown)]] == shown
+    assert "".join(lines[len(shown) :]).isascii()
+    assert names["picture"].startswith("<svg")
 
 
 def test_the_guide_in_python(monkeypatch):
