@@ -1,0 +1,77 @@
+"""Questions with several workers, as users ask them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import LtlpipeWarning, check, load
+from ltlpipe.families.nets import dining, token_ring
+from ltlpipe.families.philosophers import philosophers
+from tests.strategies import networks, recurrent_formulas
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def verdicts(system, formula, workers, **options):
+    """Those of one worker, and of several with a search that they share."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        one = check(system, formula, emptiness="couvreur99", unknown="never", **options)
+        several = check(
+            system,
+            formula,
+            emptiness="ufscc",
+            workers=workers,
+            unknown="never",
+            **options,
+        )
+    assert several.stats.details["workers"] == workers
+    if one.verdict == "holds":
+        assert one.stats.states == several.stats.states
+    return one.verdict, several.verdict
+
+
+@given(
+    networks(max_components=3, max_states=4),
+    recurrent_formulas(),
+    st.sampled_from([1, 2, 3, 8]),
+    st.sampled_from(["ignore", "stutter"]),
+)
+@settings(max_examples=60)
+def test_networks(network, formula, workers, deadlock):
+    one, several = verdicts(network, formula, workers, deadlock=deadlock)
+    assert one == several
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("system", "formula", "expected"),
+    [
+        (EXAMPLES / "dve" / "peterson.dve", 'GF P_0=="critical"', "violated"),
+        (EXAMPLES / "dve" / "peterson.dve", "G !(P_0.critical & P_1.critical)", None),
+        (dining(4), "G(left0>=1 -> F(eat0>=1))", "violated"),
+        (token_ring(4), "GF(token1>=1)", "holds"),
+    ],
+)
+def test_models(system, formula, expected, workers):
+    one, several = verdicts(
+        load(system) if isinstance(system, Path) else system, formula, workers
+    )
+    assert one == several
+    assert expected in (None, one)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_pairs_of_rabin(workers):
+    """Each has a search of its own, as many at a time as there are workers."""
+    network = philosophers(4)
+    several = check(
+        network, empty=True, emptiness="rabin-parallel", workers=workers, reduce="none"
+    )
+    one = check(network, empty=True, emptiness="rabin", reduce="none")
+    assert several.verdict == one.verdict
