@@ -118,6 +118,7 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.logic.formulas",
         "ltlpipe.logic.actions",
         "ltlpipe.logic.interruptible",
+        "ltlpipe.logic.occurrences",
         "ltlpipe.batch.analyzing",
         "ltlpipe.verdict.automaton_emptiness",
         "ltlpipe.verdict.explicit_product",

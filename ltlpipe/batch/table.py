@@ -66,6 +66,8 @@ DTYPES = {
     "search_seconds": "Float64",
     "cpu_seconds": "Float64",
     "warnings": "string",
+    "vacuous": "boolean",
+    "vacuous_part": "string",
 }
 """The columns, in order, and their types; missing values are NA.
 
@@ -93,6 +95,10 @@ generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
 `fin_share` is the share of the product's transitions that carry a Fin mark.
 """
 
+_OF_VERDICT = (
+    *("system", "formula_id", "formula", "verdict", "reason"),
+    *("vacuous", "vacuous_part"),
+)
 _OF_STATISTICS = (
     *("acceptance", "automaton_states", "states", "transitions", "max_depth"),
     *("seconds", "memory_mib", "compile_seconds", "search_seconds", "cpu_seconds"),
@@ -131,7 +137,7 @@ def row_of(verdict: Verdict) -> Row:
     row = {
         column: getattr(source, column)
         for source, columns in (
-            (verdict, ("system", "formula_id", "formula", "verdict", "reason")),
+            (verdict, _OF_VERDICT),
             (verdict.plan, ("automaton", "emptiness", "strategy")),
             (verdict.stats, _OF_STATISTICS),
         )
@@ -196,6 +202,7 @@ def json_of(row: Row) -> dict[str, Any]:
         | {"plan": plan}
         | {key: row.get(key) for key in plain}
         | {"lasso": lasso}
+        | {key: row.get(key) for key in ("vacuous", "vacuous_part")}
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ltlpipe.verdict.verdict import Lasso, Verdict
+    from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
 _SHOWN_STEPS = 60  # of a lasso's part, when people read it
 _SHOWN_CHANGES = 8  # variables of a step
@@ -63,11 +63,10 @@ def report(
         print(f"  {verdict.message}", flush=True)
     elif verdict.reason == LASSO_LIMIT:
         print("  no lasso: a limit was hit while it was extracted", flush=True)
-    elif verdict.lasso is not None and verdict.lasso.has_valuations:
-        _print_steps(verdict.lasso)
     elif verdict.lasso is not None:
-        print(f"  prefix: {_listed(verdict.lasso.prefix)}")
-        print(f"  cycle:  {_listed(verdict.lasso.cycle)}", flush=True)
+        _print_lasso(verdict.lasso)
+    if verdict.vacuity is not None:
+        _print_vacuity(verdict.vacuity)
     if verdict.lasso is not None and not as_json:
         _print_bad_prefix(verdict.lasso)
         if steps:
@@ -111,6 +110,37 @@ def _quoted(name: str) -> str:
 
 def _left(number: int) -> str:
     return f" ... ({number} more; --json prints all)" if number > 0 else ""
+
+
+def _print_vacuity(vacuity: Vacuity) -> None:
+    """Say what a formula that holds does not need, or show a run that needs it."""
+    if vacuity.vacuous is None:
+        print(f"  vacuously or not: not decided ({vacuity.reason})", flush=True)
+    elif vacuity.vacuous:
+        print(f"  vacuously: {_replaceable(vacuity)}", flush=True)
+    elif vacuity.witness is None:
+        print("  not vacuously: each part matters", flush=True)
+    else:
+        print(f"  not vacuously: this run shows that it needs {vacuity.witness_part}")
+        _print_lasso(vacuity.witness)
+
+
+def _replaceable(vacuity: Vacuity) -> str:
+    """Return what can be replaced."""
+    if vacuity.stronger == "1":
+        return "no run of any system could violate it"
+    if vacuity.stronger == "0":
+        return "the system has no infinite run that counts"
+    value = "true" if vacuity.value else "false"
+    return f"it holds with {vacuity.part} replaced by {value}, too: {vacuity.stronger}"
+
+
+def _print_lasso(lasso: Lasso) -> None:
+    if lasso.has_valuations:
+        _print_steps(lasso)
+        return
+    print(f"  prefix: {_listed(lasso.prefix)}")
+    print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
 
 
 def _print_steps(lasso: Lasso) -> None:
