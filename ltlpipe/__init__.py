@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.results import results
     from ltlpipe.batch.solving import solve
+    from ltlpipe.batch.witnesses import witnesses
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.formulas import Formula, parse
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
     from ltlpipe.verdict.steps import LassoStep, Move
-    from ltlpipe.verdict.verdict import Lasso, Verdict
+    from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
@@ -75,6 +76,7 @@ _PLACES = {
     "Statistics": "ltlpipe.question.answer",
     "System": "ltlpipe.systems.models",
     "Tried": "ltlpipe.question.answer",
+    "Vacuity": "ltlpipe.verdict.verdict",
     "Verdict": "ltlpipe.verdict.verdict",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
@@ -93,6 +95,7 @@ _PLACES = {
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",
     "solve": "ltlpipe.batch.solving",
+    "witnesses": "ltlpipe.batch.witnesses",
 }
 
 __all__ = [
@@ -117,6 +120,7 @@ __all__ = [
     "System",
     "Tried",
     "UnsupportedError",
+    "Vacuity",
     "Verdict",
     "__version__",
     "action_equivalent",
@@ -137,6 +141,7 @@ __all__ = [
     "save",
     "sccs",
     "solve",
+    "witnesses",
 ]
 
 

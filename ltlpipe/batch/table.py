@@ -145,8 +145,8 @@ def row_of(verdict: Verdict) -> Row:
     }
     return row | {
         "reductions": ",".join(verdict.plan.reductions) or "none",
-        "lasso_prefix": None if lasso is None else _listed(lasso.prefix_actions),
-        "lasso_cycle": None if lasso is None else _listed(lasso.cycle_actions),
+        "lasso_prefix": None if lasso is None else json_list(lasso.prefix_actions),
+        "lasso_cycle": None if lasso is None else json_list(lasso.cycle_actions),
     }
 
 
@@ -178,8 +178,28 @@ def n_pairs(acceptance: str | None) -> int | None:
         return None
 
 
-def _listed(actions: list[str]) -> str:
-    return json.dumps(actions, ensure_ascii=False)
+def json_list(texts: Iterable[str | None]) -> str:
+    """Return texts as they stand in a cell."""
+    return json.dumps(list(texts), ensure_ascii=False)
+
+
+def actions_in(cell: str) -> list[str]:
+    """Return the actions of the prefix or the cycle of a lasso in a table.
+
+    Raises
+    ------
+    LtlpipeError
+        The cell holds something else.
+    """
+    try:
+        steps = json.loads(cell)
+    except (ValueError, RecursionError):
+        steps = None
+    if not isinstance(steps, list) or not {*map(type, steps)} <= {str}:
+        raise LtlpipeError(
+            f"lasso {cell[:60]!r}: expected a JSON list of the names of actions"
+        )
+    return steps
 
 
 def json_of(row: Row) -> dict[str, Any]:

@@ -12,11 +12,10 @@ and if there are several, the picture says that it is one of them.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.batch.table import actions_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -111,7 +110,7 @@ def pictures(
     """
     rows = list(lassos)
     words = {
-        lasso: (_listed(lasso[0]), _listed(lasso[1]))
+        lasso: (actions_in(lasso[0]), actions_in(lasso[1]))
         for lasso in rows
         if lasso is not None
     }
@@ -155,15 +154,3 @@ def _longest(lengths: Iterable[int]) -> int:
         if total <= BUDGET:
             return longest
     return LONGEST[-1]
-
-
-def _listed(text: str) -> list[str]:
-    try:
-        steps = json.loads(text)
-    except (ValueError, RecursionError):
-        steps = None
-    if not isinstance(steps, list) or not {*map(type, steps)} <= {str}:
-        raise LtlpipeError(
-            f"lasso {text[:60]!r}: expected a JSON list of the names of actions"
-        )
-    return steps
