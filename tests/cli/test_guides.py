@@ -1,4 +1,4 @@
-"""The guide about fairness: every command in it is run, and prints what it says."""
+"""Guides: every command in them is run, and prints what they say."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import ltlpipe
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "fairness.md"
+GUIDES = {GUIDE: 15, ROOT / "docs" / "vacuity.md": 3}
+"""How many commands they have, at least."""
 
 _COMMAND = re.compile(
     r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:[^$`].*\n)*)", re.M
@@ -19,9 +21,9 @@ _COMMAND = re.compile(
 _SECONDS = re.compile(r"(, |after )[\d.]+ s\b")
 
 
-def commands():
-    """Each command of the guide with the output that stands below it."""
-    for found in _COMMAND.finditer(GUIDE.read_text()):
+def commands(guide):
+    """Each command of a guide with the output that stands below it."""
+    for found in _COMMAND.finditer(guide.read_text()):
         arguments = shlex.split(found["command"].replace("\\\n", " "))
         assert arguments[0] == "ltlpipe"
         yield pytest.param(arguments[1:], found["output"], id=" ".join(arguments[1:]))
@@ -31,13 +33,17 @@ def without_seconds(text):
     return _SECONDS.sub(r"\1... s", text)
 
 
-def test_the_guide_has_commands():
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_the_guide_has_commands(guide):
     """As many as there are lines that begin with a dollar sign."""
-    lines = GUIDE.read_text().splitlines()
-    assert len(list(commands())) == sum(line.startswith("$ ") for line in lines) > 15
+    lines = guide.read_text().splitlines()
+    n_commands = sum(line.startswith("$ ") for line in lines)
+    assert len(list(commands(guide))) == n_commands > GUIDES[guide]
 
 
-@pytest.mark.parametrize(("arguments", "output"), list(commands()))
+@pytest.mark.parametrize(
+    ("arguments", "output"), [each for guide in GUIDES for each in commands(guide)]
+)
 def test_what_the_guide_says(arguments, output, run, monkeypatch):
     """The verdicts, the lassos and the plan, word for word."""
     monkeypatch.chdir(ROOT)
@@ -78,3 +84,15 @@ def test_textbook_examples(system, formula, answers, way):
         for kind in (None, "weak", "strong")
     ]
     assert " ".join(found) == answers
+
+
+def test_the_guide_to_witnesses(monkeypatch):
+    """One run violates three formulas."""
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "vacuity.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    names = {}
+    exec(code, names)
+    assert (names["frame"]["verdict"] == "violated").sum() == 5
+    assert names["found"]["n_formulas"].tolist() == [1, 3, 1]
+    assert names["found"]["lasso_cycle"][1] == '["drive"]'
