@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.results import results
+    from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
-    from ltlpipe.batch.witnesses import witnesses
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.formulas import Formula, parse
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
@@ -95,7 +95,7 @@ _PLACES = {
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",
     "solve": "ltlpipe.batch.solving",
-    "witnesses": "ltlpipe.batch.witnesses",
+    "witnesses": "ltlpipe.batch.shared_runs",
 }
 
 __all__ = [

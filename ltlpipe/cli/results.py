@@ -98,7 +98,7 @@ def results(
     if where is not None:
         frame = filtered(frame, where)
     if witnesses:
-        from ltlpipe.batch.witnesses import origins_of, represented
+        from ltlpipe.batch.shared_runs import origins_of, represented
 
         frame = represented(frame, origins_of(store))
     if group is not None and pivot is not None:

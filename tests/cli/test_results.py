@@ -11,8 +11,8 @@ import pytest
 
 from ltlpipe import solve
 from ltlpipe.batch.results import RESULTS_DTYPES
+from ltlpipe.batch.shared_runs import WITNESS_DTYPES
 from ltlpipe.batch.tasks import Task
-from ltlpipe.batch.witnesses import WITNESS_DTYPES
 from ltlpipe.systems.lts import LTS, Network
 from tests.report.made import EVIL as EVIL_NAMES
 from tests.report.made import make_store, result

@@ -26,9 +26,9 @@ from ltlpipe import (
     solve,
     witnesses,
 )
+from ltlpipe.batch.shared_runs import WITNESS_DTYPES, few
 from ltlpipe.batch.stored_words import StoredLasso
 from ltlpipe.batch.tasks import Task
-from ltlpipe.batch.witnesses import WITNESS_DTYPES, few
 from tests.oracles import satisfies
 from tests.spot_graphs import random_formula
 from tests.verdict.test_vacuity import has_run, random_net
