@@ -9,9 +9,10 @@ several the shortest.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ltlpipe.batch.origins import Origins
 from ltlpipe.batch.results import is_store, results
@@ -29,14 +30,12 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.question.options import OPTIONS, READING
-from ltlpipe.runtime.arguments import PATH, expect
+from ltlpipe.runtime.arguments import PATH, Kind, expect, is_frame
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.systems.reading import load, system_of
 from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from ltlpipe.batch.stored_words import Words
@@ -64,6 +63,8 @@ OF_RUNS = (
 )
 """Options that say which runs a system has, and which of them count."""
 
+_SOURCE = Kind("a path or a DataFrame", lambda v: PATH.fits(v) or is_frame(v))
+_SYSTEMS = Kind("systems by name", lambda value: isinstance(value, Mapping))
 _NEEDED = ("system", "formula", "verdict", "lasso_prefix", "lasso_cycle")
 _ALL_RUNS = "default"
 _NO_SYSTEM = "the system is not known, or not in a file that is unchanged"
@@ -107,12 +108,12 @@ def witnesses(
     UnsupportedError
         A DataFrame lacks a column, or holds something else.
     """
-    import pandas as pd
-
-    if not isinstance(source, pd.DataFrame):
-        expect(PATH, source=source)
-        return represented(results(source), origins_of(source), systems)
-    return represented(source, None, systems)
+    expect(_SOURCE, source=source)
+    expect(_SYSTEMS.or_none, systems=systems)
+    if is_frame(source):
+        return represented(cast("pd.DataFrame", source), None, systems)
+    path = cast("StrPath", source)
+    return represented(results(path), origins_of(path), systems)
 
 
 def origins_of(path: StrPath) -> Origins | None:

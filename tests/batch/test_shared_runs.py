@@ -348,7 +348,7 @@ def test_bad_tables(tmp_path):
         witnesses(pd.DataFrame({"system": [], "formula": [], "verdict": []}))
     with pytest.raises(LtlpipeError, match="there is no such store"):
         witnesses(tmp_path / "none.sqlite")
-    with pytest.raises(TypeError, match="source: expected a path"):
+    with pytest.raises(TypeError, match="source: expected a path or"):
         witnesses(3)
     frame = solve([(FREE, "G a")])
     for cell, message in (('"a"', "expected a JSON list"), ("[]", "is empty")):
