@@ -9,8 +9,12 @@ was.
 
 ``lassos_summary.csv`` has for each kind and way the steps of all lassos together beside
 the least that are known (aim for ``auto``: 1.15 times as many), the median of the
-seconds that lassos took relative to the search's (aim: below 1), and that of ``auto``
-with ``shortest`` to ``auto`` alone (aim: 3).
+seconds that lassos took relative to the search's, and the same for searches of at least
+a tenth of a second (aim: below 1), and that of ``auto`` with ``shortest`` to ``auto``
+alone (aim: 3).  The kind "safety" are the questions whose formula is a safety formula
+by its syntax: there ``breadth_first`` is the median of the seconds that breadth-first
+search alone takes, which is how ``shortest`` looks for a lasso, relative to those that
+the search and its lasso took.
 
     python -m benchmarks.lassos [--timeout 10] [--budget SECONDS] [--summary]
 """
@@ -33,6 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 AUTO, SHORTEST = "auto", "shortest"
+ALL, SAFETY = "all", "safety"
+
+LONG = 0.1
+"""Seconds of a search whose lasso may be expected to take less."""
 
 WAYS: dict[str, dict[str, Any]] = {
     AUTO: {},
@@ -51,7 +59,7 @@ def measured(question: Question, way: str, timeout: float) -> Row:
     row |= dict.fromkeys(
         ("verdict", "strategy", "prefix", "cycle", "shortest", "seconds")
     )
-    row |= dict.fromkeys(("search_seconds", "lasso_seconds", "states"))
+    row |= dict.fromkeys(("search_seconds", "lasso_seconds", "states", "safety"))
     try:
         for _ in range(2):  # the second time kernels are there
             found = check(
@@ -70,6 +78,7 @@ def measured(question: Question, way: str, timeout: float) -> Row:
     if lasso is not None:
         row["prefix"], row["cycle"] = len(lasso.prefix), len(lasso.cycle)
         row["shortest"] = lasso.shortest
+        row["safety"] = lasso.bad_prefix is not None
     for name in ("seconds", "search_seconds", "lasso_seconds", "states"):
         row[name] = getattr(stats, name)
     return row
@@ -82,8 +91,13 @@ def summarised(rows: Iterable[dict[str, str]]) -> Iterable[Row]:
         if row["prefix"]:
             of_question[row["kind"], row["question"]][row["way"]] = row
     kinds = sorted({kind for kind, _ in of_question})
-    for kind in ("all", *kinds):
-        chosen = [o for (k, _), o in of_question.items() if kind in ("all", k)]
+    for kind in (ALL, SAFETY, *kinds):
+        chosen = [
+            of_way
+            for (own_kind, _), of_way in of_question.items()
+            if kind in (ALL, own_kind)
+            or (kind == SAFETY and of_way[AUTO]["safety"] == "True")
+        ]
         for way in WAYS:
             yield {"kind": kind, "way": way} | _compared(chosen, way)
 
@@ -93,10 +107,13 @@ def _compared(chosen: list[dict[str, dict[str, str]]], way: str) -> Row:
     both = [(o[way], o) for o in chosen if way in o]
     steps = sum(_length(row) for row, _ in both)
     least = sum(min(map(_length, o.values())) for _, o in both)
-    costs = [
-        float(row["lasso_seconds"]) / float(row["search_seconds"])
-        for row, _ in both
-        if row["lasso_seconds"] and row["search_seconds"]
+    timed = [row for row, _ in both if row["lasso_seconds"] and row["search_seconds"]]
+    costs = [_lasso(row) / _search(row) for row in timed]
+    long = [_lasso(row) / _search(row) for row in timed if _search(row) >= LONG]
+    breadth_first = [
+        _lasso(o[SHORTEST]) / (_search(row) + _lasso(row))
+        for row, o in both
+        if row in timed and o.get(SHORTEST, {}).get("lasso_seconds")
     ]
     times = [
         float(row["seconds"]) / float(o[AUTO]["seconds"])
@@ -112,9 +129,24 @@ def _compared(chosen: list[dict[str, dict[str, str]]], way: str) -> Row:
             (_length(r) / min(map(_length, o.values())) for r, o in both), default=None
         ),
         "proved": sum(row["shortest"] == "True" for row, _ in both),
-        "lasso_to_search": round(statistics.median(costs), 3) if costs else None,
-        "seconds_to_auto": round(statistics.median(times), 3) if times else None,
+        "lasso_to_search": _median(costs),
+        "long_searches": len(long),
+        "lasso_to_long_search": _median(long),
+        "seconds_to_auto": _median(times),
+        "breadth_first": _median(breadth_first),
     }
+
+
+def _median(values: list[float]) -> float | None:
+    return round(statistics.median(values), 3) if values else None
+
+
+def _search(row: dict[str, str]) -> float:
+    return float(row["search_seconds"])
+
+
+def _lasso(row: dict[str, str]) -> float:
+    return float(row["lasso_seconds"])
 
 
 def _length(row: dict[str, str]) -> int:

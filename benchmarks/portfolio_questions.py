@@ -25,7 +25,7 @@ from ltlpipe.families.nets import dining, kanban, token_ring
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
-from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.logic.formula_files import read_formulas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from benchmarks import record
 from benchmarks.table1_layout import table1
 from ltlpipe import compare
 from ltlpipe.families.leader_election import leader_election
-from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.logic.formula_files import read_formulas
 
 FORMULAS = Path(__file__).parents[1] / "formulas" / "leader-election.ltl"
 EARLY = ("couvreur99", "couvreur99-fig5", "gv04")

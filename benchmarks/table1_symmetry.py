@@ -50,7 +50,7 @@ from benchmarks.tasks import medians, significant
 from ltlpipe import check
 from ltlpipe.families.client_server import client_server
 from ltlpipe.families.dispatcher import dispatcher
-from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from ltlpipe.batch.many import call_many
 from ltlpipe.batch.table import to_frame
 from ltlpipe.logic.actions import anonymous, refuse_psl
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
+from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import (
     Formula,
     FormulaLike,
     formulas_of,
     heard,
-    read_formulas,
     told,
 )
 from ltlpipe.logic.interruptible import is_interruptible

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.batch.settings import combinations
 from ltlpipe.batch.task_tables import read_tasks
 from ltlpipe.batch.tasks import Task
-from ltlpipe.logic.formulas import Formula, read_formulas
+from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.systems.formats import READ_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import StrPath
 
 TABLE_SUFFIXES = (".csv", ".parquet")

@@ -72,7 +72,8 @@ def analyze(
     are written, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
-    from ltlpipe.logic.formulas import parse, read_formulas
+    from ltlpipe.logic.formula_files import read_formulas
+    from ltlpipe.logic.formulas import parse
 
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:

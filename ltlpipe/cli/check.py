@@ -174,7 +174,8 @@ def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:
 
 def formulas_of(texts: list[str], file: str | None) -> list[Formula]:
     """Return the formulas of -f and then those of the file of -F."""
-    from ltlpipe.logic.formulas import parse, read_formulas
+    from ltlpipe.logic.formula_files import read_formulas
+    from ltlpipe.logic.formulas import parse
 
     formulas = [parse(text) for text in texts]
     if file is not None:

@@ -12,7 +12,6 @@ from ltlpipe.automata.lettering import TELLING, Lettering, Told, violations_text
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.question.options import AUTO, BITSTATE, TOGETHER
-from ltlpipe.question.plan import settle
 from ltlpipe.question.property import known_names
 from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.runtime.errors import UnsupportedError
@@ -114,6 +113,7 @@ class GraphQuestion(Question):
             told=self.told,
         )
         self.system = system
+        self.system_condition = None if self.told else system.condition
         self.known = known_names(system.propositions, asked, options, "proposition")
 
     @property
@@ -199,15 +199,7 @@ class GraphQuestion(Question):
         reductions: tuple[str, ...] | None = (),
     ) -> Plan:
         """Complete a plan for an automaton; see `settle`."""
-        own = None if self.told else self.system.condition
-        settled = settle(
-            plan,
-            self.options,
-            table,
-            self.system_marks,
-            reductions,
-            system_condition=own,
-        )
+        settled = super().settled(plan, table, reductions)
         if self.told is None:
             return settled
         why = (

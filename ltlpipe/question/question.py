@@ -103,7 +103,11 @@ class Question(ABC):
     generic : bool
         Whether the property's automaton is taken as it is, and not made a Büchi
         automaton for the sake of a reduction.
+    system_condition : Condition or None
+        What has to hold of the system's marks; None is each infinitely often.
     """
+
+    system_condition: Condition | None = None
 
     def __init__(
         self,
@@ -212,7 +216,13 @@ class Question(ABC):
     ) -> Plan:
         """Complete a plan for an automaton; see `settle`."""
         return settle(
-            plan, self.options, table, self.system_marks, reductions, self.fairness
+            plan,
+            self.options,
+            table,
+            self.system_marks,
+            reductions,
+            self.fairness,
+            self.system_condition,
         )
 
     def violated(self) -> Job[Any]:

@@ -4,7 +4,8 @@
 arguments (`ltlpipe.worker`), yields while the worker works, and returns what comes
 back.  If the job is closed before, the worker and all that it has started are killed:
 whatever runs in a worker can be limited and interrupted.  Workers live on from call to
-call, as starting Python and importing Spot takes longer than most translations.
+call, as starting Python and importing Spot takes longer than most translations.  One
+worker may be left to finish what is kept for others: machine code of a kernel.
 
 A worker is a new Python, never a copy of this process, which may have threads: started
 in isolated mode, so that nothing is imported from the working directory.  It dies with
@@ -46,6 +47,7 @@ class _Workers:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.idle: list[Worker] = []
+        self.left: list[Worker] = []  # at work for nobody
         self.alive: set[Worker] = set()
         self._wanted: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._spawner: threading.Thread | None = None
@@ -68,6 +70,7 @@ class _Workers:
 
     def lease(self, request: Message) -> Worker:
         """Return a worker that has been given a request."""
+        self._take_back()
         try:
             worker = self.idle.pop()
         except IndexError:
@@ -86,6 +89,25 @@ class _Workers:
             self.end(worker)
         else:
             self.idle.append(worker)
+
+    def leave(self, worker: Worker) -> None:
+        """Let a worker finish what nobody waits for any more, if it is the only one."""
+        self._take_back()
+        if self.left:
+            self.end(worker)
+        else:
+            self.left.append(worker)
+
+    def _take_back(self) -> None:
+        """Keep the workers that have finished what nobody waited for."""
+        for worker in list(self.left):
+            messages, ended = worker.receive()
+            if ended or any(is_last(message) for message in messages):
+                self.left.remove(worker)
+                if ended:
+                    self.end(worker)
+                else:
+                    self.give_back(worker, MOST_GROWTH)
 
     def end(self, worker: Worker) -> None:
         """End a worker."""
@@ -106,6 +128,11 @@ def _of_this_process() -> _Workers:
     return _workers
 
 
+def is_last(message: dict[str, Any]) -> bool:
+    """Whether a message is the last one of an answer."""
+    return "begun" not in message and "part" not in message
+
+
 def call(
     operation: str,
     /,
@@ -113,6 +140,7 @@ def call(
     phase: str = "",
     subject: str = "Spot",
     parts: list[Any] | None = None,
+    leaves: bool = False,
     **arguments: Any,
 ) -> Job[Any]:
     """Have a worker process do something.
@@ -132,6 +160,9 @@ def call(
     parts : list, optional
         What the operation yields is appended as it comes: it is there even if the job
         is stopped.
+    leaves : bool
+        Whether the operation may go on when the job is closed, because its work is
+        kept for others.  One worker at most goes on, and not beyond this process.
 
     Returns
     -------
@@ -148,7 +179,11 @@ def call(
         What the operation has raised; see `ltlpipe.runtime.wire.error_from_dict`.
     """
     try:
-        return (yield from exchange(operation, arguments, phase=phase, parts=parts))
+        return (
+            yield from exchange(
+                operation, arguments, phase=phase, parts=parts, leaves=leaves
+            )
+        )
     except WorkerDiedError as died:
         raise died.translated(subject) from None
 
@@ -159,6 +194,7 @@ def exchange(
     *,
     phase: str = "",
     parts: list[Any] | None = None,
+    leaves: bool = False,
     leased: Callable[[Worker], None] | None = None,
     most_growth: float = MOST_GROWTH,
 ) -> Job[Any]:
@@ -180,13 +216,19 @@ def exchange(
         worker = workers.lease(request)
         if leased is not None:
             leased(worker)
+        is_closed = False
         try:
             reply = yield from _reply(worker, phase, parts)
+        except GeneratorExit:
+            is_closed = True
+            raise
         finally:
-            if reply is None:
-                workers.end(worker)
-            else:
+            if reply is not None:
                 workers.give_back(worker, most_growth)
+            elif is_closed and leaves:
+                workers.leave(worker)
+            else:
+                workers.end(worker)
     if "error" in reply:
         raise error_from_dict(reply["error"])
     return reply["result"]
@@ -220,7 +262,7 @@ def _reply(
         for message in messages:
             if "begun" in message:
                 usage = message["begun"]
-            elif "part" not in message:
+            elif is_last(message):
                 reply = message
             elif parts is not None:
                 parts.append(message["part"])
@@ -251,8 +293,10 @@ def prepare(*modules: str) -> None:
 
 
 def close_idle(most_growth: float | None = None) -> None:
-    """End the workers that wait for the next call, or those that have grown by more."""
+    """End the workers that nobody waits for, or idle ones that have grown by more."""
     workers = _of_this_process()
+    while most_growth is None and workers.left:
+        workers.end(workers.left.pop())
     for worker in list(workers.idle):
         if most_growth is not None and not (
             worker.has_answered and worker.has_grown(most_growth)

@@ -101,18 +101,29 @@ def _part_within(
     components = yield from sccs(graph, states, avoided, meter)
     for component in sorted(components, key=min):
         inside = frozenset(component)
-        marks = 0
-        for state in component:
-            for dst, some, _ in graph.followers[state]:
-                if dst in inside and not some & avoided:
-                    marks |= some
-            meter.work += PER_EDGE * len(graph.followers[state])
-            if meter.work > meter.limit:
-                yield from meter.report()
+        marks = yield from marks_inside(graph, inside, avoided, meter)
         found = yield from _judged(graph, Part(inside, avoided, marks), goal, meter)
         if found is not None:
             return found
     return None
+
+
+def marks_inside(
+    graph: Graph, states: frozenset[int], avoided: int, meter: Meter
+) -> Job[int]:
+    """Return the marks of the transitions among some states, as bits.
+
+    Transitions with marks of `avoided` do not count.
+    """
+    marks = 0
+    for state in states:
+        for dst, some, _ in graph.followers[state]:
+            if dst in states and not some & avoided:
+                marks |= some
+        meter.work += PER_EDGE * len(graph.followers[state])
+        if meter.work > meter.limit:
+            yield from meter.report()
+    return marks
 
 
 def _judged(

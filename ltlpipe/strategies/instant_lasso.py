@@ -11,7 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.conditions import Op
-from ltlpipe.strategies.instant_graph import PER_EDGE, PER_STATE, Part, sccs
+from ltlpipe.strategies.instant_graph import (
+    PER_EDGE,
+    PER_STATE,
+    Part,
+    marks_inside,
+    sccs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,13 +96,7 @@ def _promising(
     """Return the states of SCCs that may be accepting, the nearest first."""
     chosen: list[int] = []
     for component in (yield from sccs(graph, range(len(graph.followers)), 0, meter)):
-        inside = frozenset(component)
-        marks = 0
-        for state in component:
-            for dst, some, _ in graph.followers[state]:
-                if dst in inside:
-                    marks |= some
-        meter.work += PER_STATE * len(component)
+        marks = yield from marks_inside(graph, frozenset(component), 0, meter)
         if goal.within(marks).op != Op.FALSE:
             chosen += component
     return sorted(chosen, key=depths.__getitem__)

@@ -17,12 +17,14 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies import explicit
 from ltlpipe.strategies.slicing import sliced
-from ltlpipe.strategies.state_search import OVERFLOW, run_of
+from ltlpipe.strategies.state_search import OVERFLOW, run_of, search_states
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
+    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
@@ -57,7 +59,11 @@ class Shortened(NamedTuple):
 
 
 def shortened(
-    question: Question, run: Run, *, most_states: float = math.inf
+    question: Question,
+    run: Run,
+    *,
+    most_states: float = math.inf,
+    is_of_sets: bool = False,
 ) -> Job[Shortened]:
     """Look for a shorter violation in what is near the initial state.
 
@@ -70,6 +76,9 @@ def shortened(
     most_states : float
         States of the product to store; with inf the result is a shortest lasso, unless
         memory does not suffice.
+    is_of_sets : bool
+        Whether the run is that of a search that looks at sets of states: such runs
+        wander, and a search state by state may find another.
     """
     best = Shortened(compressed(run), len(run.actions) == 1)
     if best.is_shortest or explicit.obstacle_of_acceptance(question) is not None:
@@ -82,6 +91,8 @@ def shortened(
             best = Shortened(compressed(run), False)
         product = yield from question.product(question.given, trace)
         best = yield from _in_product(product, best, most_states)
+        if is_of_sets and not best.is_shortest and network is not None:
+            best = yield from _state_by_state(network, product, best, most_states)
         if not best.is_shortest and network is not None:
             taken = yield from taken_by(network.system, best.run)
             product = yield from network.product(question.given, trace, taken)
@@ -90,6 +101,23 @@ def shortened(
     except UnsupportedError:  # tables too large, say: no strategy but another could
         pass
     return best
+
+
+def _state_by_state(
+    question: NetworkQuestion, product: Product, best: Shortened, most_states: float
+) -> Job[Shortened]:
+    """Look for another run with the search that the product would be searched with."""
+    plan = question.settled(question.given, product.table, product.reductions)
+    if plan.emptiness not in SEARCHES:
+        return best
+    trace = Trace(plan)
+    most = int(min(most_states, _MANY))
+    answer = yield from search_states(question, product, trace, max_states=most)
+    if answer.run is None:
+        return best
+    run = yield from sliced(question, answer.run, trace)
+    other = Shortened(compressed(run), False)
+    return min(best, other, key=lambda found: len(found.run.actions))
 
 
 def taken_by(network: Network, run: Run) -> Job[Network]:

@@ -16,7 +16,13 @@ from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.option import CHECK, LIVELOCK
-from ltlpipe.question.options import Options, manner_of, of_question, understood
+from ltlpipe.question.options import (
+    DECOUPLING,
+    Options,
+    manner_of,
+    of_question,
+    understood,
+)
 from ltlpipe.question.property import Property
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.arguments import (
@@ -276,7 +282,12 @@ class Inquiry:
         trace = self._portfolio.trace()  # type: ignore[union-attr]
         if trace.plan.strategy != INSTANT:
             states = min(max(trace.stats.states or 0, FEW_STATES), MANY_STATES)
-            found = yield from shortened(self._question, found.run, most_states=states)
+            found = yield from shortened(
+                self._question,
+                found.run,
+                most_states=states,
+                is_of_sets=trace.plan.strategy == DECOUPLING,
+            )
         yield from self._noted(found)
         if self._options.shortest and not found.is_shortest:
             best = yield from shortened(self._question, found.run)

@@ -117,6 +117,7 @@ def lasso_of(
         states,
         moves,
         spelling=spelling,
+        system=system,
     )
 
 

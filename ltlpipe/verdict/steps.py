@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -112,7 +113,8 @@ def _moves_by_number(lasso: Any) -> list[tuple[Move, ...]]:
 def component_names(network: Network) -> list[str]:
     """Return what the components are called; numbers tell apart who share a name."""
     given = [component.name for component in network.components]
+    times = Counter(given)
     return [
-        name if name and given.count(name) == 1 else f"{name or 'component'} {number}"
+        name if name and times[name] == 1 else f"{name or 'component'} {number}"
         for number, name in enumerate(given, start=1)
     ]

@@ -9,7 +9,8 @@ import pytest
 from ltlpipe import LtlpipeError, UnsupportedError, check, is_interruptible, load
 from ltlpipe.batch import rers_problems
 from ltlpipe.batch.rers_problems import draw_problem, formulas_text, write_problems
-from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.logic.formulas import parse
 
 SMALL = [("2016", 2, 1, 8), ("2019", 3, 2, 20)]
 

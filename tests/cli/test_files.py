@@ -14,7 +14,8 @@ from ltlpipe.families.leader_election import leader_election
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring as ring_family
-from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.promela import to_promela

@@ -13,7 +13,8 @@ from xml.sax.saxutils import escape
 import pytest
 
 import ltlpipe
-from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Call, Name, Number, Operation, Text
 

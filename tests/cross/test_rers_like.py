@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import UnsupportedError, check, load
-from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.search.catalogue import SEARCHES
 from tests.cross.test_agreement import visible_word
 from tests.oracles import satisfies

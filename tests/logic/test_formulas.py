@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, InputError
-from ltlpipe.logic.formulas import MAX_NESTING, parse, read_formulas
+from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.logic.formulas import MAX_NESTING, parse
 
 
 def meaning(text):

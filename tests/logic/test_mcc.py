@@ -5,7 +5,8 @@ import pickle
 
 import pytest
 
-from ltlpipe.logic.formulas import identifier, parse, read_formulas
+from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.logic.formulas import identifier, parse
 from ltlpipe.runtime.errors import FormulaError, InputError
 
 SET = """<?xml version="1.0"?>

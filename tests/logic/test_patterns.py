@@ -15,7 +15,8 @@ import pytest
 
 from ltlpipe import UnsupportedError, is_interruptible
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.formulas import parse, read_formulas
+from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import catalogue as shipped
 from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, satisfies

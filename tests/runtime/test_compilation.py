@@ -119,11 +119,12 @@ def test_two_processes_at_once_compile_once(tmp_path):
     assert compiled[0] == 0 < compiled[1]
 
 
-def test_a_closed_job_ends_the_compiler():
+def test_a_closed_job_leaves_the_compiler_at_work():
+    """The next question finds what it has compiled; the end of the process ends it."""
     from ltlpipe.runtime.kernels.compilation import ready
     from ltlpipe.search.powerset.checks import Index, rehash
 
-    numbers = np.zeros(4, np.int16)  # of a type that nobody uses
+    numbers = np.zeros(4, np.uint16)  # of a type that nobody uses
     index = Index(np.zeros(4, np.int64), np.zeros(4, np.int32), np.zeros(4, np.int32))
     alive = workers._of_this_process().alive
     workers.close_idle()
@@ -139,6 +140,8 @@ def test_a_closed_job_ends_the_compiler():
     job.close()
 
     assert time.monotonic() - began < 0.5
+    assert worker in alive
+    workers.close_idle()
     assert worker._process.returncode is not None
     assert worker not in alive
 

@@ -188,6 +188,37 @@ def test_a_stopped_one_is_replaced():
     assert run(call("pid")) != before
 
 
+def left_at_work(seconds):
+    """A worker that has been left with so many seconds of work."""
+    job = call("spin", leaves=True, seconds=seconds)
+    before = set(workers._of_this_process().alive)
+    begun(job)
+    (worker,) = workers._of_this_process().alive - before
+    job.close()
+    return worker.pid
+
+
+def test_one_that_is_left_finishes_its_work():
+    """It serves the next call when it is done; until then another one does."""
+    workers.close_idle()
+    left = left_at_work(1.0)
+
+    assert run(call("pid")) != left
+    wait_until(lambda: cpu_seconds(left) > 1.0)
+    wait_until(lambda: run(call("pid")) == left or not is_running(left))
+    assert is_running(left)
+
+
+def test_only_one_is_left():
+    workers.close_idle()
+    first, second = left_at_work(60), left_at_work(60)
+
+    assert is_running(first)
+    assert not is_running(second)
+    workers.close_idle()
+    assert not is_running(first)
+
+
 # --- the end of workers -----------------------------------------------------
 
 

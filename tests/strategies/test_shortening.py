@@ -162,10 +162,28 @@ def test_short_cycles_take_the_place_of_long_ones():
     assert names_of(network, best.run) == (prefix, ["again"])
 
 
+def test_runs_of_sets_that_wander():
+    """A search state by state may go another way, where there is too much nearby."""
+    others = [
+        LTS.from_transitions([(0, f"go{k}", 1), (1, f"come{k}", 0)]) for k in range(15)
+    ]
+    wandering = [f"w{k}" for k in range(8)]
+    way = [(k and k + 10, w, k + 11) for k, w in enumerate(wandering)]
+    near = [(0, "s0", 1), (1, "s1", 2), (2, "s2", 3), (3, "s3", 4), (4, "fail", 5)]
+    faulty = LTS.from_transitions([*near, *way, (18, "fail", 5), (5, "again", 5)])
+    network = Network([faulty, *others])
+    found = run_of_words(network, [*wandering, "fail"], ["again"])
+    question = question_about(network, "G !fail")
+    kept = run(shortened(question, found, most_states=50))
+    assert names_of(network, kept.run) == ([*wandering, "fail"], ["again"])
+    best = run(shortened(question, found, most_states=50, is_of_sets=True))
+    assert names_of(network, best.run) == (["s0", "s1", "s2", "s3", "fail"], ["again"])
+
+
 def test_limits_leave_what_was_found(monkeypatch):
     """A search for a shorter lasso that is stopped costs no verdict."""
 
-    def endless(*_, most_states=None):
+    def endless(*_, most_states=None, **__):
         if most_states is None:
             raise checking.StoppedError("timeout")
         yield from ()

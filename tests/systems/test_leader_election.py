@@ -10,7 +10,7 @@ import pytest
 from ltlpipe import LTS, Network, check
 from ltlpipe.families import leader_election as module
 from ltlpipe.families.leader_election import leader_election
-from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import compose, spot_verdict
 

@@ -12,7 +12,7 @@ import pytest
 from ltlpipe import check
 from ltlpipe.families.client_server import client_server
 from ltlpipe.families.dispatcher import dispatcher
-from ltlpipe.logic.formulas import read_formulas
+from ltlpipe.logic.formula_files import read_formulas
 from tests.oracles import spot_verdict
 
 FOLDER = Path(__file__).parents[2] / "formulas"

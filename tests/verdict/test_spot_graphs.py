@@ -73,6 +73,8 @@ def test_a_run_of_a_kripke_structure(kripke):
     assert lasso.states.tolist() == [[0], [1], [0]]
     assert str(lasso.word) == "cycle{p; !p}"
     assert lasso.action_names == ["0 -> 1", "1 -> 0"]
+    assert lasso.system.graph is kripke
+    assert lasso.steps[1].moves == (("p", False, True), ("q", True, False))
 
 
 def test_a_state_without_edges(kripke):

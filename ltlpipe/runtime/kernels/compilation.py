@@ -106,6 +106,7 @@ def _compiled(
     job = workers.call(
         operation,
         subject="Numba",
+        leaves=True,  # the next question needs it, too
         place=place,
         file=file,
         kinds=told,

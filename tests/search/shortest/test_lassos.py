@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.runtime.jobs import Limits, complete
-from ltlpipe.search.shortest import lassos
+from ltlpipe.search.shortest import cycles, lassos
 from ltlpipe.search.shortest.lassos import shortest_in
 from ltlpipe.search.shortest.recording import Recording
 from tests.driving import drive
@@ -141,7 +141,7 @@ def test_calls_of_kernels_do_not_matter(automaton, budget):
     """Neither those that record nor those that look for cycles."""
     whole = complete(shortest_in(recorded(automaton), FAR))
     recording = recorded(automaton, max_budget=budget)
-    with mock.patch.object(lassos, "_BUDGET", budget):
+    with mock.patch.object(cycles, "_BUDGET", budget):
         parts = complete(shortest_in(recording, FAR))
     assert parts[1] == whole[1]
     if whole[0] is not None:
@@ -162,7 +162,7 @@ def test_work_that_is_limited():
     """What has been found so far is said to be no more than that."""
     ring = [(k, (k + 1) % 50) for k in range(50)]
     automaton = explicit(50, ring, {0})
-    with mock.patch.object(lassos, "_BUDGET", 10):
+    with mock.patch.object(cycles, "_BUDGET", 10):
         lasso, is_complete = complete(
             shortest_in(recorded(automaton), FAR, most_work=0.05)
         )
