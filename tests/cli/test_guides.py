@@ -1,56 +1,32 @@
-"""Guides: every command in them is run, and prints what they say."""
+"""Guides: their lines of Python run; textbook examples have known answers."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
 import ltlpipe
+from tests.cli.test_sessions import sessions, steps
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "fairness.md"
-GUIDES = {GUIDE: 15, ROOT / "docs" / "vacuity.md": 3}
-"""How many commands they have, at least."""
-
-_COMMAND = re.compile(
-    r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:[^$`].*\n)*)", re.M
-)
-_SECONDS = re.compile(r"(, |after )[\d.]+ s\b")
+CHARTS = ROOT / "docs" / "charts.md"
 
 
-def commands(guide):
-    """Each command of a guide with the output that stands below it."""
-    for found in _COMMAND.finditer(guide.read_text()):
-        arguments = shlex.split(found["command"].replace("\\\n", " "))
-        assert arguments[0] == "ltlpipe"
-        yield pytest.param(arguments[1:], found["output"], id=" ".join(arguments[1:]))
-
-
-def without_seconds(text):
-    return _SECONDS.sub(r"\1... s", text)
-
-
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
-def test_the_guide_has_commands(guide):
-    """As many as there are lines that begin with a dollar sign."""
-    lines = guide.read_text().splitlines()
-    n_commands = sum(line.startswith("$ ") for line in lines)
-    assert len(list(commands(guide))) == n_commands > GUIDES[guide]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "output"), [each for guide in GUIDES for each in commands(guide)]
-)
-def test_what_the_guide_says(arguments, output, run, monkeypatch):
-    """The verdicts, the lassos and the plan, word for word."""
+def test_charts_in_python(monkeypatch, capsys):
+    """The chart of the first command, and in ASCII."""
     monkeypatch.chdir(ROOT)
-    outcome = run(*arguments)
-    assert outcome.err == ""
-    assert without_seconds(outcome.out) == without_seconds(output)
-    assert outcome.code == int("violated" in output)
+    (code,) = re.findall(r"```python\n(.*?)```", CHARTS.read_text("utf-8"), re.S)
+    names = {"ltlpipe": ltlpipe}
+    exec(code, names)
+    lines = capsys.readouterr().out.splitlines()
+    (_, printed), *_ = steps(sessions("docs/charts.md")[0])
+    shown = printed.splitlines()[1:]
+    assert [f"  {line}" for line in lines[: len(shown)]] == shown
+    assert "".join(lines[len(shown) :]).isascii()
+    assert names["picture"].startswith("<svg")
 
 
 def test_the_guide_in_python(monkeypatch):
