@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula, parse
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
     from ltlpipe.question.answer import Plan, Statistics, Tried
+    from ltlpipe.report.charts.chart import Chart
     from ltlpipe.runtime.jobs import Progress
     from ltlpipe.search.scc.scc_enumeration import sccs
     from ltlpipe.systems.graph import SpotGraph
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
+    "Chart": "ltlpipe.report.charts.chart",
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.lts",
@@ -101,6 +103,7 @@ _PLACES = {
 __all__ = [
     "LTS",
     "AutomatonRun",
+    "Chart",
     "EmptinessResult",
     "Formula",
     "FormulaError",

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from functools import partial
 
+import numpy as np
 import pytest
 import spot
 from matplotlib.figure import Figure
@@ -93,6 +94,10 @@ FUNCTIONS = {
         },
     ),
     "Network": ({"components": [LTS]}, {"name": {"text"}}),
+    "Chart": (
+        {"lasso": ltlpipe.Lasso([], ["a"], np.zeros(1, int), np.zeros((2, 1), int))},
+        {"lasso": set(), "steps": {"whole"}, "lanes": {"whole"}},
+    ),
     "action_equivalent": (
         {"f": "a", "g": "b"},
         {"f": KINDS["formula"], "g": KINDS["formula"]},

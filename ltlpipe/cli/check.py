@@ -14,7 +14,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
-from ltlpipe.cli.verdicts import exit_code, print_answer, report
+from ltlpipe.cli.verdicts import Form, exit_code, print_answer, report
 from ltlpipe.question.option import CHECK
 from ltlpipe.question.options import NEVER, manner_of, understood
 from ltlpipe.runtime.errors import UnsupportedError, noting
@@ -48,6 +48,7 @@ def check(
     ] = None,
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
+    chart: shared.Chart = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -73,6 +74,8 @@ def check(
         raise typer.BadParameter("--visible requires --automaton")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
+    form = Form(as_json=as_json, steps=steps, chart=chart).checked()
+    tell = partial(_tell, answers=answers, workers=options.workers, form=form)
     questions = _questions(formula or [], formula_file, automaton, empty)
     is_single = len(questions) == 1 and formula_file is None
     prelude = PRELUDE_ALONE if is_single else PRELUDE
@@ -90,7 +93,7 @@ def check(
             progress.hide()
             for asked in questions:
                 verdict = not_read(" ".join(system), stopped.reason, asked.formula)
-                _tell(verdict, asked, answers, options, as_json=as_json, steps=steps)
+                tell(verdict, asked)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         if not is_single and options.unknown != NEVER:
             _refuse_unknown_names(loaded, questions, options)
@@ -109,7 +112,7 @@ def check(
             verdict = replace(verdict, warnings=tuple(said))
             progress.hide()
             plans.show(verdict.plan)
-            _tell(verdict, asked, answers, options, as_json=as_json, steps=steps)
+            tell(verdict, asked)
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
@@ -151,18 +154,17 @@ def _questions(
 def _tell(
     verdict: Verdict,
     asked: Property,
-    answers: str | None,
-    options: Options,
     *,
-    as_json: bool,
-    steps: bool,
+    answers: str | None,
+    workers: int,
+    form: Form,
 ) -> None:
     """Print a verdict in the form that is wanted."""
     if answers is not None:
-        print_answer(verdict, workers=options.workers)
+        print_answer(verdict, workers=workers)
         return
     name = None if asked.formula is None else asked.formula.name
-    report(verdict, as_json=as_json, about=name, steps=steps)
+    report(verdict, form, about=name)
 
 
 def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
-from ltlpipe.cli.verdicts import exit_code, report
+from ltlpipe.cli.verdicts import Form, exit_code, report
 from ltlpipe.question.option import DEADLOCKS, LIVELOCK
 from ltlpipe.question.options import manner_of, of_question, understood
 
@@ -31,6 +31,7 @@ def livelock(
     ],
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
+    chart: shared.Chart = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -43,12 +44,13 @@ def livelock(
     """
     from ltlpipe.verdict.checking import livelock as look_for_one
 
+    form = Form(as_json=as_json, steps=steps, chart=chart).checked()
     chosen["progress_actions"] = [
         name.strip() for names in progress for name in names.split(",")
     ]
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     verdict = _look(system, "livelock", look_for_one, chosen, plans, quiet)
-    report(verdict, as_json=as_json, steps=steps)
+    report(verdict, form)
     raise typer.Exit(exit_code([verdict.verdict]))
 
 
@@ -57,6 +59,7 @@ def deadlocks(
     system: shared.System,
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
+    chart: shared.Chart = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -68,9 +71,10 @@ def deadlocks(
     """
     from ltlpipe.verdict.deadlocks import deadlocks as look_for_one
 
+    form = Form(as_json=as_json, steps=steps, chart=chart).checked()
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     verdict = _look(system, "deadlock", look_for_one, chosen, plans, quiet)
-    report(verdict, as_json=as_json, about="no deadlock", steps=steps)
+    report(verdict, form, about="no deadlock")
     raise typer.Exit(exit_code([verdict.verdict]))
 
 

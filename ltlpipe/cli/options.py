@@ -83,6 +83,13 @@ Steps = Annotated[
         "--steps", help="Print each step of a lasso: who moves, and what is left to do."
     ),
 ]
+Chart = Annotated[
+    bool,
+    typer.Option(
+        "--chart",
+        help="Draw a lasso: a line down for each component, a row for each step.",
+    ),
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Print the plan and its reasons.")
 ]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,20 +36,28 @@ def exit_code(verdicts: list[str], reasons: Collection[str | None] = ()) -> int:
     return 3 if "unknown" in verdicts else 0
 
 
-def report(
-    verdict: Verdict,
-    *,
-    as_json: bool,
-    about: str | None = None,
-    steps: bool = False,
-) -> None:
-    """Print one verdict, and on demand the steps of its lasso.
+class Form(NamedTuple):
+    """How verdicts are printed."""
+
+    as_json: bool = False
+    steps: bool = False  # of the lasso, each
+    chart: bool = False  # of the lasso, in place of its actions
+
+    def checked(self) -> Form:
+        """Return it, or raise `typer.BadParameter` for what cannot be printed."""
+        if self.as_json and self.chart:
+            raise typer.BadParameter("--chart goes without --json")
+        return self
+
+
+def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
+    """Print one verdict.
 
     `about` says what it is about, beside its formula.
     """
     from ltlpipe.verdict.verdict import LASSO_LIMIT
 
-    if as_json:
+    if form.as_json:
         print(json_line(verdict.to_dict()), flush=True)
         return
     stats = verdict.stats
@@ -64,13 +76,39 @@ def report(
     elif verdict.reason == LASSO_LIMIT:
         print("  no lasso: a limit was hit while it was extracted", flush=True)
     elif verdict.lasso is not None:
-        _print_lasso(verdict.lasso)
+        _print_lasso(verdict, verdict.lasso, form)
     if verdict.vacuity is not None:
-        _print_vacuity(verdict.vacuity)
-    if verdict.lasso is not None and not as_json:
-        _print_bad_prefix(verdict.lasso)
-        if steps:
-            _print_moves(verdict)
+        _print_vacuity(verdict.vacuity, form)
+
+
+def _print_lasso(verdict: Verdict, lasso: Lasso, form: Form) -> None:
+    """Print a counterexample: drawn, or its actions; then, on demand, each step."""
+    _print_run(lasso, form)
+    if not form.chart:  # which has it
+        _print_bad_prefix(lasso)
+    if form.steps:
+        _print_moves(verdict)
+
+
+def _print_run(lasso: Lasso, form: Form) -> None:
+    """Print a lasso: drawn, or its actions."""
+    if form.chart:
+        _print_chart(lasso)
+    elif lasso.has_valuations:
+        _print_steps(lasso)
+    else:
+        print(f"  prefix: {_listed(lasso.prefix)}")
+        print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
+
+
+def _print_chart(lasso: Lasso) -> None:
+    """Print a lasso as a chart as wide as the terminal, with what it can show."""
+    from ltlpipe.report.charts.text_chart import ASCII, marks_for
+
+    width = shutil.get_terminal_size().columns - 2
+    ascii_only = marks_for(sys.stdout.encoding) is ASCII
+    text = lasso.chart().text(width, ascii_only=ascii_only)
+    print(textwrap.indent(text, "  "), end="", flush=True)
 
 
 _TECHNIQUES = {"ample": "STUBBORN_SETS", "symmetry": "SYMMETRIES"}
@@ -112,7 +150,7 @@ def _left(number: int) -> str:
     return f" ... ({number} more; --json prints all)" if number > 0 else ""
 
 
-def _print_vacuity(vacuity: Vacuity) -> None:
+def _print_vacuity(vacuity: Vacuity, form: Form) -> None:
     """Say what a formula that holds does not need, or show a run that needs it."""
     if vacuity.vacuous is None:
         print(f"  vacuously or not: not decided ({vacuity.reason})", flush=True)
@@ -122,7 +160,7 @@ def _print_vacuity(vacuity: Vacuity) -> None:
         print("  not vacuously: each part matters", flush=True)
     else:
         print(f"  not vacuously: this run shows that it needs {vacuity.witness_part}")
-        _print_lasso(vacuity.witness)
+        _print_run(vacuity.witness, form)
 
 
 def _replaceable(vacuity: Vacuity) -> str:
@@ -133,14 +171,6 @@ def _replaceable(vacuity: Vacuity) -> str:
         return "the system has no infinite run that counts"
     value = "true" if vacuity.value else "false"
     return f"it holds with {vacuity.part} replaced by {value}, too: {vacuity.stronger}"
-
-
-def _print_lasso(lasso: Lasso) -> None:
-    if lasso.has_valuations:
-        _print_steps(lasso)
-        return
-    print(f"  prefix: {_listed(lasso.prefix)}")
-    print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
 
 
 def _print_steps(lasso: Lasso) -> None:

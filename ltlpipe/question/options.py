@@ -243,7 +243,11 @@ class Options:
         "components does not take the system its symmetry.",
     )
     workers: int = _option(
-        1, "Threads for each question (rabin-parallel).", "P", least=1, most=MAX_WORKERS
+        1,
+        "Threads for each question (ufscc, rabin-parallel).",
+        "P",
+        least=1,
+        most=MAX_WORKERS,
     )
     seed: int | None = _option(
         None,

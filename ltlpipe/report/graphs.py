@@ -1,8 +1,11 @@
 """Pictures of automata: Graphviz's language, and SVG where its ``dot`` is there.
 
 Small ones only: `lts_graph` and `automaton_graph` return None for what would be no
-picture but a knot.  Labels come from input files: they are quoted, cut, and without
-control characters.
+picture but a knot, and without the package ``graphviz``, which writes the language.
+Labels come from input files: they are quoted, cut, and without control characters.
+
+The package would run ``dot``, too, but cannot end it after some seconds: that is done
+here.
 
 Source: "The DOT Language" and "escString" in Graphviz's documentation: in a quoted
 string a backslash begins an escape, and ``&`` an entity of HTML.
@@ -13,12 +16,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.systems.lts import LTS
@@ -30,11 +33,12 @@ _SECONDS = 5.0  # for a drawing
 _LABELS = 4  # on an arrow
 _SHOWN = 30  # characters of a label
 
-_HEAD = """digraph {
-  rankdir=LR; bgcolor="transparent";
-  node [shape=circle, fontname="sans-serif", fontsize=11, height=0.35, margin=0.03];
-  edge [fontname="sans-serif", fontsize=10, arrowsize=0.7];
-"""
+_FONT = {"fontname": "sans-serif"}
+_GRAPH = {"rankdir": "LR", "bgcolor": "transparent"}
+_NODE = {"shape": "circle", "fontsize": "11", "height": "0.35", "margin": "0.03"}
+_NAMED = {"shape": "box", "style": "rounded", "margin": "0.08,0.03"}
+_EDGE = {"fontsize": "10", "arrowsize": "0.7"}
+_FRAME = {"color": "gray", "fontsize": "11"}
 
 
 def short(text: str, length: int = _SHOWN) -> str:
@@ -46,29 +50,28 @@ def short(text: str, length: int = _SHOWN) -> str:
 def lts_graph(components: Sequence[LTS]) -> str | None:
     """Return components in Graphviz's language, or None if they are too large.
 
-    Accepting states have two circles; several components are framed, with their names.
+    States have their names, or numbers; accepting ones have two lines around them.
+    Several components are framed, with their names.
     """
     if sum(lts.n_states for lts in components) > MOST_STATES:
         return None
     if sum(lts.n_transitions for lts in components) > 10 * MOST_ARROWS:
         return None
-    lines: list[str] = []
-    n_arrows = base = 0
-    for number, lts in enumerate(components):
-        arrows = _arrows(lts)
-        n_arrows += len(arrows)
-        marks = () if lts.accepting is None else np.flatnonzero(lts.accepting).tolist()
-        nodes = _nodes(lts.n_states, marks, lts.initial, base)
-        body = [*nodes, *_drawn(arrows, base)]
-        if len(components) > 1:
-            name = short(lts.name) or f"component {number}"
-            frame = (
-                f'subgraph cluster_{number} {{ label={_quoted([name])}; color="gray"; '
-            )
-            body = [frame + 'fontname="sans-serif"; fontsize=11;', *body, "}"]
-        lines = body + lines  # dot draws the last one on top
-        base += lts.n_states
-    return _graph(lines) if n_arrows <= MOST_ARROWS else None
+    arrows = [_arrows(lts) for lts in components]
+    graph = _graph()
+    if graph is None or sum(map(len, arrows)) > MOST_ARROWS:
+        return None
+    bases = np.cumsum([0, *(lts.n_states for lts in components)]).tolist()
+    parts = list(zip(components, arrows, bases, strict=False))
+    for number, (lts, labels, base) in reversed([*enumerate(parts)]):
+        if len(components) == 1:  # dot draws the last part on top
+            _draw(graph, lts, labels, base)
+            continue
+        name = short(lts.name) or f"component {number + 1}"
+        with graph.subgraph(name=f"cluster_{number}") as frame:
+            frame.attr(label=_label([name]), **_FRAME, **_FONT)
+            _draw(frame, lts, labels, base)
+    return str(graph.source)
 
 
 def automaton_graph(automaton: PropertyAutomaton) -> str | None:
@@ -79,13 +82,16 @@ def automaton_graph(automaton: PropertyAutomaton) -> str | None:
     if automaton.n_states > MOST_STATES:
         return None
     arrows = automaton_arrows(automaton)
-    if len(arrows) > MOST_ARROWS:
+    graph = _graph()
+    if graph is None or len(arrows) > MOST_ARROWS:
         return None
-    lines = list(_nodes(automaton.n_states, (), automaton.initial))
+    for state in range(automaton.n_states):
+        graph.node(str(state))
+    _begin(graph, automaton.initial)
     for (src, dst, marks), letters in arrows.items():
         label = f"{letters_text(automaton, letters)} {marks_text(marks)}".rstrip()
-        lines.append(f"{src} -> {dst} [label={_quoted([short(label)])}];")
-    return _graph(lines)
+        graph.edge(str(src), str(dst), label=_label([short(label)]))
+    return str(graph.source)
 
 
 def automaton_arrows(
@@ -127,37 +133,50 @@ def _arrows(lts: LTS) -> dict[tuple[int, int], list[str]]:
     return {ends: [*labels] for ends, labels in found.items()}
 
 
-def _nodes(
-    n_states: int, accepting: Iterable[int], initial: int, base: int = 0
-) -> Iterator[str]:
-    marked = frozenset(accepting)
-    for state in range(n_states):
-        look = ", shape=doublecircle" if state in marked else ""
-        yield f'{base + state} [label="{state}"{look}];'
-    start = f"start{base}"
-    yield f'{start} [label="", shape=none, width=0, height=0];'
-    yield f"{start} -> {base + initial};"
+def _graph() -> Any:
+    """Return an empty graph; None without the package."""
+    try:
+        import graphviz
+    except ImportError:
+        return None
+    return graphviz.Digraph(
+        graph_attr=_GRAPH, node_attr=_NODE | _FONT, edge_attr=_EDGE | _FONT
+    )
 
 
-def _drawn(arrows: dict[tuple[int, int], list[str]], base: int) -> Iterator[str]:
+def _draw(
+    graph: Any, lts: LTS, arrows: dict[tuple[int, int], list[str]], base: int
+) -> None:
+    """Draw a component, whose states are numbered from `base`."""
+    marked = () if lts.accepting is None else np.flatnonzero(lts.accepting).tolist()
+    for state in range(lts.n_states):
+        look = {} if lts.state_names is None else dict(_NAMED)
+        if state in marked:
+            look["peripheries"] = "2"
+        name = _label([short(lts.state_name(state))])
+        graph.node(str(base + state), name, **look)
+    _begin(graph, base + lts.initial)
     for (src, dst), labels in arrows.items():
         shown = [short(label) for label in labels[:_LABELS]]
         if len(labels) > _LABELS:
             shown.append(f"… {len(labels) - _LABELS} more")
-        yield f"{base + src} -> {base + dst} [label={_quoted(shown)}];"
+        graph.edge(str(base + src), str(base + dst), label=_label(shown))
 
 
-def _quoted(lines: Iterable[str]) -> str:
-    """Return lines as a string that Graphviz shows as they are."""
-    plain = (
-        line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
-        for line in lines
-    )
-    return '"' + "\\n".join(plain) + '"'
+def _begin(graph: Any, initial: int) -> None:
+    """Draw the arrow that comes from nowhere."""
+    nowhere = f"start{initial}"
+    graph.node(nowhere, "", shape="none", width="0", height="0")
+    graph.edge(nowhere, str(initial))
 
 
-def _graph(lines: Iterable[str]) -> str:
-    return _HEAD + "".join(f"  {line}\n" for line in lines) + "}\n"
+def _label(lines: Iterable[str]) -> str:
+    """Return lines as a label that Graphviz shows as they are."""
+    import graphviz
+
+    plain = (graphviz.escape(line.replace("&", "&amp;")) for line in lines)
+    label: str = graphviz.nohtml("\\n".join(plain))
+    return label
 
 
 def svg_of_graph(graph: str) -> str | None:

@@ -5,22 +5,27 @@ out comes what the page's script draws as message sequences: one line per compon
 one row per step, a dot where a component takes part.  Equal pictures are one; long
 ones are cut in the middle, and say by how much.
 
-A row knows the names of actions only.  An action that synchronises is taken by all
-components that have it; an internal one by one of those that have one of its name,
-and if there are several, the picture says that it is one of them.
+A row knows the names of actions only; the states of components are found by a replay
+(`ltlpipe.report.passed_states`), as far as the actions tell them.  An action that
+synchronises is taken by all components that have it; an internal one by one of those
+that have one of its name, and if there are several, the picture says that it is one of
+them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ltlpipe.batch.table import actions_in
+from ltlpipe.report.passed_states import Replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ltlpipe.systems.lts import Network
+
+Item = TypeVar("Item")
 
 LONGEST = (120, 60, 24, 12)
 """Steps that are kept of a prefix or a cycle: the first that fits into `BUDGET`."""
@@ -29,11 +34,23 @@ BUDGET = 4_000_000
 """Steps that all pictures of a page may have together."""
 
 
+REPLAYED = 2_000_000
+"""Steps of components that are replayed for all pictures of a page together."""
+
+UNKNOWN = -1
+"""A state that the actions do not tell."""
+
+
 class Drawn(NamedTuple):
-    """The steps of a prefix or a cycle that are shown."""
+    """The steps of a prefix or a cycle that are shown.
+
+    `states` has, step by step and for each component that takes part, its states before
+    and after the step, as numbers of `System.states`; None where nothing is known.
+    """
 
     steps: tuple[int, ...]  # actions, as numbers of `Pictures.actions`
     left_out: int  # missing behind the first half of `steps` (the longer one)
+    states: tuple[int, ...] | None = None
 
 
 class Picture(NamedTuple):
@@ -56,6 +73,8 @@ class System(NamedTuple):
 
     components: list[str]
     parts: dict[int, Part]  # of the actions that occur
+    states: list[str]  # the names that occur
+    unclear: frozenset[str]  # names of actions that no proposition can name
 
 
 class Pictures(NamedTuple):
@@ -65,9 +84,10 @@ class Pictures(NamedTuple):
     systems: list[System]  # those that could be looked at
     pictures: list[Picture]  # each once
     of_row: list[int | None]  # the picture of each row of the table
+    has_all_states: bool = True  # of the systems that could be looked at
 
 
-def cut(steps: Sequence[str], longest: int) -> tuple[list[str], int]:
+def cut(steps: Sequence[Item], longest: int) -> tuple[list[Item], int]:
     """Return the first and last steps, `longest` together, and how many are left out.
 
     Examples
@@ -116,34 +136,104 @@ def pictures(
     }
     longest = _longest(len(part) for both in words.values() for part in both)
     names: dict[str, int] = {}  # of actions, in order of first use
-    systems: list[System] = []
-    takers: list[dict[str, Part]] = []  # by system
+    looked_at: list[_LookedAt] = []
     system_of: dict[tuple[str, ...] | None, int | None] = {None: None}
     drawn: dict[Picture, int] = {}
     number: dict[tuple[str, str, tuple[str, ...] | None], int] = {}
-    for lasso, both in words.items():
-        prefix, cycle = (_drawn(part, longest, names) for part in both)
+    left, has_all_states = REPLAYED, True
+    for lasso, (prefix, cycle) in words.items():
         files = lasso[2]
         if files not in system_of:
             network = None if files is None else load(files)
-            system_of[files] = None if network is None else len(systems)
+            system_of[files] = None if network is None else len(looked_at)
             if network is not None:
-                systems.append(System([lts.name for lts in network.components], {}))
-                takers.append(parts_of(network))
-        system = system_of[files]
-        if system is not None:
-            for name in {*both[0], *both[1]} & takers[system].keys() & names.keys():
-                systems[system].parts[names[name]] = takers[system][name]
+                looked_at.append(_LookedAt(network))
+        place = system_of[files]
+        states = None
+        if place is not None:
+            left -= looked_at[place].n_moves([*prefix, *cycle])
+            if left >= 0:
+                states = looked_at[place].states(prefix, cycle)
+            else:
+                has_all_states = False
+        first = _drawn(prefix, longest, names, states)
+        again = _drawn(cycle, longest, names, states, len(prefix))
+        if place is not None:
+            looked_at[place].note(names, {*prefix, *cycle})
         # Long lassos that differ in the middle only look alike.
-        picture = Picture(prefix, cycle, system)
+        picture = Picture(first, again, place)
         number[lasso] = drawn.setdefault(picture, len(drawn))
     of_row = [None if lasso is None else number[lasso] for lasso in rows]
-    return Pictures(list(names), systems, list(drawn), of_row)
+    systems = [each.system() for each in looked_at]
+    return Pictures(list(names), systems, list(drawn), of_row, has_all_states)
 
 
-def _drawn(steps: Sequence[str], longest: int, names: dict[str, int]) -> Drawn:
-    kept, left_out = cut(steps, longest)
-    return Drawn(tuple(names.setdefault(s, len(names)) for s in kept), left_out)
+class _LookedAt:
+    """A network, and what has been shown of it."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._takers = parts_of(network)
+        self._replay = Replay(network)
+        self._parts: dict[int, Part] = {}
+        self._states: dict[str, int] = {}  # names, in order of first use
+
+    def n_moves(self, actions: Iterable[str]) -> int:
+        """Return how many steps components take in a run."""
+        none = Part((), True)
+        return sum(len(self._takers.get(a, none).components) for a in actions)
+
+    def states(
+        self, prefix: Sequence[str], cycle: Sequence[str]
+    ) -> Callable[[int], list[int]] | None:
+        """Return what has the states before and after a step, by the step's number."""
+        actions = [*prefix, *cycle]
+        found = self._replay.changes(actions, len(prefix), self._takers)
+        if found is None:
+            return None
+
+        def of_step(step: int) -> list[int]:
+            part = self._takers.get(actions[step])
+            who = () if part is None else part.components
+            return [
+                self._number(component, state)
+                for component, change in zip(who, found[step], strict=True)
+                for state in change
+            ]
+
+        return of_step
+
+    def _number(self, component: int, state: int | None) -> int:
+        if state is None:
+            return UNKNOWN
+        name = self._network.components[component].state_name(state)
+        return self._states.setdefault(name, len(self._states))
+
+    def note(self, names: dict[str, int], actions: Iterable[str]) -> None:
+        """Note who takes actions that are shown, whose numbers `names` has."""
+        for name in {*actions} & self._takers.keys() & names.keys():
+            self._parts[names[name]] = self._takers[name]
+
+    def system(self) -> System:
+        """Return what pictures need."""
+        internal = frozenset(a.name for a in self._network.actions if a.internal)
+        components = [lts.name for lts in self._network.components]
+        return System(components, self._parts, list(self._states), internal)
+
+
+def _drawn(
+    steps: Sequence[str],
+    longest: int,
+    names: dict[str, int],
+    states_of: Callable[[int], list[int]] | None,
+    first: int = 0,
+) -> Drawn:
+    kept, left_out = cut(range(len(steps)), longest)
+    shown = tuple(names.setdefault(steps[k], len(names)) for k in kept)
+    if states_of is None:
+        return Drawn(shown, left_out)
+    states = tuple(state for k in kept for state in states_of(first + k))
+    return Drawn(shown, left_out, states)
 
 
 def _longest(lengths: Iterable[int]) -> int:

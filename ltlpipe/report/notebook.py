@@ -1,7 +1,8 @@
 """What verdicts, lassos, systems and property automata show in Jupyter.
 
 HTML with a table, or a picture of what is small enough for one where Graphviz is
-installed (`ltlpipe.report.graphs`); long tables are abbreviated.  The classes ask for
+installed (`ltlpipe.report.graphs`); lassos with a sequence chart
+(`ltlpipe.report.charts`); long tables are abbreviated.  The classes ask for
 it through `ltlpipe.runtime.display`.
 """
 
@@ -15,6 +16,8 @@ import numpy as np
 
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.report import graphs
+from ltlpipe.report.charts.chart import Chart, framed
+from ltlpipe.report.charts.sequence import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import LTS, Network
@@ -42,6 +45,8 @@ def html_of(subject: Any) -> str:
 
 def svg_of(subject: Any) -> str | None:
     """Return a picture of an object; None where there is none to make."""
+    if isinstance(subject, Lasso):
+        return Chart(subject).svg
     if isinstance(subject, PropertyAutomaton):
         graph = graphs.automaton_graph(subject)
     elif isinstance(subject, (LTS, Network)):
@@ -84,7 +89,7 @@ def _lasso_html(subject: Lasso) -> str:
     names = subject.action_names
     first = len(subject.prefix)
     changes = "what changes" if subject.has_valuations else "who moves"
-    shown = _some(len(names), around=first)
+    shown = kept(len(names), MOST_ROWS, [first])
     rows = []
     for step in shown:
         if step is None:
@@ -94,7 +99,8 @@ def _lasso_html(subject: Lasso) -> str:
         rows.append([str(step + 1), part, _name(names[step]), _moves(subject, step)])
     about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
     table = html_table(["step", "part", "action", changes], rows)
-    return f"<div>{about}\n{table}</div>"
+    listed = f"<details><summary>The steps as a table</summary>\n{table}</details>"
+    return f"<div>{about}\n{framed(Chart(subject).svg)}\n{listed}</div>"
 
 
 def _moves(lasso: Lasso, step: int) -> str:
@@ -107,21 +113,6 @@ def _moves(lasso: Lasso, step: int) -> str:
     if len(moves) > _MOST_MOVES:
         shown.append(f"… {len(moves) - _MOST_MOVES} more")
     return ", ".join(shown)
-
-
-def _some(n_rows: int, around: int) -> list[int | None]:
-    """Return the rows to show: the first, those at a place, and the last; None: gap."""
-    if n_rows <= MOST_ROWS:
-        return [*range(n_rows)]
-    third = MOST_ROWS // 3
-    wanted = {*range(third), *range(n_rows - third, n_rows)}
-    wanted |= {*range(max(around - third // 2, 0), min(around + third // 2, n_rows))}
-    shown: list[int | None] = []
-    for row in sorted(wanted):
-        if shown and shown[-1] != row - 1:
-            shown.append(None)
-        shown.append(row)
-    return shown
 
 
 @html_of.register

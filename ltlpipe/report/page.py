@@ -28,10 +28,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
+from ltlpipe.batch.table import actions_in
 from ltlpipe.report.lasso_pictures import Pictures, pictures
-from ltlpipe.report.page_data import columns_of, in_table, number, packed
+from ltlpipe.report.page_data import Story, columns_of, in_table, number, packed
 from ltlpipe.report.page_summary import contradictions, counts, groups, setting
 from ltlpipe.report.reading import Loader, read_source
+from ltlpipe.report.violating_steps import ViolatingSteps, named
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
@@ -120,6 +122,8 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
     loader = Loader(source)
     contradicted, n_contradicted = contradictions(source)
     drawn = pictures(_lassos(source.frame, loader), loader.network)
+    steps = ViolatingSteps()
+    stories = _stories(source.frame, drawn, steps)
     columns = columns_of(source.frame)
     script, style = _own("report.js"), _own("report.css")
     text: str = _template().render(
@@ -139,8 +143,8 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         columns=in_table(columns),
         first=range(min(FIRST_ROWS, len(source.frame))),
         n_rows=len(source.frame),
-        note=_note(source, drawn, loader),
-        data=packed(columns, drawn, len(source.frame)),
+        notes=[*_notes(source, drawn, loader, steps)],
+        data=packed(columns, drawn, len(source.frame), stories),
     )
     return text
 
@@ -205,24 +209,62 @@ def _lassos(
         yield prefix or "[]", cycle, of_task
 
 
-def _note(source: Source, drawn: Pictures, loader: Loader) -> str | None:
-    """Return why the pictures of lassos show less than they could."""
+def _stories(
+    frame: pd.DataFrame, drawn: Pictures, steps: ViolatingSteps
+) -> list[Story | None]:
+    """Return what the formula of each row says about its lasso, where that is known.
+
+    Only of networks that could be loaded: of others nobody knows what holds in a step.
+    """
+    plain = frame.reindex(columns=["formula", "lasso_prefix", "lasso_cycle"])
+    plain = plain.astype(object).where(plain.notna(), None)
+    place_of = {name: k for k, name in enumerate(drawn.actions)}
+    found: list[Story | None] = []
+    for place, row in zip(drawn.of_row, plain.itertuples(index=False), strict=True):
+        formula, prefix, cycle = row
+        system = None if place is None else drawn.pictures[place].system
+        if system is None or formula is None:
+            found.append(None)
+            continue
+        before = actions_in(prefix or "[]")
+        actions = [*before, *actions_in(cycle)]
+        unclear = drawn.systems[system].unclear
+        lost = steps.of(formula, actions, len(before), unclear)
+        names = named(formula) - unclear
+        found.append(
+            Story(lost, sorted(place_of[name] for name in names & place_of.keys()))
+        )
+    return found
+
+
+def _notes(
+    source: Source, drawn: Pictures, loader: Loader, steps: ViolatingSteps
+) -> Iterator[str]:
+    """Yield why the pictures of lassos show less than they could."""
+    if not drawn.has_all_states:
+        yield "The states of components are shown with the first lassos only."
+    if steps.ran_out:
+        yield (
+            "There was no time to find out of all lassos which step violates the "
+            "formula for good."
+        )
     if not drawn.pictures or all(p.system is not None for p in drawn.pictures):
-        return None
+        return
     if source.origins is None:
-        return (
+        yield (
             "The table does not say which components take part in an action; "
             "a report of the store does."
         )
-    if loader.ran_out:
-        return (
+    elif loader.ran_out:
+        yield (
             "There was no time to load all systems: some lassos show their "
             "actions without the components that take part."
         )
-    return (
-        "Some lassos show the actions without the components that take part: their "
-        "systems are models, have changed since, or could not be read again."
-    )
+    else:
+        yield (
+            "Some lassos show the actions without the components that take part: their "
+            "systems are models, have changed since, or could not be read again."
+        )
 
 
 def _template() -> Any:

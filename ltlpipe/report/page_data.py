@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe.report.lasso_pictures import Drawn, Pictures
+    from ltlpipe.report.lasso_pictures import Drawn, Picture, Pictures
 
 TEXT, NUMBER, TIME = "text", "number", "time"
 
@@ -193,8 +193,20 @@ def in_table(columns: Iterable[Column]) -> list[Column]:
     ]
 
 
-def packed(columns: Sequence[Column], drawn: Pictures, n_rows: int) -> str:
-    """Return the data of a page as base64."""
+class Story(NamedTuple):
+    """What the formula of a row says about its lasso."""
+
+    lost: int | None  # after so many steps all continuations violate it
+    named: list[int]  # actions that it names
+
+
+def packed(
+    columns: Sequence[Column],
+    drawn: Pictures,
+    n_rows: int,
+    stories: Sequence[Story | None] = (),
+) -> str:
+    """Return the data of a page as base64; `stories` are those of the rows."""
     data = {
         "rows": n_rows,
         "columns": [column._asdict() for column in columns],
@@ -204,6 +216,7 @@ def packed(columns: Sequence[Column], drawn: Pictures, n_rows: int) -> str:
             "systems": [
                 {
                     "components": system.components,
+                    "states": system.states,
                     "parts": {
                         action: [int(part.all), *part.components]
                         for action, part in system.parts.items()
@@ -211,16 +224,21 @@ def packed(columns: Sequence[Column], drawn: Pictures, n_rows: int) -> str:
                 }
                 for system in drawn.systems
             ],
-            "pictures": [
-                [_part(picture.prefix), _part(picture.cycle), picture.system]
-                for picture in drawn.pictures
-            ],
+            "pictures": [_packed_picture(picture) for picture in drawn.pictures],
             "of_row": drawn.of_row,
+            "stories": list(stories),
         },
     }
     text = json.dumps(data, separators=(",", ":"))  # ASCII: no lone surrogates
     deflated = zlib.compress(text.encode("ascii"), _EFFORT)
     return base64.b64encode(deflated).decode("ascii")
+
+
+def _packed_picture(picture: Picture) -> list[Any]:
+    """Return prefix, cycle, system and, where they are known, the states of both."""
+    prefix, cycle, system = picture
+    states = [] if prefix.states is None else [prefix.states, cycle.states]
+    return [_part(prefix), _part(cycle), system, *states]
 
 
 def _part(part: Drawn) -> list[Any]:

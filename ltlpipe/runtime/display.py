@@ -36,15 +36,20 @@ def render_with(load: Callable[[], Any]) -> None:
     _load[:] = [load]
 
 
+def renderer() -> Any:
+    """Return the renderer."""
+    return _load[0]()
+
+
 class Displayed:
     """A base for classes that the renderer can show."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        html: str = _load[0]().html_of(self)
+        html: str = renderer().html_of(self)
         return html
 
     def _repr_svg_(self) -> str | None:
-        svg: str | None = _load[0]().svg_of(self)
+        svg: str | None = renderer().svg_of(self)
         return svg

@@ -26,6 +26,7 @@ _PLACES = {
     "rabin": ("scc.rabin", "Rabin"),
     "rabin-parallel": ("scc.rabin_parallel", "RabinParallel"),
     "tela": ("scc.tela", "Tela"),
+    "ufscc": ("shared.ufscc", "UFSCC"),
 }
 
 

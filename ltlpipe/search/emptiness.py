@@ -210,6 +210,7 @@ class Search(StoredSearch):
     generalised: ClassVar[bool]  # takes any number of marks, on transitions
     fin_less: ClassVar[bool] = False  # takes conditions without Fin, too
     emerson_lei: ClassVar[bool] = False  # takes every condition
+    takes_workers: ClassVar[bool] = False  # is made with a number of `workers`
 
     kernel: Callable[..., int]  # advances the search, returns a Status
 

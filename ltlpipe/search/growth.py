@@ -59,7 +59,7 @@ class Column(NamedTuple):
 
 
 INT32, INT64 = Column(np.int32), Column(np.int64)
-UINT8, UINT32 = Column(np.uint8), Column(np.uint32)
+UINT8, UINT32, UINT64 = Column(np.uint8), Column(np.uint32), Column(np.uint64)
 
 Layout = dict[Reg, dict[str, Column]]
 """The arrays of a search by the register that counts their entries.

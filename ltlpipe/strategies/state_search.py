@@ -79,7 +79,10 @@ def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
 
         return BitstateSE05(problem, question.options.bitstate)
     assert plan.emptiness is not None  # since `settle`
-    return SEARCHES[plan.emptiness]()(problem)
+    kind = SEARCHES[plan.emptiness]()
+    if kind.takes_workers:
+        return kind(problem, workers=question.options.workers)  # type: ignore[call-arg]
+    return kind(problem)
 
 
 def _answer(

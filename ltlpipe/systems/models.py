@@ -60,6 +60,16 @@ class Model(Displayed, ABC):
     actions: tuple[str, ...]
     vocabulary: Vocabulary
 
+    @property
+    def processes(self) -> tuple[str, ...]:
+        """The variables that are the states of processes; none of a net."""
+        return ()
+
+    def movers(self, action: int) -> tuple[str, ...]:
+        """Return the processes that move in an action, by its number."""
+        del action
+        return ()
+
     @abstractmethod
     def initial(self) -> Valuation:
         """Return the valuation in which runs begin."""

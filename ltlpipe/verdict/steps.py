@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.systems.lts import Network
+from ltlpipe.systems.models import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class Move(NamedTuple):
-    """What a component, or a variable, does in a step."""
+    """What a component, a process or a variable does in a step."""
 
     name: str
     before: Any  # the name of a state, or a value
@@ -28,7 +29,8 @@ class LassoStep(NamedTuple):
     action : str
         What happens: the action of a network, the transition of a model.
     moves : tuple of Move
-        The components of a network that take part; or the variables that change.
+        The components of a network that take part; of a model the processes that move,
+        and the variables that change.
     holds : tuple of str
         The propositions of the property that hold at the step.
     """
@@ -46,75 +48,102 @@ class LassoStep(NamedTuple):
         return {"action": self.action, "moves": moves, "holds": list(self.holds)}
 
 
-def steps_of(lasso: Any) -> list[LassoStep]:
-    """Return the steps of a `ltlpipe.verdict.verdict.Lasso`."""
-    holds = _holding(lasso)
+def steps_of(lasso: Any, wanted: Iterable[int] | None = None) -> list[LassoStep]:
+    """Return the steps of a `ltlpipe.verdict.verdict.Lasso`, or some of them."""
+    numbers = range(len(lasso.actions)) if wanted is None else wanted
+    names = lasso.action_names
+    movers, holds = _movers_of(lasso), _holding(lasso)
+    return [LassoStep(names[k], movers(k), holds(k)) for k in numbers]
+
+
+def situation(lasso: Any, step: int) -> dict[str, Any]:
+    """Return the states of all components before a step, from 0, by their names.
+
+    Of a model the values of its variables.  Behind the last step it is the situation
+    in which the cycle begins.
+    """
     if isinstance(lasso.system, Network):
-        moves = _moves_of_components(lasso, lasso.system)
-    elif not lasso.has_valuations:  # nobody knows whose run it is
-        moves = _moves_by_number(lasso)
-    else:
-        moves = [
-            tuple(Move(name, *values) for name, values in changes.items())
-            for changes in lasso.changes()
+        components = lasso.system.components
+        states = [
+            lts.state_name(state)
+            for lts, state in zip(components, lasso.states[step].tolist(), strict=True)
         ]
-    return [
-        LassoStep(*about)
-        for about in zip(lasso.action_names, moves, holds, strict=True)
-    ]
+        return dict(zip(component_names(lasso.system), states, strict=True))
+    if lasso.has_valuations:
+        return lasso.valuation(step)  # type: ignore[no-any-return]
+    row = lasso.states[step].tolist()
+    return {f"component {i}": str(state) for i, state in enumerate(row, start=1)}
 
 
-def _holding(lasso: Any) -> list[tuple[str, ...]]:
-    """Return the propositions that hold at each step."""
+def _holding(lasso: Any) -> Callable[[int], tuple[str, ...]]:
+    """Return what says which propositions hold at a step."""
     spelling = lasso.spelling
     if spelling is None:
-        return [()] * len(lasso.actions)
+        return lambda _: ()
     known = set(spelling.propositions)
     letters = [tuple(n for n in names if n in known) for names in spelling.letters]
-    return [letters[k] for k in spelling.steps.tolist()]
+    steps = spelling.steps.tolist()
+    return lambda step: letters[steps[step]]
 
 
-def _moves_of_components(lasso: Any, network: Network) -> list[tuple[Move, ...]]:
-    """Return who takes part in each step, with the names of its states."""
-    names = component_names(network)
-    components = network.components
-    states = lasso.states.tolist()
-    moves = []
-    for action, before, after in zip(
-        lasso.actions.tolist(), states, states[1:], strict=False
-    ):
-        who: Sequence[int] = network.actions[action].participants if action >= 0 else ()
-        moves.append(
-            tuple(
-                Move(
-                    names[i],
-                    components[i].state_name(before[i]),
-                    components[i].state_name(after[i]),
-                )
-                for i in who
-            )
+def _movers_of(lasso: Any) -> Callable[[int], tuple[Move, ...]]:
+    """Return what says who moves in a step."""
+    if isinstance(lasso.system, Network):
+        return partial(_component_moves, lasso, component_names(lasso.system))
+    if lasso.has_valuations:
+        return partial(_variable_moves, lasso)
+    return partial(_moves_by_number, lasso)  # nobody knows whose run it is
+
+
+def _component_moves(lasso: Any, names: Sequence[str], step: int) -> tuple[Move, ...]:
+    """Return who takes part in a step, with the names of its states."""
+    action = int(lasso.actions[step])
+    if action < 0:
+        return ()
+    components = lasso.system.components
+    before, after = lasso.states[step], lasso.states[step + 1]
+    return tuple(
+        Move(
+            names[i],
+            components[i].state_name(int(before[i])),
+            components[i].state_name(int(after[i])),
         )
-    return moves
+        for i in lasso.system.actions[action].participants
+    )
 
 
-def _moves_by_number(lasso: Any) -> list[tuple[Move, ...]]:
-    """Return which components move in each step."""
-    states = lasso.states.tolist()
-    return [
-        tuple(
-            Move(f"component {i}", str(old), str(new))
-            for i, (old, new) in enumerate(zip(before, after, strict=True), start=1)
-            if old != new
-        )
-        for before, after in pairwise(states)
-    ]
+def _variable_moves(lasso: Any, step: int) -> tuple[Move, ...]:
+    """Return the processes that move in a step, and the other variables it changes."""
+    changes = lasso.change(step)
+    action = int(lasso.actions[step])
+    if isinstance(lasso.system, Model) and action >= 0:
+        now = lasso.valuation(step)
+        stay = {p: (now[p], now[p]) for p in lasso.system.movers(action)}
+        changes = stay | changes
+    return tuple(Move(name, *values) for name, values in changes.items())
+
+
+def _moves_by_number(lasso: Any, step: int) -> tuple[Move, ...]:
+    """Return which components move in a step."""
+    before, after = lasso.states[step : step + 2].tolist()
+    return tuple(
+        Move(f"component {i}", str(old), str(new))
+        for i, (old, new) in enumerate(zip(before, after, strict=True), start=1)
+        if old != new
+    )
 
 
 def component_names(network: Network) -> list[str]:
     """Return what the components are called; numbers tell apart who share a name."""
     given = [component.name for component in network.components]
     times = Counter(given)
-    return [
-        name if name and times[name] == 1 else f"{name or 'component'} {number}"
-        for number, name in enumerate(given, start=1)
-    ]
+    taken = {name for name in given if times[name] == 1}
+    names = []
+    for number, name in enumerate(given, start=1):
+        if not name or times[name] > 1:
+            name = f"{name or 'component'} {number}"
+            while name in taken:  # another is called so
+                name += "'"
+            taken.add(name)
+        names.append(name)
+    return names

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.display import Displayed, renderer
 from ltlpipe.verdict.steps import LassoStep, steps_of
 
 if TYPE_CHECKING:
@@ -100,6 +100,14 @@ class Lasso(Displayed):
         """Each step: its action, who moves and how, and which propositions hold."""
         return steps_of(self)
 
+    def chart(self, **limits: int) -> Any:
+        """Return the run as a sequence chart, a `ltlpipe.Chart`.
+
+        `limits` are those of the chart: `steps` and `lanes`.  Notebooks show it, and
+        ``print`` prints it.
+        """
+        return renderer().Chart(self, **limits)
+
     @cached_property  # its letters live as long as it does
     def word(self) -> Any:
         """The word of the run, a ``spot.twa_word`` over the property's propositions.
@@ -145,15 +153,18 @@ class Lasso(Displayed):
 
         From the name of each to its values before and after.
         """
-        old, new = self._valuation(step), self._valuation(step + 1)
+        old, new = self.valuation(step), self.valuation(step + 1)
         return {
             name: (old.get(name, 0), new.get(name, 0))
             for name in {**old, **new}
             if old.get(name, 0) != new.get(name, 0)
         }
 
-    def _valuation(self, step: int) -> dict[str, Any]:
-        """Return what holds before a step; the last one leads back to the cycle."""
+    def valuation(self, step: int) -> dict[str, Any]:
+        """Return the valuation of a model before a step, from 0.
+
+        The last step leads back to the first of the cycle.
+        """
         in_cycle = step - len(self.prefix)
         known: dict[str, Any] = (
             self.prefix[step]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import time
 
 import pytest
 
 from ltlpipe import Plan, Statistics, Verdict, load
-from ltlpipe.cli.verdicts import report
-from tests.cli.running import HARD, MANY, RING
+from ltlpipe.cli.verdicts import Form, report
+from tests.cli.running import HARD, MANY, RING, program
 from tests.oracles import accepting_run_exists
 
 KEYS = [
@@ -267,6 +268,15 @@ def test_vacuity(run, ring):
     assert (second["vacuous_value"], second["stronger_formula"]) == (True, "GFa")
 
 
+def test_a_witness_as_a_chart(run, ring):
+    """As a counterexample is drawn; the other answers are lines."""
+    outcome = run("check", ring, "--vacuity", "--chart", "-f", "G(a -> X b)")
+    lines = outcome.out.splitlines()
+    assert lines[1] == "  not vacuously: this run shows that it needs a, b"
+    assert "repeats for ever" in outcome.out
+    assert "prefix:" not in outcome.out
+
+
 def test_vacuity_of_no_formula(run, ring):
     """What is asked without one has no parts."""
     outcome = run("check", ring, "--empty", "--vacuity")
@@ -292,7 +302,7 @@ def test_a_violation_without_its_lasso(capsys):
     """The line says why there is neither prefix nor cycle."""
     plan = Plan("BA", "se05", strategy="explicit")
     stats = Statistics(states=7, seconds=1.0)
-    report(Verdict("violated", "lasso-limit", "m", "G a", plan, stats), as_json=False)
+    report(Verdict("violated", "lasso-limit", "m", "G a", plan, stats), Form())
 
     assert capsys.readouterr().out == (
         "violated (lasso-limit): G a   [explicit: 7 states, 1.00 s]\n"
@@ -915,3 +925,51 @@ def test_steps_of_a_lasso(run):
     ]
     plain = run("check", file, "-f", "G !enter_2").out.splitlines()
     assert plain[1:] == lines[:3]
+
+
+def test_a_lasso_as_a_chart(run, monkeypatch):
+    """In place of its actions, as wide as the terminal; not as JSON."""
+    file = "examples/fairness/semaphore.dot"
+    lines = run("check", file, "-f", "G !enter_2", "--chart").out.splitlines()
+    assert lines[1:] == [
+        "                 cluster_1  cluster_2     cluster_semaphore",
+        "                   idle_1     idle_2        free",
+        "    1   ask_2    │          ● waiting_2   │",
+        "    2 * enter_2  │          ◆ critical_2 ─◆ taken",
+        "    ── violated by these 2 steps: what follows does not matter",
+        "  ┌ 3   think_1  ○ idle_1   ┊             ┊",
+        "  └ repeats for ever",
+        "  * and ◆: steps that the formula names",
+    ]
+    monkeypatch.setenv("COLUMNS", "50")
+    narrow = run("check", file, "-f", "G !enter_2", "--chart", "--steps").out
+    lines = narrow.splitlines()[1:]
+    steps = lines.index("  prefix, step by step:")
+    assert max(map(len, lines[:steps])) <= 50
+    assert "clus" in lines[0]
+    assert "…" in lines[0]
+    outcome = run("check", file, "-f", "G !enter_2", "--chart", "--json")
+    assert outcome.code == 2
+    assert "--chart goes without --json" in outcome.err
+
+
+def test_a_chart_of_several_formulas(run):
+    """One for each that is violated, and nothing for the others."""
+    file = "examples/dve/alternating_bit.dve"
+    asked = ("-f", "G F deadlock", "-f", "G !deadlock")
+    lines = run("check", file, *asked, "--chart").out.splitlines()
+    assert [line.split(":")[0] for line in lines if line[0] != " "] == [
+        "violated",
+        "holds",
+    ]
+    assert "initial state" not in "".join(lines)
+    assert sum("Sender: sending -> sending data!" in line for line in lines) == 2
+
+
+def test_a_chart_in_ascii():
+    """Where standard output takes nothing else."""
+    file = "examples/fairness/semaphore.dot"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    outcome = program("check", file, "-f", "G !enter_2", "--chart", env=environment)
+    assert outcome.out.isascii()
+    assert "    2 * enter_2  |          # critical_2 -# taken" in outcome.out

@@ -147,3 +147,16 @@ def test_as_a_program(polite):
     for option in ("--progress", "--fair-sets", "--fairness", "--json", "--explain"):
         assert option in usage.out
     assert program("livelock", *polite, "--progress", PASSING).code == 1
+
+
+def test_charts(run):
+    """Of livelocks, and of the way to a deadlock."""
+    file = "examples/fairness/philosophers.dot"
+    outcome = run("livelock", file, "--progress", "eat_1", "--chart")
+    assert "┌ 1   think_1  ● thinking_1" in outcome.out
+    assert "prefix:" not in outcome.out
+    file = "examples/pnml/dining-4.pnml"
+    outcome = run("deadlocks", file, "--chart")
+    assert "┌ 5   <stutter>" in outcome.out
+    outcome = run("deadlocks", file, "--chart", "--json")
+    assert outcome.code == 2

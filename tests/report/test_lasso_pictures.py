@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -62,7 +63,7 @@ def test_a_page_has_a_budget(monkeypatch):
     long = [f"a{k}" for k in range(300)]
     one = pictures([lasso(long, ["b"])], no_system).pictures[0]
     assert (len(one.prefix.steps), one.prefix.left_out) == (60, 240)
-    assert one.cycle == ((one.cycle.steps[0],), 0)
+    assert one.cycle == ((one.cycle.steps[0],), 0, None)
     rows = [lasso([f"{k}", *long], ["b"]) for k in range(50)]
     many = pictures(rows, no_system).pictures
     assert {(len(p.prefix.steps), p.prefix.left_out) for p in many} == {(12, 289)}
@@ -121,3 +122,26 @@ def test_the_same_steps_in_two_systems_are_two_pictures():
 def test_what_is_no_lasso(text):
     with pytest.raises(LtlpipeError, match="expected a JSON list"):
         pictures([("[]", text, None)], no_system)
+
+
+def test_states_by_name(monkeypatch):
+    """Of the steps that are shown; of the first pictures if there are too many."""
+    fork = LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "b", 1), (1, "c", 1)])
+    network = Network([replace(fork, state_names=("idle", "busy"))])
+    rows = [lasso(["a"] + ["c"] * 200, ["b", "a"], ("f",)), lasso(["a"], ["c"], ("f",))]
+    drawn = pictures(rows, lambda _: network)
+    (system,) = drawn.systems
+    assert system.states == ["idle", "busy"]
+    first, second = drawn.pictures
+    assert first.prefix.states == (0, 1) + (1, 1) * 119
+    assert first.cycle.states == (1, 0, 0, 1)
+    assert second.cycle.states == (1, 1)
+    assert drawn.has_all_states
+    unclear = pictures([lasso(["a", "b"], ["c"], ("f",))], lambda _: network)
+    assert unclear.pictures[0].prefix.states == (0, 1, 1, 1)
+    unclear = pictures([lasso(["a"], ["b"], ("f",))], lambda _: network)
+    assert unclear.pictures[0].cycle.states == (1, 1)
+    monkeypatch.setattr(lasso_pictures, "REPLAYED", 203)
+    drawn = pictures(rows, lambda _: network)
+    assert not drawn.has_all_states
+    assert [picture.cycle.states for picture in drawn.pictures] == [(1, 0, 0, 1), None]

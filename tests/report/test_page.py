@@ -160,8 +160,12 @@ def test_the_data_have_everything(whole):
     assert "lasso_prefix" not in columns
     assert data["lassos"]["of_row"] == [None, 0, None, None, None]
     assert data["lassos"]["actions"] == ["ask", "meet"]
-    assert data["lassos"]["pictures"] == [[[0, 0, 1], [0, 0, 1], 0]]
+    states = [0, 1, 1, 0, 2, 2]  # before and after ask, and meet, which two take
+    pictures = [[[0, 0, 1], [0, 0, 1], 0, states, states]]
+    assert data["lassos"]["pictures"] == pictures
+    assert data["lassos"]["stories"] == [None, [None, []], None, None, None]
     (network,) = data["lassos"]["systems"]
+    assert network["states"] == ["a0", "a1", "b0"]
     assert len(network["components"]) == 3
     assert network["parts"] == {"0": [1, 0], "1": [1, 0, 1]}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,16 @@ from benchmarks.browser import chromium, opened
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report.page import write_report
 from tests.report.browsing import (
+    boxes,
+    inside,
     messages,
     needs_chromium,
+    overlap,
     requests,
     visible_text,
     wait_for,
 )
+from tests.report.lassos import lost_lasso, ring_lasso
 from tests.report.made import (
     EVIL,
     SYSTEM,
@@ -250,7 +255,7 @@ def test_who_may_move_and_who_does_not(browser, tmp_path):
     """Internal steps of one name are somebody's; in a deadlock nobody moves."""
     files = (str(tmp_path / "a.aut"), str(tmp_path / "b.aut"))
     for file in files:
-        Path(file).write_text('des (0, 2, 2)\n(0, "i", 1)\n(0, "a", 1)\n')
+        Path(file).write_text('des (0, 2, 2)\n(0, "i", 0)\n(0, "a", 1)\n')
     row = result("violated", ["i", "a"], ["<stutter>"])
     task = Task(files, "G a", options={"deadlock": "stutter"})
     write_report(make_store(tmp_path / "r.sqlite", [(task, row)]), tmp_path / "r.html")
@@ -262,10 +267,83 @@ def test_who_may_move_and_who_does_not(browser, tmp_path):
     one(browser, "#task summary").click()
     steps = [item.text for item in by(browser, "#task ol.steps li")]
     assert [step.split(" \N{EN DASH} ")[1] for step in steps] == [
-        "one of a.aut, b.aut",
-        "a.aut, b.aut",
+        "one of a.aut: 0 → 0, b.aut: 0 → 0",
+        "a.aut: 0 → 1, b.aut: 0 → 1",
         "nobody moves",
     ]
+    assert messages(browser) == []
+
+
+def saved(network, path):
+    from ltlpipe import save
+
+    (file,) = save(network, path)
+    return (str(file),)
+
+
+def page_of_lasso(browser, tmp_path, lasso, formula):
+    """Open the section of a task whose lasso is that of a network."""
+    files = saved(lasso.system, tmp_path / "system.dot")
+    row = result("violated", lasso.prefix, lasso.cycle)
+    store = make_store(tmp_path / "run.sqlite", [(Task(files, formula), row)])
+    write_report(store, tmp_path / "report.html")
+    opened(browser, tmp_path / "report.html", "#task-1")
+    wait_for(lambda: by(browser, ".lasso svg"))
+
+
+def covered(browser, selector):
+    """Pairs of elements that cover each other."""
+    found = boxes(browser, selector)
+    return [(a, b) for a, b in combinations(found, 2) if overlap(a, b)]
+
+
+def test_states_by_name(browser, tmp_path):
+    """Below the dots and in the list; what is behind the bad prefix is greyed."""
+    page_of_lasso(browser, tmp_path, lost_lasso(), "G !get")
+    states = [e.text for e in by(browser, ".lasso text.state")]
+    assert states[:2] == ["idle", "free"]
+    assert states[2:] == ["waiting", "busy", "idle", "free", "waiting", "busy"]
+    assert "Violated by the first 2 steps" in one(browser, "#task .lost-note").text
+    for kind, actions in {"irrelevant": ["ask"], "named": ["get"]}.items():
+        found = [e.text for e in by(browser, f".lasso .{kind} > .action")]
+        assert found == actions
+    assert "In bold: steps that the formula names" in one(browser, "#task .hint").text
+    (line,) = boxes(browser, ".lasso line.lost")
+    names = boxes(browser, ".lasso .action")
+    assert [box[1] < line[1] for box in names] == [True, True, False]
+    one(browser, "#task summary").click()
+    arrow = "\N{RIGHTWARDS ARROW}"
+    assert by(browser, "#task ol.steps li")[1].text == (
+        f"get \N{EN DASH} client <&>: waiting {arrow} idle, server: busy {arrow} free"
+    )
+    tip = "return document.querySelector('.lasso circle title').textContent"
+    assert browser.execute_script(tip) == f"client <&>: idle {arrow} waiting"
+    assert covered(browser, ".lasso text.state") == []
+    assert messages(browser) == []
+
+
+@pytest.mark.parametrize("n_components", [2, 12, 30])
+@pytest.mark.parametrize("names", [None, EVIL], ids=["plain", "hostile"])
+def test_pictures_keep_their_layout(n_components, names, browser, tmp_path):
+    """Everything is inside, states cover neither each other nor dots, nothing runs."""
+    lasso = ring_lasso(n_components, names)
+    page_of_lasso(browser, tmp_path, lasso, "G !work_1")
+    (picture,) = boxes(browser, ".lasso svg")
+    for box in boxes(browser, ".lasso svg *:not(title)"):
+        assert inside(box, picture)
+    dots = boxes(browser, ".lasso circle")
+    states = boxes(browser, ".lasso text.state")
+    assert len(dots) == 3 * n_components
+    assert len(states) == (4 * n_components if n_components <= 12 else 0)
+    assert covered(browser, ".lasso text.state") == []
+    assert not any(overlap(dot, state) for dot in dots for state in states)
+    tips = browser.execute_script(
+        "return [...document.querySelectorAll('.lasso circle title')]"
+        ".map(e => e.textContent)"
+    )
+    assert len(tips) == len(dots)
+    assert not any("?" in tip for tip in tips) or names
+    assert browser.execute_script("return typeof window.hacked") == "undefined"
     assert messages(browser) == []
 
 

@@ -271,14 +271,15 @@ def test_bytes_per_state_are_as_stated(name):
     """All arrays, room to grow included, stay below 40 bytes per state.
 
     Twenty components: ten philosophers and ten forks, 4.7 million states.  The
-    stack Current holds all of them, which costs thirteen bytes more.
+    stack Current holds all of them, which costs thirteen bytes more; so do sets that
+    workers share.
     """
     search = search_of(name, 10)
     drive(search, Limits())
 
     assert search.registers[Reg.VISITED] == 4_683_381
     assert search.registers[Reg.TRANSITIONS] == 37_983_050 * (1 + (name in LOOKS_TWICE))
-    allowed = 40 + 13 * (name in ("tarjan72", "gv04"))
+    allowed = 40 + 13 * (name in ("tarjan72", "gv04")) + 32 * (name == "ufscc")
     assert search.memory_bytes / 4_683_381 < allowed
 
 

@@ -77,6 +77,7 @@ class RabinParallel(Rabin):
     """
 
     name = "rabin-parallel"
+    takes_workers = True
 
     def __init__(
         self, problem: Problem, *, known: Search | None = None, workers: int = 1

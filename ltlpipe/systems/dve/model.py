@@ -109,6 +109,19 @@ class DveModel(Model):
             actions={name: i for i, name in reversed(list(enumerate(self.actions)))},
         )
 
+    @cached_property
+    def processes(self) -> tuple[str, ...]:
+        """The processes, by the variables of their states, which have their names."""
+        program = self.program
+        return tuple(program.variables[p.state].name for p in program.processes)
+
+    def movers(self, action: int) -> tuple[str, ...]:
+        """Return the processes that move in an action: all, in a synchronous system."""
+        if self.program.synchronous:
+            return self.processes
+        transitions = self.program.actions[action].transitions
+        return tuple(self.processes[t.process] for t in transitions)
+
     def initial(self) -> Valuation:
         """Return the valuation in which runs begin."""
         return self.program.initial

@@ -1,0 +1,298 @@
+"""What a sequence chart shows, whatever it is drawn with: lifelines, rows, cells.
+
+A lifeline (*lane*) is a component of a network that takes part in a step; of a model a
+process that moves, or a variable that changes.  Each step is a *row* with a *cell* on
+the lanes that take part, which says in which state that leaves them.  Long lassos are
+cut: a row stands for steps that are left out, and says where they have led.  In wide
+systems the lanes that move least are one lane, *others*.
+
+Texts come from input files: they are made one line without control characters here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.report.graphs import short
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.models import Model
+from ltlpipe.verdict.steps import situation, steps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ltlpipe.verdict.steps import LassoStep
+    from ltlpipe.verdict.verdict import Lasso
+
+LEAST_STEPS = 12
+"""The first, the last, and those around the places that matter."""
+
+_LONGEST = 200  # characters of a name; renderers cut them further
+
+
+class Lane(NamedTuple):
+    """A lifeline."""
+
+    name: str
+    initial: str  # the name of its first state, or its first value
+    moves: bool = True  # a component or a process; False: a variable
+
+
+class Cell(NamedTuple):
+    """What a step does to a lane."""
+
+    lane: int
+    before: str
+    after: str
+
+
+class Row(NamedTuple):
+    """A step, or steps that are left out."""
+
+    number: int  # of the step, or the first that is left out, from 1
+    action: str
+    cells: tuple[Cell, ...]  # by lane; of steps left out those that have changed
+    named: bool = False  # a proposition of the formula holds at the step
+    irrelevant: bool = False  # behind the bad prefix
+    left_out: int = 0  # how many steps it stands for; 0: it is a step
+
+
+class ChartedLasso(NamedTuple):
+    """A chart, before it is drawn.
+
+    Parameters
+    ----------
+    lanes : tuple of Lane
+        From left to right.
+    rows : tuple of Row
+        From top to bottom.
+    first : int
+        The row in which the cycle begins, which goes on to the last one.
+    lost : int or None
+        The number of rows up to the end of the bad prefix, if it ends in the chart.
+    notes : tuple of str
+        What has to be said below.
+    """
+
+    lanes: tuple[Lane, ...]
+    rows: tuple[Row, ...]
+    first: int
+    lost: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def has_named(self) -> bool:
+        """Whether the formula names some step that is shown."""
+        return any(row.named for row in self.rows)
+
+
+def kept(n_steps: int, most: int, around: Iterable[int] = ()) -> list[int | None]:
+    """Return the steps to show: the first, those around places, and the last.
+
+    None stands for steps that are left out.
+
+    Examples
+    --------
+    >>> kept(100, 8, [50])
+    [0, 1, None, 49, 50, None, 98, 99]
+    """
+    if n_steps <= most:
+        return [*range(n_steps)]
+    places = sorted({place for place in around if 0 < place < n_steps})
+    share = most // (2 + len(places))
+    wanted = {*range(share), *range(n_steps - share, n_steps)}
+    for place in places:
+        begin, end = place - share // 2, place + share // 2
+        wanted |= {*range(max(begin, 0), min(end, n_steps))}
+    shown: list[int | None] = []
+    for step in sorted(wanted):
+        last = shown[-1] if shown else step - 1
+        assert last is not None
+        if last == step - 2:  # a step takes no more room than that it is left out
+            shown.append(step - 1)
+        elif last != step - 1:
+            shown.append(None)
+        shown.append(step)
+    return shown
+
+
+def charted(lasso: Lasso, *, most_steps: int, most_lanes: int) -> ChartedLasso:
+    """Return what a chart of a lasso shows."""
+    n_steps, first = len(lasso.actions), len(lasso.prefix)
+    lost = lasso.bad_prefix
+    if lost is not None and lost > n_steps:  # in a later round of the cycle
+        lost = None
+    around = [first] if lost is None else [first, lost]
+    shown = kept(n_steps, max(most_steps, LEAST_STEPS), around)
+    numbers = [step for step in shown if step is not None]
+    steps = dict(zip(numbers, steps_of(lasso, numbers), strict=True))
+    initial = situation(lasso, 0)
+    names = _in_order(lasso, initial, steps.values())
+    lanes = _Lanes(names, _kept_lanes(names, steps.values(), most_lanes), initial)
+    rows = _rows(lasso, shown, steps, lanes, lost)
+    places = [row.number + max(row.left_out, 1) - 1 for row in rows]  # last steps
+    return ChartedLasso(
+        _laid_out(lasso, lanes),
+        tuple(rows),
+        sum(place <= first for place in places),
+        None if lost is None else sum(place <= lost for place in places),
+        tuple(_notes(lasso, names)),
+    )
+
+
+def _in_order(
+    lasso: Lasso, initial: dict[str, Any], steps: Iterable[LassoStep]
+) -> list[str]:
+    """Return who moves in steps: in the order of the system, processes first."""
+    moving = dict.fromkeys(move.name for step in steps for move in step.moves)
+    processes = lasso.system.processes if isinstance(lasso.system, Model) else ()
+    order = dict.fromkeys([*processes, *initial, *moving])
+    return [name for name in order if name in moving]
+
+
+def _kept_lanes(
+    names: Sequence[str], steps: Iterable[LassoStep], most: int
+) -> list[str]:
+    """Return who has a lane: with too many those that move most, first where named."""
+    if len(names) <= most:
+        return list(names)
+    weight: Counter[str] = Counter()
+    for step in steps:
+        for move in step.moves:
+            weight[move.name] += 1 + 1000 * bool(step.holds)
+    place = {name: number for number, name in enumerate(names)}
+    best = sorted(names, key=lambda name: (-weight[name], place[name]))
+    return sorted(best[: max(most - 1, 0)], key=place.__getitem__)
+
+
+class _Lanes:
+    """Where everybody is drawn, and what is known of their states."""
+
+    def __init__(
+        self, names: Sequence[str], kept: Sequence[str], initial: dict[str, Any]
+    ) -> None:
+        self.kept = kept
+        self.initial = initial
+        self.n_others = len(names) - len(kept)
+        self._place = {name: number for number, name in enumerate(kept)}
+        self._last = {name: _text(initial.get(name, 0)) for name in kept}
+
+    def cells(self, step: LassoStep) -> tuple[Cell, ...]:
+        """Return the cells of a step."""
+        found, others = [], []
+        for name, before, after in step.moves:
+            place = self._place.get(name)
+            if place is None:
+                others.append((name, before, after))
+                continue
+            self._last[name] = _text(after)
+            found.append(Cell(place, _text(before), _text(after)))
+        if others:
+            (name, before, after), *rest = others
+            told = f"{len(others)} move" if rest else _text(name)
+            change = "" if rest else f"{_text(name)}: {_text(before)}"
+            found.append(Cell(len(self.kept), change, told))
+        return tuple(sorted(found))
+
+    def cells_of_gap(self, after: dict[str, Any]) -> tuple[Cell, ...]:
+        """Return the cells of who is in another state behind steps left out."""
+        found = []
+        for name, place in self._place.items():
+            now, last = _text(after.get(name, 0)), self._last[name]
+            if now != last:
+                found.append(Cell(place, last, now))
+                self._last[name] = now
+        return tuple(found)
+
+
+def _rows(
+    lasso: Lasso,
+    shown: Sequence[int | None],
+    steps: dict[int, LassoStep],
+    lanes: _Lanes,
+    lost: int | None,
+) -> list[Row]:
+    rows = []
+    end = 0  # of the steps so far
+    for place, number in enumerate(shown):
+        irrelevant = lost is not None and end >= lost
+        if number is None:
+            until = shown[place + 1]
+            assert until is not None
+            cells = lanes.cells_of_gap(situation(lasso, until))
+            left_out = until - end
+            row = Row(end + 1, "", cells, irrelevant=irrelevant, left_out=left_out)
+            end = until
+        else:
+            step = steps[number]
+            cells, named = lanes.cells(step), bool(step.holds)
+            row = Row(number + 1, _text(step.action), cells, named, irrelevant)
+            end = number + 1
+        rows.append(row)
+    return rows
+
+
+def _laid_out(lasso: Lasso, lanes: _Lanes) -> tuple[Lane, ...]:
+    is_network = isinstance(lasso.system, Network) or not lasso.has_valuations
+    processes = lasso.system.processes if isinstance(lasso.system, Model) else ()
+    laid = [
+        Lane(
+            _text(name),
+            _text(lanes.initial.get(name, 0)),
+            is_network or name in processes,
+        )
+        for name in lanes.kept
+    ]
+    if lanes.n_others:
+        laid.append(Lane(f"{lanes.n_others} others", ""))
+    return tuple(laid)
+
+
+def _notes(lasso: Lasso, names: Sequence[str]) -> list[str]:
+    """Return what is missing from the chart, and what does not end in it."""
+    notes = []
+    if lasso.has_valuations:
+        notes.append("variables that do not change have no line")
+    else:
+        total = lasso.states.shape[1]
+        still = total - len(names)
+        if still:
+            notes.append(
+                f"without a line: {still} of {total} components, which take part in "
+                "no step that is shown"
+            )
+    lost, n_steps = lasso.bad_prefix, len(lasso.actions)
+    if lost is not None and lost > n_steps:
+        again = (lost - len(lasso.prefix) - 1) // len(lasso.cycle) + 1
+        notes.append(
+            f"violated by the first {lost} steps, in round {again} of the cycle: no "
+            "continuation of them satisfies the formula"
+        )
+    return notes
+
+
+def lost_note(number: int) -> str:
+    """Return what is said where a bad prefix ends."""
+    what = "this step" if number == 1 else f"these {number} steps"
+    return f"violated by {what}: what follows does not matter"
+
+
+def shortened(text: str, most: int, dots: str = "…") -> str:
+    """Return a text with its middle left out: ends of names often tell them apart.
+
+    Examples
+    --------
+    >>> shortened("component_17", 8)
+    'comp…_17'
+    """
+    if len(text) <= most:
+        return text
+    if most <= len(dots) + 1:
+        return text[: max(most, 0)]
+    tail = (most - len(dots)) // 2
+    return text[: most - len(dots) - tail] + dots + text[len(text) - tail :]
+
+
+def _text(value: Any) -> str:
+    return short(str(value), _LONGEST)

@@ -1,0 +1,366 @@
+"""A sequence chart as SVG: one picture that needs nothing but itself.
+
+Fonts differ from reader to reader: texts are in a monospaced one, whose characters are
+as wide as is assumed here, and what may be wider is squeezed (``textLength``).  All
+looks are attributes of elements: a style sheet inside would apply to the whole page of
+a notebook.
+
+Colours are those of Okabe and Ito that plots have, too; what a colour says, a shape or
+a weight says as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree as ET
+
+from rich.cells import cell_len
+
+from ltlpipe.report.charts.sequence import lost_note, shortened
+
+if TYPE_CHECKING:
+    from ltlpipe.report.charts.sequence import Cell, ChartedLasso, Lane, Row
+
+FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+_INK, _SOFT, _LINE, _PANEL = "#222222", "#6b6b6b", "#b5b5b5", "#f1f1f4"
+_NAMED = "#b34a00"  # the red of plots, dark enough for texts on white
+_CYCLE = "#fdf3df"
+_DIM = "#8c8c8c"  # what is irrelevant
+
+_SIZE = 12  # of letters
+_LETTER = 7.3  # the width of a character
+_ROW, _GAP, _LOST = 44, 30, 26  # heights of a step, of steps left out, of a note
+_BAR = 14  # of a row, from its top
+_PILL = 17  # the height of a state
+_PAD = 7  # on each side of a state
+_BETWEEN = 20  # lanes
+_MARGIN = 10
+_ACTION, _NAME, _STATE = 36, 24, 18  # characters that are shown
+_MANY = 12  # lanes with which room gets short
+_STATE_OF_MANY = 10
+_MIDDLE = {"text-anchor": "middle"}
+_SLANT = 0.77  # the sine of the angle of names that are slanted, 50 degrees
+
+
+class _Grid(NamedTuple):
+    """Where everything is."""
+
+    numbers: float  # the right end of the column of numbers
+    actions: float  # the left end of that of actions
+    lanes: tuple[float, ...]  # the lifelines
+    left: float  # of the rows
+    right: float
+    width: float
+    top: float  # of the first row
+    rows: tuple[float, ...]  # tops
+    bottom: float
+    height: float
+    states: int  # characters of a state that are shown
+    slanted: bool  # the names of the lanes
+
+
+def svg_of_chart(chart: ChartedLasso) -> str:
+    """Return a chart as SVG, from ``<svg`` on."""
+    grid = _grid(chart)
+    about = _about(chart)
+    svg = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "width": _n(grid.width),
+            "height": _n(grid.height),
+            "viewBox": f"0 0 {_n(grid.width)} {_n(grid.height)}",
+            "role": "img",
+            "aria-label": about,
+            "font-family": FONT,
+            "font-size": str(_SIZE),
+        },
+    )
+    _rect(svg, (0, 0, grid.width, grid.height), fill="#ffffff", rx="4")
+    _draw_cycle(svg, chart, grid)
+    for number, lane in enumerate(chart.lanes):
+        _draw_lane(svg, lane, number, grid)
+    for row, y in zip(chart.rows, grid.rows, strict=True):
+        _draw_row(svg, chart, row, y + _BAR, grid)
+    if chart.lost is not None:
+        _draw_lost(svg, chart, grid)
+    for number, note in enumerate(_notes(chart)):
+        y = grid.bottom + 18 + 16 * number
+        _text(svg, _MARGIN, y, note, fill=_SOFT, kind="note")
+    return ET.tostring(svg, encoding="unicode")
+
+
+def _about(chart: ChartedLasso) -> str:
+    steps = [max(row.left_out, 1) for row in chart.rows]
+    first, again = sum(steps[: chart.first]), sum(steps[chart.first :])
+    return f"Sequence chart: steps of the prefix {first}, of the cycle {again}"
+
+
+def _notes(chart: ChartedLasso) -> list[str]:
+    notes = ["the framed steps repeat for ever"]
+    if chart.has_named:
+        notes.append("bold, with a ring: steps that the formula names")
+    return [*notes, *chart.notes]
+
+
+def _grid(chart: ChartedLasso) -> _Grid:
+    """Lay a chart out."""
+    many = len(chart.lanes) > _MANY
+    n_state = _STATE_OF_MANY if many else _STATE
+    digits = len(str(max(row.number for row in chart.rows)))
+    numbers = _MARGIN + 4 + digits * _LETTER
+    actions = numbers + 12
+    left_out = [_gap_text(row) for row in chart.rows if row.left_out]
+    names = [shortened(row.action, _ACTION) for row in chart.rows]
+    widest = max(map(_width, [*names, *left_out]))
+    widths = _lane_widths(chart, n_state)
+    named = [_width(shortened(lane.name, _NAME)) for lane in chart.lanes]
+    slanted = many and any(n + 14 > w for n, w in zip(named, widths, strict=True))
+    if not slanted:
+        widths = [max(n + 14, w) for n, w in zip(named, widths, strict=True)]
+    x = actions + widest + 14
+    lanes = []
+    for width in widths:
+        lanes.append(x + width / 2)
+        x += width + _BETWEEN
+    right = x - _BETWEEN + 8 if lanes else x
+    above = _SLANT * max(named, default=0) + 20 if slanted else 32
+    top = _MARGIN + (above + _PILL + 10 if lanes else 0)
+    rows, bottom = _tops(chart, top)
+    notes = _notes(chart)
+    said = [_MARGIN + _width(note) for note in notes]
+    if chart.lost is not None:
+        said.append(actions + _width(lost_note(_lost_step(chart))))
+    ends = [right + 24]  # the way back
+    if slanted:
+        ends += [at + 0.66 * n + 16 for at, n in zip(lanes, named, strict=True)]
+    width = max(*ends, *said) + _MARGIN
+    height = bottom + 18 + 16 * len(notes)
+    return _Grid(
+        *(numbers, actions, tuple(lanes), _MARGIN / 2, right, width),
+        *(top, tuple(rows), bottom, height, n_state, slanted),
+    )
+
+
+def _lane_widths(chart: ChartedLasso, n_state: int) -> list[float]:
+    """Return how wide the states of each lane are."""
+    widths = [_pill_width(lane.initial, n_state) for lane in chart.lanes]
+    for row in chart.rows:
+        for cell in row.cells:
+            width = _pill_width(cell.after, n_state)
+            widths[cell.lane] = max(widths[cell.lane], width)
+    return widths
+
+
+def _tops(chart: ChartedLasso, top: float) -> tuple[list[float], float]:
+    """Return where rows begin, and where the last one ends."""
+    rows = []
+    for number, row in enumerate(chart.rows):
+        if number == chart.lost:
+            top += _LOST
+        rows.append(top)
+        top += _GAP if row.left_out and not row.cells else _ROW
+    if chart.lost == len(chart.rows):
+        top += _LOST
+    return rows, top + 4
+
+
+def _draw_cycle(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
+    """Frame the cycle, with the way back from its last step to its first."""
+    begin, end = grid.rows[chart.first] - 2, grid.bottom
+    box = (grid.left, begin, grid.right - grid.left, end - begin)
+    _rect(svg, box, fill=_CYCLE, stroke="#e69f00", rx="5", kind="cycle")
+    last = chart.rows[-1]
+    lost_last = _LOST if chart.lost == len(chart.rows) else 0
+    height = _GAP if last.left_out and not last.cells else _ROW
+    low = grid.bottom - 4 - lost_last - height + _BAR
+    high, x = grid.rows[chart.first] + _BAR, grid.right
+    if low - high < 8:
+        low, high = high + 8, high - 8
+    path = f"M{_n(x)} {_n(low)}h12V{_n(high)}h-8"
+    colour = {"fill": "none", "stroke": _INK, "stroke-width": "1.5"}
+    ET.SubElement(svg, "path", {"class": "back", "d": path, **colour})
+    head = f"{_n(x)},{_n(high)} {_n(x + 7)},{_n(high - 4)} {_n(x + 7)},{_n(high + 4)}"
+    ET.SubElement(svg, "polygon", {"class": "head", "points": head, "fill": _INK})
+
+
+def _draw_lane(svg: ET.Element, lane: Lane, number: int, grid: _Grid) -> None:
+    """Draw a lifeline with its name and its first state."""
+    x = grid.lanes[number]
+    line = {"x1": _n(x), "x2": _n(x), "y1": _n(grid.top - 10), "y2": _n(grid.bottom)}
+    dashes = {} if lane.moves else {"stroke-dasharray": "2 3"}
+    ET.SubElement(svg, "line", {"class": "lane", **line, "stroke": _LINE, **dashes})
+    name = shortened(lane.name, _NAME)
+    y = grid.top - _PILL - 21
+    weight = {"font-weight": "bold"} if lane.moves else {"font-style": "italic"}
+    if grid.slanted:
+        turn = f"rotate(-50 {_n(x)} {_n(y)})"
+        element = _text(svg, x - 2, y, name, kind="name", transform=turn, **weight)
+    else:
+        width = _width(name) + 12
+        box = (x - width / 2, y - 15, width, 21)
+        if lane.moves:
+            _rect(svg, box, fill=_PANEL, stroke=_LINE, rx="3")
+        element = _text(svg, x, y, name, kind="name", **_MIDDLE, **weight)
+    _tip(element, lane.name)
+    if lane.initial:
+        _draw_pill(svg, x, grid.top - 11 - _PILL / 2, lane.initial, grid.states)
+
+
+def _draw_row(
+    svg: ET.Element, chart: ChartedLasso, row: Row, y: float, grid: _Grid
+) -> None:
+    """Draw a step; its bar is at y."""
+    kind = "gap" if row.left_out else "step"
+    group = ET.SubElement(svg, "g", {"class": kind})
+    _tip(group, _told(chart, row))
+    ink = _DIM if row.irrelevant else _NAMED if row.named else _INK
+    if row.left_out:
+        text = _gap_text(row)
+        _text(group, grid.actions, y + 4, text, fill=_SOFT, kind="action")
+    else:
+        name = shortened(row.action, _ACTION)
+        weight = {"font-weight": "bold"} if row.named else {}
+        end = {"text-anchor": "end"}
+        number = str(row.number)
+        _text(group, grid.numbers, y + 4, number, fill=_SOFT, kind="number", **end)
+        _text(group, grid.actions, y + 4, name, fill=ink, kind="action", **weight)
+        _draw_joint(group, row, y, grid, ink)
+    for cell in row.cells:
+        _draw_cell(group, row, cell, y, grid, ink)
+
+
+def _draw_joint(group: ET.Element, row: Row, y: float, grid: _Grid, ink: str) -> None:
+    """Draw the bar that joins who takes part, from the action on."""
+    if not row.cells:
+        return
+    xs = [grid.lanes[cell.lane] for cell in row.cells]
+    begin = grid.actions + _width(shortened(row.action, _ACTION)) + 6
+    guide = {"x1": _n(begin), "x2": _n(xs[0]), "y1": _n(y), "y2": _n(y)}
+    dotted = {"stroke": _LINE, "stroke-dasharray": "1 4"}
+    ET.SubElement(group, "line", {"class": "guide", **guide, **dotted})
+    if len(xs) > 1:
+        ends = {"x1": _n(xs[0]), "x2": _n(xs[-1]), "y1": _n(y), "y2": _n(y)}
+        look = {"stroke": ink, "stroke-width": "2"}
+        if row.irrelevant:
+            look["stroke-dasharray"] = "5 3"
+        ET.SubElement(group, "line", {"class": "joint", **ends, **look})
+
+
+def _draw_cell(
+    group: ET.Element, row: Row, cell: Cell, y: float, grid: _Grid, ink: str
+) -> None:
+    """Draw that a lane takes part, and its state behind the step."""
+    x = grid.lanes[cell.lane]
+    if not row.left_out:
+        dot = {"cx": _n(x), "cy": _n(y), "stroke": ink, "stroke-width": "2"}
+        dot |= {"r": "5", "fill": "#ffffff" if row.irrelevant else ink}
+        ET.SubElement(group, "circle", {"class": "dot", **dot})
+        if row.named and not row.irrelevant:
+            ring = {"cx": _n(x), "cy": _n(y), "r": "8", "fill": "none", "stroke": ink}
+            ET.SubElement(group, "circle", {"class": "ring", **ring})
+    colour = _DIM if row.irrelevant else _INK
+    below = y + 18 if not row.left_out else y + 3
+    _draw_pill(group, x, below, cell.after, grid.states, colour)
+
+
+def _draw_pill(
+    parent: ET.Element, x: float, y: float, state: str, most: int, ink: str = _INK
+) -> None:
+    """Draw the name of a state on a lifeline."""
+    shown = shortened(state, most)
+    width = _pill_width(state, most)
+    box = (x - width / 2, y - _PILL / 2, width, _PILL)
+    _rect(parent, box, fill="#ffffff", stroke=_LINE, rx="8", kind="pill")
+    element = _text(parent, x, y + 4, shown, fill=ink, kind="state", **_MIDDLE)
+    if shown != state:
+        _tip(element, state)
+
+
+def _draw_lost(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
+    """Draw the line behind which nothing matters."""
+    assert chart.lost is not None
+    at_end = chart.lost == len(chart.rows)
+    y = (grid.bottom if at_end else grid.rows[chart.lost]) - _LOST / 2 - 2
+    line = {"x1": _n(grid.left), "x2": _n(grid.right), "y1": _n(y), "y2": _n(y)}
+    look = {"stroke": _NAMED, "stroke-width": "1.5", "stroke-dasharray": "7 4"}
+    ET.SubElement(svg, "line", {"class": "lost", **line, **look})
+    note = lost_note(_lost_step(chart))
+    box = (grid.actions - 4, y - 9, _width(note) + 8, 18)
+    ground = _CYCLE if chart.lost > chart.first else "#ffffff"
+    _rect(svg, box, fill=ground, rx="3")
+    _text(svg, grid.actions, y + 4, note, fill=_NAMED, kind="lost-note")
+
+
+def _lost_step(chart: ChartedLasso) -> int:
+    """Return the number of the step with which the bad prefix ends."""
+    assert chart.lost is not None
+    return sum(max(row.left_out, 1) for row in chart.rows[: chart.lost])
+
+
+def _told(chart: ChartedLasso, row: Row) -> str:
+    """Return what a pointer on a step is told."""
+    changes = [
+        f"{chart.lanes[cell.lane].name}: {cell.before} → {cell.after}"
+        for cell in row.cells
+    ]
+    if row.left_out:
+        return "\n".join([_gap_text(row), *changes])
+    return "\n".join([f"{row.number}: {row.action}", *changes])
+
+
+def _gap_text(row: Row) -> str:
+    return f"⋮ {row.left_out:,} steps left out"
+
+
+def _width(text: str) -> float:
+    return cell_len(text) * _LETTER
+
+
+def _pill_width(state: str, most: int) -> float:
+    return max(_width(shortened(state, most)), _LETTER) + 2 * _PAD
+
+
+def _rect(
+    parent: ET.Element,
+    box: tuple[float, float, float, float],
+    *,
+    kind: str = "",
+    **look: str,
+) -> None:
+    x, y, width, height = map(_n, box)
+    place = {"x": x, "y": y, "width": width, "height": height}
+    marked = {"class": kind} if kind else {}
+    ET.SubElement(parent, "rect", {**marked, **place, **look})
+
+
+def _text(
+    parent: ET.Element,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    kind: str,
+    **look: str,
+) -> ET.Element:
+    place = {"class": kind, "x": _n(x), "y": _n(y)}
+    if not text.isascii() and cell_len(text):  # in which font is not known
+        place["textLength"] = _n(_width(text))
+        place["lengthAdjust"] = "spacingAndGlyphs"
+    look.setdefault("fill", _INK)
+    element = ET.SubElement(parent, "text", {**place, **look})
+    element.text = text
+    return element
+
+
+def _tip(element: ET.Element, text: str) -> None:
+    """Give an element what a pointer on it is told."""
+    title = ET.Element("title")
+    title.text = text
+    title.tail, element.text = element.text, None
+    element.insert(0, title)
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

@@ -1,0 +1,245 @@
+"""What searches by several workers have in common: their arrays, threads and growth.
+
+The arrays with an entry per state are shared; stacks and registers each worker has for
+itself, and buffers for successors, too.  A call of `step` has all workers advance, each
+in a thread, and returns when all have.  Between two calls none is at work, and no set
+or list is locked: so arrays can grow, limits can be looked at and the search can be
+left, as with one worker.  Growth is a barrier.
+
+With one worker nothing depends on chance: it takes successors in the product's order.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import (
+    FIRST_ENTRIES,
+    MAX_STATES,
+    OutOfMemoryError,
+    affordable_length,
+    total_bytes,
+)
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc.rabin_parallel import with_own_buffers
+from ltlpipe.search.shared.table import CHUNK, N_OWN, Own, holes, resize_shared
+from ltlpipe.search.store import MAX_LOAD, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.search.growth import Column
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.search.product import Product
+
+MAX_WORKERS = 31
+"""Bits of a set that tell which workers are inside."""
+
+_ORDERED = (Status.FOUND, Status.EMPTY, Status.GROW, Status.LIMIT)
+"""What workers answer, the first of which counts."""
+
+_SEED = 0x2545F4914F6CDD1D
+
+
+class SharedSearch(Search):
+    """An emptiness check by several workers.
+
+    Parameters
+    ----------
+    problem : Problem
+        The product to search.
+    workers : int
+        How many there are, from 1 to `MAX_WORKERS`.
+    seed : int
+        Decides in which order workers but the first take successors.
+    """
+
+    takes_workers = True
+    max_workers: ClassVar[int] = MAX_WORKERS
+
+    def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
+        if not 1 <= workers <= self.max_workers:
+            raise ValueError(f"{workers} workers; 1 to {self.max_workers} are possible")
+        self.n_workers = workers
+        self._owns: list[np.ndarray] = []
+        for number in range(workers):
+            own = np.zeros(N_OWN, dtype=np.int64)
+            own[Own.NUMBER] = number
+            if number > 0:  # not 0 whatever the seed
+                own[Own.SHUFFLE] = (_SEED * (2 * (seed + 31 * number) + 1)) % (1 << 62)
+            self._owns.append(own)
+        self._threads: ThreadPoolExecutor | None = None
+        super().__init__(problem)
+        others = [with_own_buffers(problem).product for _ in range(workers - 1)]
+        self._products: list[Product] = [problem.product, *others]
+
+    @abstractmethod
+    def _own_layout(self) -> dict[Own, dict[str, Column]]:
+        """Declare the stacks of each worker by the register that counts their entries.
+
+        Those of one register have the same length.
+        """
+
+    def _constants(self) -> dict[str, np.ndarray]:
+        """Return arrays that all workers read and nobody writes."""
+        return {}
+
+    def _new_store(self, initial: np.ndarray) -> None:
+        for own in self._owns:
+            own[Own.CHUNK] = self._chunk
+        room = (self.n_workers + 1) * self._chunk + FIRST_ENTRIES
+        self.store = Store(
+            rows=np.zeros((room, initial.shape[1]), dtype=np.uint64),
+            slots=np.zeros(0, dtype=np.uint32),
+        )
+        made = {
+            name: np.zeros(column.shape(room), column.dtype)
+            for name, column in self._columns[Reg.STORED].items()
+        }
+        made |= self._constants()
+        self._of_workers = [
+            self.array_type(**made, **self._new_stacks(), own=own) for own in self._owns
+        ]
+        self.arrays = self._of_workers[0]
+        self.store.rows[: len(initial)] = initial
+        self.registers[Reg.STORED] = len(initial)
+        self._resize_slots(int(room / MAX_LOAD) + 1)
+
+    def _new_stacks(self) -> dict[str, np.ndarray]:
+        length = FIRST_ENTRIES + self._branching + 1
+        return {
+            name: np.zeros(column.shape(length), column.dtype)
+            for columns in self._own_layout().values()
+            for name, column in columns.items()
+        }
+
+    def _resize_slots(self, n_slots: int) -> None:
+        for _ in resize_shared(self.store, self.registers, self._owns, n_slots):
+            pass
+
+    @property
+    def _chunk(self) -> int:
+        """Ids that a worker takes at a time."""
+        return max(CHUNK, self._branching)
+
+    @property
+    def n_steps(self) -> int:
+        """Expansions of all workers so far."""
+        return sum(int(own[Own.EXPANSIONS]) for own in self._owns)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays of all workers, room to grow included."""
+        return total_bytes((self.store, self._of_workers, self._products))
+
+    def step(self, budget: int) -> Status:
+        """Expand about `budget` states, by all workers together."""
+        each = max(budget // self.n_workers, 1)
+        self.registers[Reg.STOP] = 0
+        answers = self._advance_all(each)
+        for status in _ORDERED:
+            if status in answers:
+                return status
+        return Status.RUNNING
+
+    def _advance_all(self, budget: int) -> list[Status]:
+        """Advance each worker in a thread; raise what one of them raises."""
+        if self.n_workers == 1:
+            return [self._advance(0, budget)]
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self.n_workers - 1, "ltlpipe-worker")
+        others = [
+            self._threads.submit(self._advance, number, budget)
+            for number in range(1, self.n_workers)
+        ]
+        try:
+            first = self._advance(0, budget)
+        finally:
+            for other in others:  # nobody is at work when this ends
+                other.exception()
+        return [first, *(other.result() for other in others)]
+
+    def _advance(self, number: int, budget: int) -> Status:
+        try:
+            status = Status(
+                self.kernel(
+                    self.problem.expand,
+                    self._products[number],
+                    self.store,
+                    self.registers,
+                    self._of_workers[number],
+                    budget,
+                )
+            )
+        except BaseException:
+            self.registers[Reg.STOP] = 1  # the others need not go on
+            raise
+        self._sum_up()
+        return status
+
+    def _sum_up(self) -> None:
+        """Tell the registers what the workers have counted."""
+        owns, registers = self._owns, self.registers
+        registers[Reg.EXPANSIONS] = self.n_steps
+        registers[Reg.TRANSITIONS] = sum(int(own[Own.TRANSITIONS]) for own in owns)
+        registers[Reg.DEPTH] = max(int(own[Own.DEPTH]) for own in owns)
+        registers[Reg.MAX_DEPTH] = max(int(own[Own.MAX_DEPTH]) for own in owns)
+
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
+        for arrays, own in zip(self._of_workers, self._owns, strict=True):
+            for register, columns in self._own_layout().items():
+                needed = int(own[register]) + self._branching + 1
+                stacks = [getattr(arrays, name) for name in columns]
+                length = stacks[0].shape[0]
+                if needed > length:
+                    entry_bytes = sum(c.entry_bytes for c in columns.values())
+                    free = limit_bytes - self.memory_bytes
+                    length = affordable_length(stacks[0], needed, entry_bytes, free)
+                for stack, column in zip(stacks, columns.values(), strict=True):
+                    stack.resize(column.shape(length), refcheck=False)
+        yield from self._grow_states(limit_bytes)
+
+    def _grow_states(self, limit_bytes: float) -> Iterator[None]:
+        needed = self.n_stored + self.n_workers * self._chunk
+        if needed > MAX_STATES:
+            raise OutOfMemoryError
+        rows, slots = self.store
+        self._follow()  # memory may have been refused half-way
+        if needed > rows.shape[0]:
+            row_bytes = 8 * rows.shape[1] + self._entry_bytes(Reg.STORED)
+            free = limit_bytes - self.memory_bytes
+            length = affordable_length(rows, needed, row_bytes, free)
+            rows.resize((length, rows.shape[1]), refcheck=False)
+            self._follow()
+        if needed > MAX_LOAD * slots.shape[0]:
+            minimum = int(needed / MAX_LOAD) + 1
+            free = limit_bytes - self.memory_bytes
+            length = affordable_length(slots, minimum, 4, free)
+            owns = self._owns
+            yield from resize_shared(self.store, self.registers, owns, length)
+
+    def statistics(self) -> dict[str, int]:
+        """Return what only searches by several workers count."""
+        owns = self._owns
+        return {
+            "workers": self.n_workers,
+            "lost": sum(int(own[Own.LOST]) for own in owns),
+            "expansions": self.n_steps,
+        }
+
+    def assert_consistent(self) -> None:
+        """Check that no row is stored twice, and that each has a slot."""
+        n = self.n_stored
+        is_hole = np.zeros(n, dtype=np.bool_)
+        for first, last in holes(self._owns):
+            is_hole[first:last] = True
+        slots = self.store.slots
+        mask = np.uint32((1 << int(self.registers[Reg.ID_BITS])) - 1)
+        ids = np.sort((slots[slots != 0] & mask).astype(np.int64) - 1)
+        assert ids.tolist() == np.flatnonzero(~is_hole).tolist()
+        assert len(np.unique(self.store.rows[ids], axis=0)) == len(ids)
