@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.results import results
+    from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.formulas import Formula, parse
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
     from ltlpipe.verdict.steps import LassoStep, Move
-    from ltlpipe.verdict.verdict import Lasso, Verdict
+    from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
@@ -77,6 +78,7 @@ _PLACES = {
     "Statistics": "ltlpipe.question.answer",
     "System": "ltlpipe.systems.models",
     "Tried": "ltlpipe.question.answer",
+    "Vacuity": "ltlpipe.verdict.verdict",
     "Verdict": "ltlpipe.verdict.verdict",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
@@ -95,6 +97,7 @@ _PLACES = {
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",
     "solve": "ltlpipe.batch.solving",
+    "witnesses": "ltlpipe.batch.shared_runs",
 }
 
 __all__ = [
@@ -120,6 +123,7 @@ __all__ = [
     "System",
     "Tried",
     "UnsupportedError",
+    "Vacuity",
     "Verdict",
     "__version__",
     "action_equivalent",
@@ -140,6 +144,7 @@ __all__ = [
     "save",
     "sccs",
     "solve",
+    "witnesses",
 ]
 
 

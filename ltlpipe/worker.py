@@ -35,6 +35,7 @@ OPERATIONS = {
     "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
     "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
     "constrain": "ltlpipe.automata.translating:product_text",
+    "equivalent formulas": "ltlpipe.logic.actions:are_equivalent",
     "explain": "ltlpipe.batch.analyzing:explained",
     "graph automaton": "ltlpipe.automata.lettering:write_violations",
     "graph table": "ltlpipe.automata.lettering:write_table",

@@ -201,6 +201,10 @@ FUNCTIONS = {
             "max_states": {"none", "whole"},
         },
     ),
+    "witnesses": (
+        {"source": ROWS},
+        {"source": {"text", "frame"}, "systems": {"none", "dict", "empty dict"}},
+    ),
     "solve": (
         {"tasks": [(RING, "F a")]},
         {
@@ -245,7 +249,7 @@ NO_FUNCTIONS = {
     *("UnsupportedError", "Model", "System", "__version__", "plots"),
     # Made by functions of ltlpipe, and by nobody else.
     *("Formula", "Lasso", "LassoStep", "Move", "Plan", "Progress", "Statistics"),
-    *("Tried", "Verdict"),
+    *("Tried", "Vacuity", "Verdict"),
     *("AutomatonRun", "EmptinessResult", "RunStep", "SpotGraph"),
 }
 

@@ -118,6 +118,7 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.logic.formulas",
         "ltlpipe.logic.actions",
         "ltlpipe.logic.interruptible",
+        "ltlpipe.logic.occurrences",
         "ltlpipe.batch.analyzing",
         "ltlpipe.report.charts.chart",
         "ltlpipe.report.charts.sequence",

@@ -7,7 +7,7 @@ they say whether a system can be looked at again.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.identity import Digests, key_of
 from ltlpipe.batch.sqlite_file import reading
@@ -16,6 +16,7 @@ from ltlpipe.systems.reading import load
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.systems.models import System
 
 
 class RunOfStore(NamedTuple):
@@ -72,8 +73,16 @@ class Origins:
                 return origin.files
         return None
 
+    def system(self, files: tuple[str, ...], **manner: Any) -> System | None:
+        """Load what `files` has returned; None if it has changed.
+
+        The manner is that in which files are read; see `ltlpipe.load`.
+        """
+        system = load(files, **manner)
+        unchanged = Digests().system(files) == self._digests.system(files)
+        return system if unchanged else None
+
     def network(self, files: tuple[str, ...]) -> Network | None:
         """Load what `files` has returned; None if it has changed, or is a model."""
-        system = load(files)
-        unchanged = Digests().system(files) == self._digests.system(files)
-        return system if unchanged and isinstance(system, Network) else None
+        system = self.system(files)
+        return system if isinstance(system, Network) else None

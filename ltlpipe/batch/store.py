@@ -62,7 +62,7 @@ EXTRA_DTYPES = {
 
 RESULT_DTYPES = DTYPES | EXTRA_DTYPES
 
-_SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL"}
+_SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL", "boolean": "INTEGER"}
 _COLUMN_TYPES = {c: _SQL_TYPES.get(t, "TEXT") for c, t in RESULT_DTYPES.items()}
 _COLUMNS = ", ".join(f"{c} {sql}" for c, sql in _COLUMN_TYPES.items())
 _NAMES = ", ".join(RESULT_DTYPES)

@@ -66,6 +66,8 @@ DTYPES = {
     "search_seconds": "Float64",
     "cpu_seconds": "Float64",
     "warnings": "string",
+    "vacuous": "boolean",
+    "vacuous_part": "string",
 }
 """The columns, in order, and their types; missing values are NA.
 
@@ -93,6 +95,10 @@ generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
 `fin_share` is the share of the product's transitions that carry a Fin mark.
 """
 
+_OF_VERDICT = (
+    *("system", "formula_id", "formula", "verdict", "reason"),
+    *("vacuous", "vacuous_part"),
+)
 _OF_STATISTICS = (
     *("acceptance", "automaton_states", "states", "transitions", "max_depth"),
     *("seconds", "memory_mib", "compile_seconds", "search_seconds", "cpu_seconds"),
@@ -131,7 +137,7 @@ def row_of(verdict: Verdict) -> Row:
     row = {
         column: getattr(source, column)
         for source, columns in (
-            (verdict, ("system", "formula_id", "formula", "verdict", "reason")),
+            (verdict, _OF_VERDICT),
             (verdict.plan, ("automaton", "emptiness", "strategy")),
             (verdict.stats, _OF_STATISTICS),
         )
@@ -139,8 +145,8 @@ def row_of(verdict: Verdict) -> Row:
     }
     return row | {
         "reductions": ",".join(verdict.plan.reductions) or "none",
-        "lasso_prefix": None if lasso is None else _listed(lasso.prefix_actions),
-        "lasso_cycle": None if lasso is None else _listed(lasso.cycle_actions),
+        "lasso_prefix": None if lasso is None else json_list(lasso.prefix_actions),
+        "lasso_cycle": None if lasso is None else json_list(lasso.cycle_actions),
     }
 
 
@@ -172,8 +178,28 @@ def n_pairs(acceptance: str | None) -> int | None:
         return None
 
 
-def _listed(actions: list[str]) -> str:
-    return json.dumps(actions, ensure_ascii=False)
+def json_list(texts: Iterable[str | None]) -> str:
+    """Return texts as they stand in a cell."""
+    return json.dumps(list(texts), ensure_ascii=False)
+
+
+def actions_in(cell: str) -> list[str]:
+    """Return the actions of the prefix or the cycle of a lasso in a table.
+
+    Raises
+    ------
+    LtlpipeError
+        The cell holds something else.
+    """
+    try:
+        steps = json.loads(cell)
+    except (ValueError, RecursionError):
+        steps = None
+    if not isinstance(steps, list) or not {*map(type, steps)} <= {str}:
+        raise LtlpipeError(
+            f"lasso {cell[:60]!r}: expected a JSON list of the names of actions"
+        )
+    return steps
 
 
 def json_of(row: Row) -> dict[str, Any]:
@@ -196,6 +222,7 @@ def json_of(row: Row) -> dict[str, Any]:
         | {"plan": plan}
         | {key: row.get(key) for key in plain}
         | {"lasso": lasso}
+        | {key: row.get(key) for key in ("vacuous", "vacuous_part")}
     )
 
 

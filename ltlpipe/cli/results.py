@@ -19,6 +19,11 @@ _SHOWN = [
 ]
 """The columns for people, unless others are asked for."""
 
+_SHOWN_WITNESSES = [
+    *("system", "lasso_prefix", "lasso_cycle", "n_formulas", "formula_ids", "steps"),
+]
+"""The same of --witnesses."""
+
 _WIDTH = 200  # characters of a line where there is no terminal
 
 
@@ -55,6 +60,14 @@ def results(
             metavar="HOW", help="first, sum, mean, median, min, max, or count of them."
         ),
     ] = None,
+    witnesses: Annotated[
+        bool,
+        typer.Option(
+            "--witnesses",
+            help="Few lassos of each system that violate all its violated formulas, "
+            "and which violates which.",
+        ),
+    ] = False,
     to: Annotated[
         str | None,
         typer.Option(
@@ -79,9 +92,15 @@ def results(
         raise typer.BadParameter("--pivot goes with --group")
     if pivot is None and (value or aggregate):
         raise typer.BadParameter("--value and --aggregate go with --pivot")
+    if witnesses and group is not None:
+        raise typer.BadParameter("--witnesses does not go with --group")
     frame = results_of(store)
     if where is not None:
         frame = filtered(frame, where)
+    if witnesses:
+        from ltlpipe.batch.shared_runs import origins_of, represented
+
+        frame = represented(frame, origins_of(store))
     if group is not None and pivot is not None:
         frame = pivoted(frame, tables.names_in(group), pivot, value, aggregate)
     elif group is not None:
@@ -90,7 +109,8 @@ def results(
         refuse_unknown(frame, "columns", tables.names_in(columns))
         frame = frame[tables.names_in(columns)]
     elif group is None and form not in ("csv", "parquet", "json"):
-        frame = frame[[column for column in _SHOWN if column in frame]]
+        shown = _SHOWN_WITNESSES if witnesses else _SHOWN
+        frame = frame[[column for column in shown if column in frame]]
     title = Path(store).name
     tables.write_table(frame, form, out, lambda f: _laid_out(frame, f, out, title))
 

@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ltlpipe.verdict.verdict import Lasso, Verdict
+    from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
 _SHOWN_STEPS = 60  # of a lasso's part, when people read it
 _SHOWN_CHANGES = 8  # variables of a step
@@ -77,10 +77,21 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         print("  no lasso: a limit was hit while it was extracted", flush=True)
     elif verdict.lasso is not None:
         _print_lasso(verdict, verdict.lasso, form)
+    if verdict.vacuity is not None:
+        _print_vacuity(verdict.vacuity, form)
 
 
 def _print_lasso(verdict: Verdict, lasso: Lasso, form: Form) -> None:
     """Print a counterexample: drawn, or its actions; then, on demand, each step."""
+    _print_run(lasso, form)
+    if not form.chart:  # which has it
+        _print_bad_prefix(lasso)
+    if form.steps:
+        _print_moves(verdict)
+
+
+def _print_run(lasso: Lasso, form: Form) -> None:
+    """Print a lasso: drawn, or its actions."""
     if form.chart:
         _print_chart(lasso)
     elif lasso.has_valuations:
@@ -88,10 +99,6 @@ def _print_lasso(verdict: Verdict, lasso: Lasso, form: Form) -> None:
     else:
         print(f"  prefix: {_listed(lasso.prefix)}")
         print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
-    if not form.chart:  # which has it
-        _print_bad_prefix(lasso)
-    if form.steps:
-        _print_moves(verdict)
 
 
 def _print_chart(lasso: Lasso) -> None:
@@ -141,6 +148,29 @@ def _quoted(name: str) -> str:
 
 def _left(number: int) -> str:
     return f" ... ({number} more; --json prints all)" if number > 0 else ""
+
+
+def _print_vacuity(vacuity: Vacuity, form: Form) -> None:
+    """Say what a formula that holds does not need, or show a run that needs it."""
+    if vacuity.vacuous is None:
+        print(f"  vacuously or not: not decided ({vacuity.reason})", flush=True)
+    elif vacuity.vacuous:
+        print(f"  vacuously: {_replaceable(vacuity)}", flush=True)
+    elif vacuity.witness is None:
+        print("  not vacuously: each part matters", flush=True)
+    else:
+        print(f"  not vacuously: this run shows that it needs {vacuity.witness_part}")
+        _print_run(vacuity.witness, form)
+
+
+def _replaceable(vacuity: Vacuity) -> str:
+    """Return what can be replaced."""
+    if vacuity.stronger == "1":
+        return "no run of any system could violate it"
+    if vacuity.stronger == "0":
+        return "the system has no infinite run that counts"
+    value = "true" if vacuity.value else "false"
+    return f"it holds with {vacuity.part} replaced by {value}, too: {vacuity.stronger}"
 
 
 def _print_steps(lasso: Lasso) -> None:

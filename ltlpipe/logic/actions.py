@@ -23,10 +23,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import FormulaLike, fold, formula_of
+from ltlpipe.logic.formulas import FormulaLike, fold, formula_of, heard, told
+from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from ltlpipe.runtime.jobs import Job
 
 
 def bit_names(n_actions: int) -> list[str]:
@@ -165,4 +168,29 @@ def action_equivalent(f: FormulaLike, g: FormulaLike) -> bool:
         refuse_psl(tree)
     actions = names_in(trees)
     left, right = (numbered(tree, actions) for tree in trees)
+    return left == right or bool(spot.are_equivalent(left, right))
+
+
+def equivalent(f: Any, g: Any, *, one_at_a_time: bool) -> Job[bool]:
+    """Decide in a worker process whether the same words satisfy two formulas of Spot.
+
+    The words are those of `action_equivalent` if `one_at_a_time`, else any.
+    """
+    answer: bool = yield from workers.call(
+        "equivalent formulas",
+        phase="comparing formulas",
+        f=told(f),
+        g=told(g),
+        one_at_a_time=one_at_a_time,
+    )
+    return answer
+
+
+def are_equivalent(f: str, g: str, *, one_at_a_time: bool) -> bool:
+    """Do the work of `equivalent`."""
+    import spot
+
+    left, right = heard(f), heard(g)
+    if one_at_a_time:
+        return action_equivalent(left, right)
     return left == right or bool(spot.are_equivalent(left, right))

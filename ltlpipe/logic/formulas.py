@@ -347,3 +347,11 @@ def fold(formula: Any, combine: Callable[[Any, str, list[Value]], Value]) -> Val
         below = [values[operand.id()] for operand in operands]
         values[node.id()] = combine(node, kind_of(node), below)
     return values[formula.id()]
+
+
+def rebuilt(kind: str, operands: list[Any]) -> Any:
+    """Return an operator, as `kind_of` names it, applied to formulas of Spot."""
+    import spot
+
+    make = getattr(spot, f"formula_{kind}")
+    return make(operands) if kind in ("And", "Or") else make(*operands)

@@ -33,7 +33,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.actions import names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.formulas import Formula, FormulaLike, fold, heard, told
+from ltlpipe.logic.formulas import (
+    Formula,
+    FormulaLike,
+    fold,
+    heard,
+    rebuilt,
+    told,
+)
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
 
@@ -107,21 +114,13 @@ def intrpt(formula: FormulaLike) -> Formula:
         else:
             waiting = False
             operands = [closed(part) for part in below]
-        return _Part(_rebuilt(kind, operands), waiting, unseen)
+        return _Part(rebuilt(kind, operands), waiting, unseen)
 
     extended = closed(fold(tree, combine))
     return Formula(str(extended), extended)
 
 
 _BOOLEAN = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
-
-
-def _rebuilt(kind: str, operands: list[Any]) -> Any:
-    """Return an operator of Spot applied to operands."""
-    import spot
-
-    make = getattr(spot, f"formula_{kind}")
-    return make(operands) if kind in ("And", "Or") else make(*operands)
 
 
 def without_actions(kind: str, below: list[bool]) -> bool:

@@ -262,6 +262,14 @@ class Options:
         "Look for a shortest lasso of each violation.",
         details="Within the limits; the result says whether it is proved shortest.",
     )
+    vacuity: bool = _option(
+        False,
+        "Ask whether a formula that holds does so vacuously: also with a part of it "
+        "replaced by false or true.",
+        details="If it does not, the result has a witness: a run that violates the "
+        "formula without one of its parts.  All of that within the limits.",
+        commands=frozenset({CHECK, SOLVE}),
+    )
     lasso: bool = _option(
         True,
         "A replayed lasso for each violation; --no-lasso computes none.",

@@ -14,12 +14,11 @@ them.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ltlpipe.batch.table import actions_in
 from ltlpipe.report.passed_states import Replay
-from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -131,7 +130,7 @@ def pictures(
     """
     rows = list(lassos)
     words = {
-        lasso: (listed(lasso[0]), listed(lasso[1]))
+        lasso: (actions_in(lasso[0]), actions_in(lasso[1]))
         for lasso in rows
         if lasso is not None
     }
@@ -245,22 +244,3 @@ def _longest(lengths: Iterable[int]) -> int:
         if total <= BUDGET:
             return longest
     return LONGEST[-1]
-
-
-def listed(text: str) -> list[str]:
-    """Return the actions in a cell of a result table.
-
-    Raises
-    ------
-    LtlpipeError
-        It is no JSON list of texts.
-    """
-    try:
-        steps = json.loads(text)
-    except (ValueError, RecursionError):
-        steps = None
-    if not isinstance(steps, list) or not {*map(type, steps)} <= {str}:
-        raise LtlpipeError(
-            f"lasso {text[:60]!r}: expected a JSON list of the names of actions"
-        )
-    return steps

@@ -28,7 +28,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
-from ltlpipe.report.lasso_pictures import Pictures, listed, pictures
+from ltlpipe.batch.table import actions_in
+from ltlpipe.report.lasso_pictures import Pictures, pictures
 from ltlpipe.report.page_data import Story, columns_of, in_table, number, packed
 from ltlpipe.report.page_summary import contradictions, counts, groups, setting
 from ltlpipe.report.reading import Loader, read_source
@@ -225,8 +226,8 @@ def _stories(
         if system is None or formula is None:
             found.append(None)
             continue
-        before = listed(prefix or "[]")
-        actions = [*before, *listed(cycle)]
+        before = actions_in(prefix or "[]")
+        actions = [*before, *actions_in(cycle)]
         unclear = drawn.systems[system].unclear
         lost = steps.of(formula, actions, len(before), unclear)
         names = named(formula) - unclear

@@ -175,6 +175,18 @@ def noting() -> Iterator[dict[str, None]]:
         _NOTED.reset(token)
 
 
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Give and note no warnings of ours: they have been given before."""
+    token = _NOTED.set(())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LtlpipeWarning)
+            yield
+    finally:
+        _NOTED.reset(token)
+
+
 def _module_of(frame: FrameType) -> str:
     """Return the top-level module whose code a frame runs."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]

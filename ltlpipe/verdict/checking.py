@@ -32,19 +32,27 @@ from ltlpipe.runtime.arguments import (
     expect,
     several,
 )
-from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
+from ltlpipe.runtime.errors import (
+    InputError,
+    UnsupportedError,
+    noting,
+    silenced,
+    warn,
+)
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import Shortened, shortened
 from ltlpipe.systems.reading import name_of_system, system_job
-from ltlpipe.verdict.judgement import judged
+from ltlpipe.verdict.judgement import as_witness, has_actions, judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
+from ltlpipe.verdict.vacuity import VacuityDetection
 from ltlpipe.verdict.verdict import (
     HOLDS,
     LASSO_LIMIT,
     UNKNOWN,
     UNSUPPORTED,
     VIOLATED,
+    Vacuity,
     Verdict,
     not_read,
 )
@@ -52,6 +60,7 @@ from ltlpipe.verdict.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.strategy import Strategy
@@ -189,12 +198,17 @@ class Inquiry:
             raise UnsupportedError(
                 "--constraint cannot be combined with --translator: Spot translates"
             )
+        if options.vacuity and asked.formula is None:
+            raise UnsupportedError("--vacuity requires a formula")
         self._system, self._asked, self._options = system, asked, options
         self._constraint = constraint
+        self._strategies, self._prelude = strategies, prelude
         self._conducted = partial(Portfolio, strategies=strategies, prelude=prelude)
         self._portfolio: Portfolio | None = None
         self._found: Shortened | None = None  # a run that has not been replayed
         self._violated: Verdict | None = None  # with its lasso
+        self._held: Verdict | None = None
+        self._vacuity: VacuityDetection | None = None  # begun when it is known to hold
         self._lasso_seconds = 0.0  # of making it short, and of its replay
         self._clock = Clock()
         if constraint is None:
@@ -245,7 +259,10 @@ class Inquiry:
             self._portfolio = self._conducted(self._question)
         answer = yield from self._portfolio.job()
         if answer.kind == EMPTY:
-            return self._made(HOLDS)
+            self._held = self._made(HOLDS)
+            if self._options.vacuity:
+                yield from self._detected()
+            return self._with_vacuity(self._held)
         if answer.kind != FOUND:
             return self._made(UNKNOWN, answer.reason)
         if answer.run is None:
@@ -303,11 +320,57 @@ class Inquiry:
         lasso = replace(lasso, shortest=found.is_shortest)
         self._violated = self._made(VIOLATED, lasso=lasso)
 
+    def _detected(self) -> Job[None]:
+        """Find out whether the formula, which holds, does so vacuously."""
+        formula, system = self._asked.formula, self._system
+        assert formula is not None
+        self._vacuity = VacuityDetection(
+            formula,
+            self._ask,
+            partial(as_witness, system, formula, self._options),
+            one_at_a_time=has_actions(system),
+        )
+        yield from self._vacuity.job()
+
+    def _ask(self, formula: Formula) -> Job[Verdict]:
+        """Ask the same system in the same way whether another formula holds."""
+        options = replace(self._options, vacuity=False, shortest=False)
+        with silenced():
+            inquiry = Inquiry(
+                self._system,
+                Property(formula),
+                options,
+                self._constraint,
+                self._strategies,
+                self._prelude,
+            )
+        try:
+            return (yield from inquiry._job())
+        finally:
+            inquiry._question.close()
+
+    def _with_vacuity(self, held: Verdict, reason: str | None = None) -> Verdict:
+        """Return a verdict with what is known of vacuity; warn if that is too little.
+
+        The reason is the limit that has ended it.
+        """
+        if not self._options.vacuity:
+            return held
+        known = Vacuity() if self._vacuity is None else self._vacuity.known
+        if known.vacuous is None:
+            known = replace(known, reason=known.reason or reason)
+            warn(f"whether it holds vacuously was not decided: {known.reason}")
+        return replace(held, vacuity=known)
+
     def _stopped(self, reason: str) -> Verdict:
         """Return the verdict of a question that a limit has ended.
 
-        A violation that was found is never lost, though its lasso may be.
+        A verdict that was found is never lost, though its lasso, or what was asked of
+        it besides, may be.
         """
+        if self._held is not None:
+            ended = INTERRUPTED if reason == INTERRUPTED else None
+            return self._with_vacuity(replace(self._held, reason=ended), reason)
         if self._found is not None and self._violated is None:
             # The limit was hit while a shorter run was looked for.
             with suppress(StoppedError):

@@ -7,7 +7,7 @@ the graph, their conditions and marks, and Spot whether the word violates the pr
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -109,17 +109,7 @@ def lasso_of(
     actions = edges
     if system.n_edges:
         actions = np.where(edges < 0, -1, system.number[edges])
-    letters: dict[tuple[str, ...], int] = {}
-    steps = [
-        letters.setdefault(tuple(p for p in told if p in names), len(letters))
-        for names in holding
-    ]
-    spelling = Spelling(
-        told,
-        [list(letter) for letter in letters],
-        np.array(steps, dtype=np.int64),
-        system.graph.get_dict(),
-    )
+    spelling = _spelling(told, holding, system.graph.get_dict())
     return Lasso(
         shown[:length],
         shown[length:],
@@ -129,6 +119,28 @@ def lasso_of(
         spelling=spelling,
         system=system,
     )
+
+
+def spelling_of_valuations(lasso: Lasso, propositions: Sequence[str]) -> Spelling:
+    """Return the word of a run of a graph over other propositions of the graph."""
+    holding = [
+        [name for name, holds in valuation.items() if holds]
+        for valuation in [*lasso.prefix, *lasso.cycle]
+    ]
+    assert lasso.spelling is not None
+    return _spelling(tuple(propositions), holding, lasso.spelling.dictionary)
+
+
+def _spelling(
+    told: tuple[str, ...], holding: Sequence[Sequence[str]], dictionary: Any
+) -> Spelling:
+    letters: dict[tuple[str, ...], int] = {}
+    steps = [
+        letters.setdefault(tuple(p for p in told if p in names), len(letters))
+        for names in holding
+    ]
+    numbers = np.array(steps, dtype=np.int64)
+    return Spelling(told, [list(letter) for letter in letters], numbers, dictionary)
 
 
 def graph_run_replayed(

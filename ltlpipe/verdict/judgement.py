@@ -6,12 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.fairness import STRONG
+from ltlpipe.automata.words import violates
 from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.graph import GraphQuestion
+from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.network import with_components
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.errors import silenced
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
-from ltlpipe.verdict.graph_replay import graph_run, graph_run_replayed
+from ltlpipe.verdict.graph_replay import (
+    graph_run,
+    graph_run_replayed,
+    spelling_of_valuations,
+)
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
 from ltlpipe.verdict.replay import (
@@ -23,14 +32,14 @@ from ltlpipe.verdict.replay import (
 )
 
 if TYPE_CHECKING:
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.answer import Run
     from ltlpipe.question.model import ModelQuestion
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
-    from ltlpipe.question.property import Property
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import Model
+    from ltlpipe.systems.models import Model, System
     from ltlpipe.verdict.verdict import Lasso
 
 _REPLAYING = Progress(REPLAYING)
@@ -89,6 +98,37 @@ def _judged_by_edges(question: GraphQuestion, run: Run) -> Job[Lasso]:
     yield from graph_run_replayed(question.system, lasso, stutters=question.stutters)
     yield from _word_replayed(question.property, lasso)
     return lasso
+
+
+def has_actions(system: System) -> bool:
+    """Whether propositions are actions, of which exactly one happens at each step."""
+    return isinstance(system, Network)
+
+
+def as_witness(
+    system: System, asked: Formula, options: Options, lasso: Lasso
+) -> Job[Lasso]:
+    """Spell a run, which has been replayed, for a formula that it satisfies.
+
+    Raises
+    ------
+    ReplayError
+        Spot says that it does not: a bug.
+    """
+    yield _REPLAYING
+    spelling = lasso.spelling
+    assert spelling is not None
+    if isinstance(system, Network):
+        spelling = spelling._replace(propositions=asked.propositions)
+    elif isinstance(system, SpotGraph):
+        spelling = spelling_of_valuations(lasso, asked.propositions)
+    else:
+        with silenced():
+            meanings = bound_propositions(system, Property(asked), options)
+        spelling = yield from spelling_of_states(meanings, lasso)
+    if (yield from violates(asked, *spelling[1:3], len(lasso.prefix))):
+        raise ReplayError("Spot says that the word of the witness is a violation")
+    return replace(lasso, spelling=spelling, bad_prefix=None)
 
 
 def _word_replayed(asked: Property, lasso: Lasso) -> Job[None]:

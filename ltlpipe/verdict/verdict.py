@@ -188,6 +188,52 @@ class Lasso(Displayed):
 
 
 @dataclass(frozen=True)
+class Vacuity:
+    """Whether a formula holds for less than it says.
+
+    Parameters
+    ----------
+    vacuous : bool or None
+        Whether a part of it can be replaced by false or true, so that what is left is
+        stronger and holds, too.  None if that was not decided.
+    part : str or None
+        The largest such part, as it is written in the formula; the formula itself if it
+        is satisfied by all words, or if the system has no run that counts.
+    value : bool or None
+        What takes the place of the part: true where it counts as negated.
+    stronger : str or None
+        What is left then, which holds.
+    witness : Lasso or None
+        If it does not hold vacuously: a run of the system that violates what is left
+        without `witness_part`.
+    witness_part : str or None
+        The propositions, each at one place of the formula, that the witness shows to
+        matter; they have commas between.
+    reason : str or None
+        Why it was not decided: a limit, or "unsupported".
+    """
+
+    vacuous: bool | None = None
+    part: str | None = None
+    value: bool | None = None
+    stronger: str | None = None
+    witness: Lasso | None = None
+    witness_part: str | None = None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints of it beside `vacuous` and `vacuous_part`."""
+        sometimes = {
+            "vacuous_value": self.value,
+            "stronger_formula": self.stronger,
+            "witness": None if self.witness is None else self.witness.to_dict(),
+            "witness_part": self.witness_part,
+            "vacuity_reason": self.reason,
+        }
+        return {name: v for name, v in sometimes.items() if v is not None}
+
+
+@dataclass(frozen=True)
 class Verdict(Displayed):
     """The answer to one question about one system.
 
@@ -217,6 +263,8 @@ class Verdict(Displayed):
         What `check` has warned of.
     message : str or None
         Why it is unsupported.
+    vacuity : Vacuity or None
+        Whether it holds vacuously, if it holds and that was asked.
     """
 
     verdict: str
@@ -229,6 +277,27 @@ class Verdict(Displayed):
     formula_id: str | None = None
     warnings: tuple[str, ...] = ()
     message: str | None = None
+    vacuity: Vacuity | None = None
+
+    @property
+    def vacuous(self) -> bool | None:
+        """Whether it holds vacuously; None if that is not known, or was not asked."""
+        return None if self.vacuity is None else self.vacuity.vacuous
+
+    @property
+    def vacuous_part(self) -> str | None:
+        """The largest part of the formula that can be replaced, if it is vacuous."""
+        return None if self.vacuity is None else self.vacuity.part
+
+    @property
+    def witness(self) -> Lasso | None:
+        """A run that shows that the formula does not hold vacuously."""
+        return None if self.vacuity is None else self.vacuity.witness
+
+    @property
+    def witness_part(self) -> str | None:
+        """The propositions of the formula that `witness` shows to matter."""
+        return None if self.vacuity is None else self.vacuity.witness_part
 
     @property
     def holds(self) -> bool:
@@ -265,11 +334,13 @@ class Verdict(Displayed):
         """Return what ``--json`` prints for this verdict.
 
         ``coverage`` is there for searches over bits only, ``message`` for the reason
-        "unsupported" only.
+        "unsupported" only, the fields of `vacuity` if it is known.
         """
         stats = self.stats
         sometimes = {"coverage": stats.coverage, "message": self.message}
         known = {name: v for name, v in sometimes.items() if v is not None}
+        if self.vacuity is not None:
+            known |= self.vacuity.to_dict()
         return {
             "system": self.system,
             "formula": self.formula,
@@ -295,6 +366,8 @@ class Verdict(Displayed):
             "memory_mib": _rounded(stats.memory_mib),
             "lasso": None if self.lasso is None else self.lasso.to_dict(),
             "warnings": list(self.warnings),
+            "vacuous": self.vacuous,
+            "vacuous_part": self.vacuous_part,
             **known,
         }
 

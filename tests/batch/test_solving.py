@@ -15,6 +15,7 @@ from ltlpipe import (
     LtlpipeWarning,
     Network,
     UnsupportedError,
+    results,
     solve,
 )
 from ltlpipe.batch.given_tasks import as_tasks
@@ -278,3 +279,37 @@ def test_a_limit_that_is_none_is_the_workers_to_refuse():
     """Whoever looks at the limits from outside leaves it alone."""
     order = {"options": {"timeout": "5", "cpu_time": 2, "memory": True}}
     assert TaskJob(0, order, None)._limits == {"cpu_time": 2.0}
+
+
+def test_vacuity(tmp_path):
+    """An option of each task, columns of the table and of a store."""
+    formulas = ["G(a -> X b)", "G(b -> F a)", "G a"]
+    tasks = [
+        Task(NETWORK, formula, options={"vacuity": asked})
+        for formula in formulas
+        for asked in (False, True)
+    ]
+    path = tmp_path / "run.sqlite"
+    for frame in (solve(tasks, store=path), results(path), solve(tasks)):
+        assert str(frame.dtypes["vacuous"]) == "boolean"
+        assert frame["vacuous"].isna().tolist() == [
+            True,
+            False,
+            True,
+            False,
+            True,
+            True,
+        ]
+        assert frame["vacuous"].dropna().tolist() == [False, True]
+        assert frame["vacuous_part"].dropna().to_dict() == {3: "b"}
+
+
+def test_vacuity_in_a_task_table_and_a_grid(tmp_path):
+    """As any option."""
+    (tmp_path / "ring.aut").write_text(RING)
+    table = tmp_path / "tasks.csv"
+    table.write_text("system,formula,vacuity\nring.aut,G(b -> F a),true\n")
+    assert solve(table)["vacuous_part"].tolist() == ["b"]
+    pair = (tmp_path / "ring.aut", "G(b -> F a)")
+    frame = solve([pair], grid={"vacuity": [False, True]})
+    assert frame["vacuous"].isna().tolist() == [True, False]

@@ -428,10 +428,13 @@ def test_an_older_schema(path):
     db = sqlite3.connect(path)
     db.execute("ALTER TABLE results DROP COLUMN strategy")
     db.execute("ALTER TABLE results DROP COLUMN warnings")
+    db.execute("ALTER TABLE results DROP COLUMN vacuous")
+    db.execute("ALTER TABLE results DROP COLUMN vacuous_part")
     db.execute("PRAGMA user_version = 1")
     db.commit()
     db.close()
     assert results(path)["strategy"].isna().all()
+    assert str(results(path)["vacuous"].dtype) == "boolean"
 
     again = solve([(RING, "F a"), (RING, "G a")], store=path)
 

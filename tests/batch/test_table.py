@@ -61,6 +61,8 @@ FULL = {
     "search_seconds": 0.05,
     "cpu_seconds": 0.07,
     "warnings": "[]",
+    "vacuous": False,
+    "vacuous_part": "F b",
 }
 COLUMNS = list(FULL)  # those of the contract, in its order
 EMPTY = {"system": "s.aut", "verdict": "unknown", "reason": "input-error"}
@@ -82,6 +84,7 @@ ROWS = st.fixed_dictionaries(
             ),
             "Int64": st.integers(0, 2**63 - 1),
             "Float64": st.floats(0, allow_infinity=False),
+            "boolean": st.booleans(),
         }[dtype]
         for column, dtype in DTYPES.items()
     }
@@ -170,9 +173,9 @@ def test_csv_of_one_row(tmp_path):
     assert full == (
         'é.dot,f.ltl:1,"G ""a,b""",violated,,BA,Inf(0),2,se05,none,9007199254740993,'
         '0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00,'
-        "explicit,1,0.0,0.05,0.07,[]"
+        "explicit,1,0.0,0.05,0.07,[],False,F b"
     )
-    assert empty == "s.aut,,,unknown,input-error" + "," * 23
+    assert empty == "s.aut,,,unknown,input-error" + "," * 25
 
 
 def test_row_of_a_verdict():

@@ -31,6 +31,8 @@ KEYS = [
     "memory_mib",
     "lasso",
     "warnings",
+    "vacuous",
+    "vacuous_part",
 ]  # of the contract, in its order
 
 UNREADY = [
@@ -236,6 +238,64 @@ def test_workers(run, ring):
     outcome = run("check", ring, "-f", "GF a -> GF b", *flags, 32)
     assert outcome.code == 2
     assert "Invalid value for '--workers'" in outcome.complaint
+
+
+def test_vacuity(run, ring):
+    """What can be replaced, or a run that shows what matters; in JSON, too."""
+    asked = ["check", ring, "--vacuity", "-f", "G(a -> X b)", "-f", "G(b -> F a)"]
+    outcome = run(*asked, "-f", "F G a", "-f", "G !(a & b)")
+    lines = [line.split("   [")[0] for line in outcome.out.splitlines()]
+    assert lines == [
+        "holds: G(a -> X b)",
+        "  not vacuously: this run shows that it needs a, b",
+        "  prefix: (empty)",
+        "  cycle:  a b",
+        "holds: G(b -> F a)",
+        "  vacuously: it holds with b replaced by true, too: GFa",
+        "violated: F G a",
+        "  prefix: (empty)",
+        "  cycle:  a b",
+        "holds: G !(a & b)",
+        "  vacuously: no run of any system could violate it",
+    ]
+
+    first, second = run(*asked, "--json").records
+    assert list(first) == [*KEYS, "witness", "witness_part"]
+    assert (first["vacuous"], first["vacuous_part"]) == (False, None)
+    assert (first["witness"]["cycle"], first["witness_part"]) == (["a", "b"], "a, b")
+    assert list(second) == [*KEYS, "vacuous_value", "stronger_formula"]
+    assert (second["vacuous"], second["vacuous_part"]) == (True, "b")
+    assert (second["vacuous_value"], second["stronger_formula"]) == (True, "GFa")
+
+
+def test_a_witness_as_a_chart(run, ring):
+    """As a counterexample is drawn; the other answers are lines."""
+    outcome = run("check", ring, "--vacuity", "--chart", "-f", "G(a -> X b)")
+    lines = outcome.out.splitlines()
+    assert lines[1] == "  not vacuously: this run shows that it needs a, b"
+    assert "repeats for ever" in outcome.out
+    assert "prefix:" not in outcome.out
+
+
+def test_vacuity_of_no_formula(run, ring):
+    """What is asked without one has no parts."""
+    outcome = run("check", ring, "--empty", "--vacuity")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "error: --vacuity requires a formula\n"
+
+
+def test_vacuity_that_is_not_decided(run, ring):
+    """Said in the text, on standard error, and in the warnings."""
+    many = " | ".join(f"(X a <-> {'X ' * k}a)" for k in range(2, 60))
+    asked = ["check", ring, "--vacuity", "-f", many]
+    outcome = run(*asked)
+    assert outcome.code == 0
+    assert "\n  vacuously or not: not decided (unsupported)\n" in outcome.out
+    why = "whether it holds vacuously was not decided: unsupported"
+    assert outcome.err == f"warning: {why}\n"
+    (record,) = run(*asked, "--json").records
+    assert (record["vacuous"], record["warnings"]) == (None, [why])
+    assert record["vacuity_reason"] == "unsupported"
 
 
 def test_a_violation_without_its_lasso(capsys):

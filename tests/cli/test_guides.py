@@ -60,3 +60,15 @@ def test_textbook_examples(system, formula, answers, way):
         for kind in (None, "weak", "strong")
     ]
     assert " ".join(found) == answers
+
+
+def test_the_guide_to_witnesses(monkeypatch):
+    """One run violates three formulas."""
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "vacuity.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    names = {}
+    exec(code, names)
+    assert (names["frame"]["verdict"] == "violated").sum() == 5
+    assert names["found"]["n_formulas"].tolist() == [1, 3, 1]
+    assert names["found"]["lasso_cycle"][1] == '["drive"]'

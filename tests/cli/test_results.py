@@ -11,8 +11,11 @@ import pytest
 
 from ltlpipe import solve
 from ltlpipe.batch.results import RESULTS_DTYPES
+from ltlpipe.batch.shared_runs import WITNESS_DTYPES
 from ltlpipe.batch.tasks import Task
 from ltlpipe.systems.lts import LTS, Network
+from tests.report.made import EVIL as EVIL_NAMES
+from tests.report.made import make_store, result
 
 EVIL = "<b>&|_\\"
 
@@ -143,3 +146,61 @@ def test_no_store(run, tmp_path):
         outcome = run("results", tmp_path / f"{name}.sqlite")
         assert outcome.code == 2
         assert "is no result store" in outcome.err
+
+
+# --- --witnesses ------------------------------------------------------------
+
+#: a and b at any time, and c once, after which there is only d.
+FREE = Network(
+    [LTS.from_transitions([(0, "a", 0), (0, "b", 0), (0, "c", 1), (1, "d", 1)])], "m"
+)
+
+
+def test_witnesses(run, tmp_path):
+    """The formats of `results`; --where and --columns; warnings beside the table."""
+    store = tmp_path / "r.sqlite"
+    solve([(FREE, f) for f in ("G a", "G(a | c)", "F d")], store=store)
+    outcome = run("results", store, "--witnesses")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[-1] == "1 rows"
+    assert "lasso_cycle" in outcome.out
+    (record,) = run("results", store, "--witnesses", "--to", "json").records
+    assert list(record) == list(WITNESS_DTYPES)
+    assert json.loads(record["formulas"]) == ["G a", "G(a | c)", "F d"]
+    outcome = run("results", store, "--witnesses", "--to", "csv", "--columns", "steps")
+    assert outcome.out.splitlines()[0] == "steps"
+    flags = ["--where", "formula == 'G a'", "--to", "json"]
+    (record,) = run("results", store, "--witnesses", *flags).records
+    assert record["n_formulas"] == 1
+    outcome = run("results", store, "--witnesses", "--group", "system")
+    assert outcome.code == 2
+    assert "--witnesses does not go with --group" in outcome.complaint
+    frame = pd.read_parquet(_written(run, store, tmp_path / "w.parquet"))
+    assert list(frame) == list(WITNESS_DTYPES)
+    frame = solve([(FREE, "G a"), (FREE, "F d")])
+    frame.assign(lasso_cycle=['["b"]', '["a"]']).to_csv(tmp_path / "r.csv", index=False)
+    outcome = run("results", tmp_path / "r.csv", "--witnesses", "--to", "csv")
+    assert outcome.err.startswith("warning: m: 2 of 2 lassos not compared with other")
+
+
+def _written(run, store, path):
+    assert run("results", store, "--witnesses", "-o", path) == (0, "", "")
+    return path
+
+
+@pytest.mark.parametrize("evil", EVIL_NAMES)
+def test_hostile_names_of_witnesses(run, evil, tmp_path):
+    """Names of systems and actions are data in every format."""
+    system = Network([LTS.from_transitions([(0, evil, 0)])], evil)
+    rows = [
+        (Task(system, f), result("violated", [], [evil], n_components=1))
+        for f in ("0", "F 0")
+    ]
+    store = make_store(tmp_path / "run.sqlite", rows)
+    outcome = run("results", store, "--witnesses", "--to", "html")
+    assert outcome.code == 0
+    assert "<script" not in outcome.out.replace("</script", "")
+    assert "<img" not in outcome.out
+    record = json.loads(run("results", store, "--witnesses", "--to", "json").out)
+    assert json.loads(record["lasso_cycle"]) == [evil]
+    assert record["n_formulas"] == 2

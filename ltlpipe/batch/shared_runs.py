@@ -1,0 +1,327 @@
+"""Which violated formulas of a batch are violated by one and the same run.
+
+In comes a result table with its lassos; out come few lassos for each system, which
+violate all the formulas together.  A lasso of a system is one of its runs, so whether
+it violates another formula is a matter of its word alone.  Few are chosen greedily:
+always one that violates the most formulas that none chosen before violates, and of
+several the shortest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from ltlpipe.batch.origins import Origins
+from ltlpipe.batch.results import is_store, results
+from ltlpipe.batch.stored_words import (
+    NetworkWords,
+    StoredLasso,
+    formula_or_none,
+    words_of,
+)
+from ltlpipe.batch.table import (
+    CATEGORY,
+    actions_in,
+    from_frame,
+    json_list,
+    to_frame,
+)
+from ltlpipe.question.options import OPTIONS, READING
+from ltlpipe.runtime.arguments import PATH, Kind, expect, is_frame
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.systems.reading import load, system_of
+from ltlpipe.verdict.verdict import VIOLATED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ltlpipe.batch.stored_words import Words
+    from ltlpipe.batch.table import Row
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.reading import SystemLike
+
+WITNESS_DTYPES = {
+    "system": CATEGORY,
+    "lasso_prefix": "string",
+    "lasso_cycle": "string",
+    "n_formulas": "Int64",
+    "formula_ids": "string",
+    "formulas": "string",
+    "steps": "Int64",
+    "runs": CATEGORY,
+}
+"""The columns of `witnesses` and their types."""
+
+OF_RUNS = (
+    *("deadlock", "fairness", "fair_sets", "network_acceptance", "constraint"),
+    *READING,
+)
+"""Options that say which runs a system has, and which of them count."""
+
+_SOURCE = Kind("a path or a DataFrame", lambda v: PATH.fits(v) or is_frame(v))
+_SYSTEMS = Kind("systems by name", lambda value: isinstance(value, Mapping))
+_NEEDED = ("system", "formula", "verdict", "lasso_prefix", "lasso_cycle")
+_ALL_RUNS = "default"
+_NO_SYSTEM = "the system is not known, or not in a file that is unchanged"
+_OTHER_WORD = "their actions, taken in the system, do not violate what they should"
+
+
+def witnesses(
+    source: StrPath | pd.DataFrame,
+    *,
+    systems: Mapping[str, SystemLike] | None = None,
+) -> pd.DataFrame:
+    """Return few runs of each system that violate all its violated formulas.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        What `ltlpipe.results` takes or returns, or what `ltlpipe.solve` returns.  Tasks
+        are taken together if their options, as far as the column `configuration`
+        says, agree on which runs count.
+    systems : mapping, optional
+        Systems by the names in the table, as `ltlpipe.check` takes them, for those that
+        are in no file.
+
+    Returns
+    -------
+    DataFrame
+        A row for each run, short ones first: `system`; `lasso_prefix` and
+        `lasso_cycle`, as in the result table; `n_formulas`, how many of the system's
+        violated formulas it violates; their `formula_ids` and `formulas`, as JSON
+        lists; `steps`, of prefix and cycle together; `runs`, the options that say which
+        runs count, or "default".
+
+        Where the word of a lasso is not known, it stands for its own formula alone,
+        and a warning says so: the table has the actions of a lasso, but propositions
+        about states need the system, and formulas of PSL are not looked at.
+
+    Raises
+    ------
+    LtlpipeError
+        As `ltlpipe.results`.
+    UnsupportedError
+        A DataFrame lacks a column, or holds something else.
+    """
+    expect(_SOURCE, source=source)
+    expect(_SYSTEMS.or_none, systems=systems)
+    if is_frame(source):
+        return represented(cast("pd.DataFrame", source), None, systems)
+    path = cast("StrPath", source)
+    return represented(results(path), origins_of(path), systems)
+
+
+def origins_of(path: StrPath) -> Origins | None:
+    """Return where the results of a store come from; None for other tables."""
+    return Origins(path) if is_store(path) else None
+
+
+def represented(
+    frame: pd.DataFrame,
+    origins: Origins | None = None,
+    systems: Mapping[str, SystemLike] | None = None,
+) -> pd.DataFrame:
+    """Do the work of `witnesses`; `origins` are those of the store of a frame."""
+    for column in _NEEDED:
+        if column not in frame.columns:
+            raise UnsupportedError(f"no result table: it has no column {column!r}")
+    finder = _Systems(origins, systems or {})
+    groups: dict[tuple[str, str], _Group] = {}
+    for row in from_frame(frame[frame["verdict"] == VIOLATED]):
+        key = str(row["system"]), _runs_of(row.get("configuration"))
+        groups.setdefault(key, _Group(*key)).add(row)
+    rows: list[Row] = []
+    for group in groups.values():
+        rows += group.witnesses(finder)
+    return to_frame(rows, WITNESS_DTYPES)
+
+
+def _runs_of(configuration: str | None) -> str:
+    """Return what a configuration says of runs; what cannot be told apart stays."""
+    known = [
+        part
+        for part in (configuration or _ALL_RUNS).split(" ")
+        if part != _ALL_RUNS
+        and (part.partition("=")[0] in OF_RUNS or part.partition("=")[0] not in OPTIONS)
+    ]
+    return " ".join(known) or _ALL_RUNS
+
+
+class _Systems:
+    """Finds the systems of rows: given, in the files of a store, or by their names."""
+
+    def __init__(
+        self, origins: Origins | None, given: Mapping[str, SystemLike]
+    ) -> None:
+        self._origins, self._given = origins, given
+        self._loaded: dict[tuple[str, ...], System | None] = {}
+
+    def system(self, rows: list[Row], manner: dict[str, str]) -> System | None:
+        """Return the system of some rows; None if it cannot be had.
+
+        The manner is that in which its files are read.
+        """
+        name = str(rows[0]["system"])
+        if name in self._given:
+            return system_of(self._given[name], "systems")
+        files = next(filter(None, (self._files(row, name) for row in rows)), None)
+        if files is None:
+            return None
+        if files not in self._loaded:
+            self._loaded[files] = self._read(files, manner)
+        return self._loaded[files]
+
+    def _files(self, row: Row, name: str) -> tuple[str, ...] | None:
+        if self._origins is not None:
+            versions = str(row["ltlpipe_version"]), str(row["spot_version"])
+            return self._origins.files(str(row["task"]), versions)
+        for files in ((name,), tuple(name.split(" "))):
+            if all(Path(file).is_file() for file in files):
+                return files
+        return None
+
+    def _read(self, files: tuple[str, ...], manner: dict[str, str]) -> System | None:
+        try:
+            if self._origins is not None:
+                return self._origins.system(files, **manner)
+            return load(files, **manner)
+        except LtlpipeError:  # it is none any more
+            return None
+
+
+class _Violated(NamedTuple):
+    """A violated formula of a system."""
+
+    number: int
+    identifier: str | None
+    text: str | None
+    formula: Formula | None  # None for PSL, and for automata
+
+
+class _Group:
+    """The violated formulas of a system whose tasks agree on which runs count."""
+
+    def __init__(self, system: str, runs: str) -> None:
+        self._system, self._runs = system, runs
+        self._rows: list[Row] = []
+        self._formulas: dict[tuple[str | None, str | None], _Violated] = {}
+        self._lassos: dict[StoredLasso, set[int]] = {}  # for which they were found
+
+    def add(self, row: Row) -> None:
+        """Add a row of the result table."""
+        self._rows.append(row)
+        text, identifier = row["formula"], row.get("formula_id")
+        key = text, identifier if text is None else None
+        if key not in self._formulas:
+            number, formula = len(self._formulas), formula_or_none(text)
+            self._formulas[key] = _Violated(number, identifier, text, formula)
+        if lasso := lasso_in(row):
+            self._lassos.setdefault(lasso, set()).add(self._formulas[key].number)
+
+    def witnesses(self, finder: _Systems) -> list[Row]:
+        """Return the rows of the table of witnesses."""
+        words, why = self._words(finder)
+        covers, unknown = {}, 0
+        for lasso, own in self._lassos.items():
+            violated = None if words is None else self._violated(lasso, words)
+            unknown += violated is None and len(own) < len(self._formulas)
+            covers[lasso] = own if violated is None else violated
+        if unknown:
+            warn(
+                f"{self._system}: {unknown} of {len(covers)} lassos not compared with "
+                f"other formulas: {why or _OTHER_WORD}"
+            )
+        if lost := set(range(len(self._formulas))).difference(*covers.values()):
+            warn(
+                f"{self._system}: {len(lost)} of {len(self._formulas)} violated "
+                "formulas have no lasso, and no lasso of others violates them"
+            )
+        chosen = sorted(few(covers), key=_shortness)
+        return [self._row(lasso, covers[lasso]) for lasso in chosen]
+
+    def _words(self, finder: _Systems) -> tuple[Words | None, str | None]:
+        """Return what knows the words of the lassos, or why nothing does."""
+        formulas = [v.formula for v in self._formulas.values() if v.formula is not None]
+        settings = [part.partition("=") for part in self._runs.split(" ")]
+        manner = {name: value for name, _, value in settings if name in READING}
+        system = finder.system(self._rows, manner)
+        if system is not None:
+            return words_of(system, formulas)
+        if any(row.get("n_components") is not None for row in self._rows):
+            return NetworkWords(), None
+        return None, _NO_SYSTEM
+
+    def _violated(self, lasso: StoredLasso, words: Words) -> set[int] | None:
+        """Return the formulas that a lasso violates; None if its word is not known.
+
+        It is known if it violates what the lasso was found for.  Where that cannot be
+        told, or not all runs count, there has to be only one word.
+        """
+        own = self._lassos[lasso]
+        unseen = {v.number for v in self._formulas.values() if v.formula is None} & own
+        found = words.words(lasso)
+        if unseen or "fairness=" in self._runs:
+            several = list(islice(found, 2))
+            found = iter(several if len(several) == 1 else [])
+        for word in found:
+            violated = unseen | {
+                v.number
+                for v in self._formulas.values()
+                if v.formula is not None and word.violates(v.formula.spot)
+            }
+            if own <= violated:
+                return violated
+        return None
+
+    def _row(self, lasso: StoredLasso, violated: set[int]) -> Row:
+        formulas = [v for v in self._formulas.values() if v.number in violated]
+        return {
+            "system": self._system,
+            "lasso_prefix": json_list(lasso.prefix),
+            "lasso_cycle": json_list(lasso.cycle),
+            "n_formulas": len(formulas),
+            "formula_ids": json_list(v.identifier for v in formulas),
+            "formulas": json_list(v.text for v in formulas),
+            "steps": lasso.n_steps,
+            "runs": self._runs,
+        }
+
+
+def lasso_in(row: Row) -> StoredLasso | None:
+    """Return the lasso of a row; None if it has none.
+
+    Raises
+    ------
+    LtlpipeError
+        A cell holds something else.
+    """
+    if row["lasso_cycle"] is None:
+        return None
+    prefix, cycle = (
+        tuple(actions_in(row[column] or "[]"))
+        for column in ("lasso_prefix", "lasso_cycle")
+    )
+    if not cycle:
+        raise LtlpipeError(f"{row['system']}: the cycle of a lasso is empty")
+    return StoredLasso(prefix, cycle)
+
+
+def few(covers: Mapping[StoredLasso, set[int]]) -> list[StoredLasso]:
+    """Return few lassos that violate what all violate, chosen greedily."""
+    left = set[int]().union(*covers.values())
+    candidates = sorted(covers, key=_shortness)
+    chosen = []
+    while left:
+        best = max(candidates, key=lambda lasso: len(covers[lasso] & left))
+        chosen.append(best)
+        left -= covers[best]
+    return chosen
+
+
+def _shortness(lasso: StoredLasso) -> tuple[int, StoredLasso]:
+    return lasso.n_steps, lasso

@@ -1,0 +1,245 @@
+"""Whether a formula that holds does so vacuously, and a run that shows it does not.
+
+Source: O. Kupferman and M. Y. Vardi, "Vacuity Detection in Temporal Model Checking",
+STTT 4 (2003), pp. 224-233, who generalise I. Beer, S. Ben-David, C. Eisner and
+Y. Rodeh, "Efficient Detection of Vacuity in ACTL Formulas", CAV 1997.  A subformula
+does not affect a formula in a system if the formula holds whatever takes its place;
+since the formula is monotone or antitone in each occurrence, that is so iff it holds
+with the strongest replacement, false or true (`ltlpipe.logic.occurrences`).  The
+formula holds vacuously if there is such a subformula.
+
+An occurrence that can be replaced has propositions that can: what is left with the
+strongest replacement of the whole occurrence implies what is left with that of one
+proposition in it.  So it suffices to try single propositions, and an occurrence with a
+proposition that matters matters, too.  What is reported is the largest occurrence, by
+the operators and propositions in it.
+
+Differences from the source:
+
+* Occurrences are replaced one at a time, not all of a subformula at once.
+* A replacement that gives an equivalent formula says nothing of the system, and does
+  not count; for a network equivalence is that over words of actions.  If a formula is
+  satisfied by all words, the part that can be replaced is the formula, by true; if the
+  system has no run that counts, it is the formula, by false.
+* One run may show that several propositions matter.  It is looked for first, as a
+  violation of the disjunction of all that is left: found, it answers all at once.
+  After that, what a run violates that was found for another proposition is not asked
+  of the system any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.automata.words import violates
+from ltlpipe.logic.actions import equivalent
+from ltlpipe.logic.occurrences import (
+    Occurrence,
+    constant,
+    disjunction,
+    occurrences,
+    written,
+)
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
+from ltlpipe.verdict.verdict import (
+    HOLDS,
+    UNKNOWN,
+    UNSUPPORTED,
+    VIOLATED,
+    Vacuity,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.verdict.verdict import Lasso, Verdict
+
+EQUIVALENT = "equivalent"
+"""Beside verdicts: what is left holds because it is equivalent to the formula."""
+
+_COMPARING = 2e6
+"""Microseconds of Spot for one comparison; without an answer formulas differ."""
+
+_TOGETHER = 5e6
+"""Units of work for the disjunction; the parts are asked about one by one otherwise."""
+
+
+class _Shown(NamedTuple):
+    """A run of the system, and which formulas it violates."""
+
+    lasso: Lasso
+    violated: set[Any]
+
+
+class VacuityDetection:
+    """Finds out whether a formula holds vacuously; it is known to hold.
+
+    Parameters
+    ----------
+    asked : Formula
+        What holds.
+    ask : callable
+        Returns the job that asks the same system whether another formula holds.
+    as_witness : callable
+        Returns the job that spells a lasso over the propositions of `asked`.
+    one_at_a_time : bool
+        Whether propositions are actions, of which exactly one happens at each step.
+
+    Attributes
+    ----------
+    known : Vacuity
+        What has been found out so far.
+    """
+
+    def __init__(
+        self,
+        asked: Formula,
+        ask: Callable[[Formula], Job[Verdict]],
+        as_witness: Callable[[Lasso], Job[Lasso]],
+        *,
+        one_at_a_time: bool,
+    ) -> None:
+        self._asked = asked
+        self._ask, self._as_witness = ask, as_witness
+        self._one_at_a_time = one_at_a_time
+        self._answers: dict[Any, str] = {}  # by what is left
+        self._reason: str | None = None  # why one of them is unknown
+        self._shown: list[_Shown] = []
+        self.known = Vacuity()
+
+    def job(self) -> Job[None]:
+        """Return the job that finds it out; it keeps `known` up to date."""
+        try:
+            yield from self._detected()
+        except UnsupportedError:  # PSL, too many occurrences, more than Spot can do
+            if self.known.vacuous is None:
+                self.known = Vacuity(reason=UNSUPPORTED)
+
+    def _detected(self) -> Job[None]:
+        places = occurrences(self._asked.spot)
+        if (yield from self._is_equivalent(constant(True))):
+            self._note_whole(value=True)
+            return
+        leaves = [place for place in places if place.is_leaf]
+        if not leaves:  # false holds: there is no run
+            self._note_whole(value=False)
+            return
+        if not (yield from self._all_at_once(leaves)):
+            for leaf in leaves:
+                if (yield from self._answer(leaf.stronger)) == HOLDS:
+                    self._note_replaceable(leaf)
+            yield from self._largest(places, leaves)
+        if self.known.vacuous is None:
+            self._conclude(leaves)
+
+    # --- questions ----------------------------------------------------------
+
+    def _all_at_once(self, leaves: list[Occurrence]) -> Job[bool]:
+        """Look for one run to which all propositions matter; return if there is one."""
+        left = list(dict.fromkeys(leaf.stronger for leaf in leaves))
+        together = disjunction(left)
+        if len(left) == 1 or (yield from self._is_equivalent(together)):
+            return False
+        try:
+            verdict = yield from bounded(self._ask(self._formula(together)), _TOGETHER)
+        except (TooMuchWorkError, UnsupportedError):
+            return False
+        if verdict.verdict != VIOLATED:
+            return False
+        self._answers.update(dict.fromkeys(left, VIOLATED))
+        if verdict.lasso is not None:
+            yield from self._show(verdict.lasso, set(left))
+        return True
+
+    def _answer(self, left: Any) -> Job[str]:
+        """Find out whether what is left of the formula holds."""
+        if left not in self._answers:
+            self._answers[left] = yield from self._new_answer(left)
+        return self._answers[left]
+
+    def _new_answer(self, left: Any) -> Job[str]:
+        if left == self._asked.spot:
+            return EQUIVALENT
+        formula = self._formula(left)
+        for shown in self._shown:
+            assert shown.lasso.spelling is not None
+            _, letters, word, _ = shown.lasso.spelling
+            start = len(shown.lasso.prefix)
+            if (yield from violates(formula, letters, word, start)):
+                shown.violated.add(left)
+                return VIOLATED
+        try:
+            verdict = yield from self._ask(formula)
+        except UnsupportedError:
+            self._reason = UNSUPPORTED
+            return UNKNOWN
+        if verdict.verdict == UNKNOWN:
+            self._reason = verdict.reason
+        elif verdict.verdict == VIOLATED and verdict.lasso is not None:
+            yield from self._show(verdict.lasso, {left})
+        if verdict.verdict != HOLDS or left.is_ff():
+            return verdict.verdict
+        is_same = yield from self._is_equivalent(left)
+        return EQUIVALENT if is_same else HOLDS
+
+    def _show(self, lasso: Lasso, violated: set[Any]) -> Job[None]:
+        lasso = yield from self._as_witness(lasso)
+        self._shown.append(_Shown(lasso, violated))
+
+    def _is_equivalent(self, other: Any) -> Job[bool]:
+        """Whether the same words satisfy the formula; not if that takes too long."""
+        job = equivalent(self._asked.spot, other, one_at_a_time=self._one_at_a_time)
+        try:
+            return (yield from bounded(job, _COMPARING))
+        except (TooMuchWorkError, UnsupportedError, RuntimeError):  # Spot's limits
+            return False
+
+    def _formula(self, left: Any) -> Formula:
+        """Return what is left as a formula from the same place."""
+        return replace(self._asked, text=str(left), spot=left)
+
+    # --- answers ------------------------------------------------------------
+
+    def _largest(self, places: list[Occurrence], leaves: list[Occurrence]) -> Job[None]:
+        """Look for the largest occurrence that can be replaced."""
+        holding = {
+            number
+            for number, leaf in enumerate(leaves)
+            if self._answers[leaf.stronger] in (HOLDS, EQUIVALENT)
+        }
+        candidates = [place for place in places if holding.issuperset(place.leaves)]
+        for place in sorted(candidates, key=lambda place: -place.size):
+            if (yield from self._answer(place.stronger)) == HOLDS:
+                self._note_replaceable(place)
+                return
+
+    def _note_replaceable(self, place: Occurrence) -> None:
+        if place.stronger.is_ff():  # holds: there is no run
+            self._note_whole(value=False)
+            return
+        part = written(place.formula, self._asked)
+        self.known = Vacuity(True, part, not place.positive, str(place.stronger))
+
+    def _note_whole(self, *, value: bool) -> None:
+        self.known = Vacuity(True, self._asked.text, value, "1" if value else "0")
+
+    def _conclude(self, leaves: list[Occurrence]) -> None:
+        """Note that there is no part that can be replaced, or that it is not known."""
+        if UNKNOWN in self._answers.values():
+            self.known = Vacuity(reason=self._reason)
+            return
+        self.known = Vacuity(False)
+        if not self._shown:
+            return
+        best = max(self._shown, key=lambda shown: len(shown.violated))
+        names = [
+            written(leaf.formula, self._asked)
+            for leaf in leaves
+            if leaf.stronger in best.violated
+        ]
+        part = ", ".join(dict.fromkeys(names)) or self._asked.text
+        self.known = Vacuity(False, witness=best.lasso, witness_part=part)
