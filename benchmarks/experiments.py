@@ -23,7 +23,8 @@ from rich.console import Console
 from benchmarks.experiment_data import EXPERIMENT_DTYPES, Experiments, default_store
 from benchmarks.experiment_tables import agreement, as_comparison, means
 from ltlpipe.batch.solving import solve_rows
-from ltlpipe.batch.table import open_table, to_frame
+from ltlpipe.batch.table import to_frame
+from ltlpipe.batch.table_writers import open_table
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.watching import TaskWatcher

@@ -36,7 +36,7 @@ from ltlpipe.question.options import REDUCTION_NAMES, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.verdict.checking import Inquiry
+from ltlpipe.verdict.inquiry import Inquiry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

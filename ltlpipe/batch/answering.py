@@ -13,7 +13,7 @@ from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.options import manner_of, of_question
+from ltlpipe.question.given_options import manner_of, of_question
 from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeError,

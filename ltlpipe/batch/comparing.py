@@ -29,6 +29,7 @@ from ltlpipe.batch.table import (
 )
 from ltlpipe.batch.task_job import now
 from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
+from ltlpipe.question.given_options import manner_of, of_question, understood
 from ltlpipe.question.option import COMPARE
 from ltlpipe.question.options import (
     ACCEPTANCE_NAMES,
@@ -37,9 +38,6 @@ from ltlpipe.question.options import (
     EMPTINESS_NAMES,
     NEVER,
     Options,
-    manner_of,
-    of_question,
-    understood,
 )
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.batch.table import CsvWriter
+from ltlpipe.batch.table_writers import CsvWriter
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.given_options import options_of, renamed
 from ltlpipe.question.option import KINDS, SOLVE, flag_of
-from ltlpipe.question.options import OPTIONS, Options, options_of, renamed
+from ltlpipe.question.options import OPTIONS, Options
 from ltlpipe.runtime.arguments import ANY, TEXT, expect, several, wrong_kind
 from ltlpipe.runtime.errors import UnsupportedError
 

@@ -29,7 +29,8 @@ from ltlpipe.batch.table import (
     json_list,
     to_frame,
 )
-from ltlpipe.question.options import OPTIONS, READING
+from ltlpipe.question.given_options import READING
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.arguments import PATH, Kind, expect, is_frame
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.systems.reading import load, system_of

@@ -15,8 +15,9 @@ from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import Form, exit_code, print_answer, report
+from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.option import CHECK
-from ltlpipe.question.options import NEVER, manner_of, understood
+from ltlpipe.question.options import NEVER
 from ltlpipe.runtime.errors import UnsupportedError, noting
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def check(
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
-    from ltlpipe.verdict.checking import Inquiry, automaton_job
+    from ltlpipe.verdict.checking import automaton_job
+    from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
     from ltlpipe.verdict.verdict import not_read
 
@@ -128,7 +130,7 @@ def _refuse_unknown_names(
     system: System, questions: list[Property], options: Options
 ) -> None:
     """Refuse a name in any formula before the first is checked."""
-    from ltlpipe.verdict.checking import question_of
+    from ltlpipe.verdict.inquiry import question_of
 
     for asked in questions:
         with suppress(UnsupportedError):  # it has a line of its own

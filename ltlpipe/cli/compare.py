@@ -17,8 +17,8 @@ from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.options import given_flags
 from ltlpipe.cli.progress import Complaints, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
+from ltlpipe.question.given_options import manner_of, of_question
 from ltlpipe.question.option import COMPARE
-from ltlpipe.question.options import manner_of, of_question
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 
@@ -117,7 +117,8 @@ def compare(
     """
     from ltlpipe.batch.comparing import comparison_rows, configurations, runs_of
     from ltlpipe.batch.disagreements import disagreements
-    from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, json_of, open_table
+    from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, json_of
+    from ltlpipe.batch.table_writers import open_table
     from ltlpipe.systems.reading import load
 
     configured = configurations(emptiness, acceptance)

@@ -11,8 +11,8 @@ from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import Form, exit_code, report
+from ltlpipe.question.given_options import manner_of, of_question, understood
 from ltlpipe.question.option import DEADLOCKS, LIVELOCK
-from ltlpipe.question.options import manner_of, of_question, understood
 
 if TYPE_CHECKING:
     from collections.abc import Callable

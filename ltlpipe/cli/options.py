@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from ltlpipe.question.given_options import options_of
 from ltlpipe.question.option import flag_of
-from ltlpipe.question.options import OLD_NAMES, options_of
+from ltlpipe.question.options import OLD_NAMES
 from ltlpipe.systems.formats import (
     OUTPUT_FILE,
     READ_NAMES,

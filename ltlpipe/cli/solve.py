@@ -133,7 +133,8 @@ def solve(
     from ltlpipe.batch.rers import names_of
     from ltlpipe.batch.settings import parse_grid
     from ltlpipe.batch.solving import solve_rows
-    from ltlpipe.batch.table import json_of, open_table
+    from ltlpipe.batch.table import json_of
+    from ltlpipe.batch.table_writers import open_table
     from ltlpipe.batch.task_sources import find_tasks, multiplied
     from ltlpipe.verdict.verdict import UNKNOWN
 

@@ -74,7 +74,7 @@ def write_table(
     CSV and parquet.
     """
     if form == "parquet" and out is not None:
-        from ltlpipe.batch.table import write_parquet
+        from ltlpipe.batch.table_writers import write_parquet
 
         try:
             write_parquet(frame, Path(out))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ltlpipe.question.option import (
     ABOUT_PROPERTIES,
@@ -19,14 +19,11 @@ from ltlpipe.question.option import (
     Option,
 )
 from ltlpipe.reduction.components.groups import MAX_COMPONENT_STATES
-from ltlpipe.runtime.errors import UnsupportedError, warn
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.spelling import declare
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET, SEARCHES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 AUTO = "auto"
 
@@ -386,57 +383,3 @@ DEFAULTS: dict[str, dict[str, Any]] = {COMPARE: {"reduce": "none"}}
 
 Not every search takes every reduction.
 """
-
-
-def options_of(command: str) -> dict[str, Option]:
-    """Return the options that mean something for a command."""
-    defaults = DEFAULTS.get(command, {})
-    return {
-        name: replace(option, default=defaults.get(name, option.default))
-        for name, option in OPTIONS.items()
-        if command in option.commands
-    }
-
-
-def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, Any]:
-    """Return options under the names of this version; warn of earlier ones.
-
-    If some are `known`, one of them is none of an earlier version, and what is called
-    otherwise now has to be one of them.
-    """
-    named = {}
-    for name, value in given.items():
-        now = OLD_NAMES.get(name)
-        if now is not None and name not in known and (not known or now in known):
-            if name == "strict":
-                value = "error" if value else NEVER
-            warn(f"{name} is called {now} now", DeprecationWarning)
-            name = now
-        named[name] = value
-    return named
-
-
-READING = ("format", "alphabet")
-"""Options about files: a system that has been read is what it is."""
-
-
-def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options that say how a system is read."""
-    return {name: given[name] for name in READING if name in given}
-
-
-def of_question(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the other options, for a system that has been read."""
-    return {name: value for name, value in given.items() if name not in READING}
-
-
-def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
-    """Return what options ask for, by their names, and the limits.
-
-    Raises
-    ------
-    UnsupportedError
-        They ask for what cannot be done.
-    """
-    options = Options(**given)
-    return options, options.limits

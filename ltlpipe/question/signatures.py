@@ -7,7 +7,7 @@ import textwrap
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ltlpipe.question.options import options_of, renamed
+from ltlpipe.question.given_options import options_of, renamed
 from ltlpipe.runtime.errors import nearest
 from ltlpipe.runtime.spelling import PARAMETERS, spelled
 

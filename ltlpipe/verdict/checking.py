@@ -6,67 +6,28 @@ The way between the two is `ltlpipe.verdict.portfolio`.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
-from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
+from ltlpipe.question.given_options import manner_of, of_question, understood
 from ltlpipe.question.option import CHECK, LIVELOCK
-from ltlpipe.question.options import (
-    DECOUPLING,
-    Options,
-    manner_of,
-    of_question,
-    understood,
-)
 from ltlpipe.question.property import Property
 from ltlpipe.question.signatures import takes_options
-from ltlpipe.runtime.arguments import (
-    AUTOMATON,
-    TEXT,
-    TRUTH,
-    expect,
-    several,
-)
-from ltlpipe.runtime.errors import (
-    InputError,
-    UnsupportedError,
-    noting,
-    silenced,
-    warn,
-)
-from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
-from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.shortening import Shortened, shortened
+from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
+from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
+from ltlpipe.runtime.jobs import StoppedError, run
 from ltlpipe.systems.reading import name_of_system, system_job
-from ltlpipe.verdict.judgement import as_witness, has_actions, judged
-from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
-from ltlpipe.verdict.vacuity import VacuityDetection
-from ltlpipe.verdict.verdict import (
-    HOLDS,
-    LASSO_LIMIT,
-    UNKNOWN,
-    UNSUPPORTED,
-    VIOLATED,
-    Vacuity,
-    Verdict,
-    not_read,
-)
+from ltlpipe.verdict.inquiry import Inquiry
+from ltlpipe.verdict.verdict import Verdict, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.strategies.strategy import Strategy
-    from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
-    from ltlpipe.verdict.verdict import Lasso
 
 
 @takes_options(CHECK)
@@ -158,266 +119,6 @@ def automaton_job(automaton: Any) -> Job[Any]:
         message = f"expected one automaton, found {len(parsed)}"
         raise InputError(message, file="automaton")
     return parsed[0]
-
-
-FEW_STATES = 4000
-"""States near the initial one that are looked at for a short lasso, at least."""
-
-MANY_STATES = 1_000_000
-"""The same, at most: they take several times the memory of those of a search."""
-
-_REPLAY_SECONDS = 0.2
-"""What a replay may take after a limit: a run that was found is not lost."""
-
-INSTANT = "instant"
-"""The strategy that looks for short lassos itself."""
-
-
-class Inquiry:
-    """One question on its way to a verdict.
-
-    `constraint` is an automaton of the only runs that count; `strategies` are the ways
-    to an answer that may be tried, and `prelude` is for `Portfolio`.
-
-    Raises
-    ------
-    FormulaError, UnsupportedError
-        The question cannot be asked of this system.
-    """
-
-    def __init__(
-        self,
-        system: System,
-        asked: Property,
-        options: Options,
-        constraint: Any = None,
-        strategies: Sequence[Strategy] = STRATEGIES,
-        prelude: float = PRELUDE,
-    ) -> None:
-        if constraint is not None and options.translator is not None:
-            raise UnsupportedError(
-                "--constraint cannot be combined with --translator: Spot translates"
-            )
-        if options.vacuity and asked.formula is None:
-            raise UnsupportedError("--vacuity requires a formula")
-        self._system, self._asked, self._options = system, asked, options
-        self._constraint = constraint
-        self._strategies, self._prelude = strategies, prelude
-        self._conducted = partial(Portfolio, strategies=strategies, prelude=prelude)
-        self._portfolio: Portfolio | None = None
-        self._found: Shortened | None = None  # a run that has not been replayed
-        self._violated: Verdict | None = None  # with its lasso
-        self._held: Verdict | None = None
-        self._vacuity: VacuityDetection | None = None  # begun when it is known to hold
-        self._lasso_seconds = 0.0  # of making it short, and of its replay
-        self._clock = Clock()
-        if constraint is None:
-            self._question = question_of(system, asked, options)
-            self._portfolio = self._conducted(self._question)
-        else:
-            self._question = question_of(
-                system, Property(violations=constraint), options
-            )
-
-    def verdict(
-        self,
-        limits: Limits,
-        observer: Callable[[Progress], None] | bool | None = None,
-    ) -> Verdict:
-        """Answer the question within limits."""
-        try:
-            found = run(self._job(), limits, clock=self._clock, observer=observer)
-        except StoppedError as stopped:
-            found = self._stopped(stopped.reason)
-        finally:
-            self._question.close()
-        return self._timed(found)
-
-    def refused(self, error: UnsupportedError) -> Verdict:
-        """Return what to say of one of several questions for which `verdict` raises."""
-        found = self._timed(self._made(UNKNOWN, UNSUPPORTED))
-        return replace(found, message=str(error))
-
-    def _timed(self, found: Verdict) -> Verdict:
-        """Return a verdict with what it has cost."""
-        stats = found.stats.by(self._clock)
-        if self._lasso_seconds:
-            seconds = (stats.lasso_seconds or 0.0) + self._lasso_seconds
-            stats = replace(stats, lasso_seconds=seconds)
-        return replace(found, stats=stats)
-
-    def _job(self) -> Job[Verdict]:
-        if self._portfolio is None:
-            from ltlpipe.automata.translating import constrained
-
-            asked = self._asked
-            violations = yield from constrained(
-                asked.formula or asked.violations, self._constraint
-            )
-            allowed = Property(violations=violations)
-            self._question = question_of(self._system, allowed, self._options)
-            self._portfolio = self._conducted(self._question)
-        answer = yield from self._portfolio.job()
-        if answer.kind == EMPTY:
-            self._held = self._made(HOLDS)
-            if self._options.vacuity:
-                yield from self._detected()
-            return self._with_vacuity(self._held)
-        if answer.kind != FOUND:
-            return self._made(UNKNOWN, answer.reason)
-        if answer.run is None:
-            return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
-
-        found = Shortened(answer.run, answer.is_shortest)
-        yield from timed(self._shortened(found), self._add_lasso_seconds)
-        assert self._violated is not None
-        return self._violated
-
-    def _shortened(self, found: Shortened) -> Job[None]:
-        """Note a violation, whose run has been looked for where it can be short.
-
-        With ``options.shortest`` it is noted once more when it is a shortest one.
-        """
-        self._found = found
-        trace = self._portfolio.trace()  # type: ignore[union-attr]
-        if trace.plan.strategy != INSTANT:
-            states = min(max(trace.stats.states or 0, FEW_STATES), MANY_STATES)
-            found = yield from shortened(
-                self._question,
-                found.run,
-                most_states=states,
-                is_of_sets=trace.plan.strategy == DECOUPLING,
-            )
-        yield from self._noted(found)
-        if self._options.shortest and not found.is_shortest:
-            best = yield from shortened(self._question, found.run)
-            yield from self._noted(best)
-        yield from self._marked()
-
-    def _marked(self) -> Job[None]:
-        """Note where a violation of a safety formula is complete."""
-        formula, found = self._asked.formula, self._violated
-        if formula is None or not formula.spot.is_syntactic_safety():
-            return
-        assert found is not None
-        lasso = found.lasso
-        assert lasso is not None
-        assert lasso.spelling is not None
-        steps = yield from first_bad_prefix(
-            formula,
-            lasso.spelling.letters,
-            lasso.spelling.steps,
-            len(lasso.prefix),
-            one_at_a_time=not lasso.has_valuations,
-        )
-        self._violated = replace(found, lasso=replace(lasso, bad_prefix=steps))
-
-    def _add_lasso_seconds(self, seconds: float) -> None:
-        self._lasso_seconds += seconds
-
-    def _noted(self, found: Shortened) -> Job[None]:
-        lasso = yield from judged(self._question, found.run)
-        lasso = replace(lasso, shortest=found.is_shortest)
-        self._violated = self._made(VIOLATED, lasso=lasso)
-
-    def _detected(self) -> Job[None]:
-        """Find out whether the formula, which holds, does so vacuously."""
-        formula, system = self._asked.formula, self._system
-        assert formula is not None
-        self._vacuity = VacuityDetection(
-            formula,
-            self._ask,
-            partial(as_witness, system, formula, self._options),
-            one_at_a_time=has_actions(system),
-        )
-        yield from self._vacuity.job()
-
-    def _ask(self, formula: Formula) -> Job[Verdict]:
-        """Ask the same system in the same way whether another formula holds."""
-        options = replace(self._options, vacuity=False, shortest=False)
-        with silenced():
-            inquiry = Inquiry(
-                self._system,
-                Property(formula),
-                options,
-                self._constraint,
-                self._strategies,
-                self._prelude,
-            )
-        try:
-            return (yield from inquiry._job())
-        finally:
-            inquiry._question.close()
-
-    def _with_vacuity(self, held: Verdict, reason: str | None = None) -> Verdict:
-        """Return a verdict with what is known of vacuity; warn if that is too little.
-
-        The reason is the limit that has ended it.
-        """
-        if not self._options.vacuity:
-            return held
-        known = Vacuity() if self._vacuity is None else self._vacuity.known
-        if known.vacuous is None:
-            known = replace(known, reason=known.reason or reason)
-            warn(f"whether it holds vacuously was not decided: {known.reason}")
-        return replace(held, vacuity=known)
-
-    def _stopped(self, reason: str) -> Verdict:
-        """Return the verdict of a question that a limit has ended.
-
-        A verdict that was found is never lost, though its lasso, or what was asked of
-        it besides, may be.
-        """
-        if self._held is not None:
-            ended = INTERRUPTED if reason == INTERRUPTED else None
-            return self._with_vacuity(replace(self._held, reason=ended), reason)
-        if self._found is not None and self._violated is None:
-            # The limit was hit while a shorter run was looked for.
-            with suppress(StoppedError):
-                run(self._noted(self._found), Limits(timeout=_REPLAY_SECONDS))
-        if self._violated is not None:
-            ended = INTERRUPTED if reason == INTERRUPTED else None
-            return replace(self._violated, reason=ended)
-        if self._portfolio is not None and self._portfolio.has_found:
-            return self._made(VIOLATED, LASSO_LIMIT)
-        return self._made(UNKNOWN, reason)
-
-    def _made(
-        self, verdict: str, reason: str | None = None, lasso: Lasso | None = None
-    ) -> Verdict:
-        formula = self._asked.formula
-        plan, stats = Plan(None, None), Statistics()
-        if self._portfolio is not None:
-            trace = self._portfolio.trace()
-            plan, stats = trace.plan.spelled(), trace.stats
-        return Verdict(
-            verdict=verdict,
-            reason=reason,
-            system=self._system.name,
-            formula=None if formula is None else formula.text,
-            formula_id=None if formula is None else formula.identifier,
-            plan=plan,
-            stats=stats,
-            lasso=lasso,
-        )
-
-
-def question_of(system: System, asked: Property, options: Options) -> Question:
-    """Return the question as one about a network, a graph of Spot, or a model."""
-    from ltlpipe.systems.graph import SpotGraph
-    from ltlpipe.systems.lts import Network
-
-    if isinstance(system, Network):
-        from ltlpipe.question.network import NetworkQuestion
-
-        return NetworkQuestion(system, asked, options)
-    if isinstance(system, SpotGraph):
-        from ltlpipe.question.graph import GraphQuestion
-
-        return GraphQuestion(system, asked, options)
-    from ltlpipe.question.model import ModelQuestion
-
-    return ModelQuestion(system, asked, options)
 
 
 @takes_options(LIVELOCK)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.question.answer import Trace
-from ltlpipe.question.options import understood
+from ltlpipe.question.given_options import understood
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import StoppedError, run
-from ltlpipe.verdict.checking import automaton_job, question_of
+from ltlpipe.verdict.checking import automaton_job
+from ltlpipe.verdict.inquiry import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,12 +25,11 @@ from ltlpipe.batch.table import (
     DTYPES,
     TIME,
     VERDICTS,
-    CsvWriter,
     from_frame,
-    open_table,
     row_of,
     to_frame,
 )
+from ltlpipe.batch.table_writers import CsvWriter, open_table
 
 FULL = {
     "system": "é.dot",
@@ -315,7 +314,7 @@ LIMITED = """
 import json, resource, sys
 from ltlpipe import LtlpipeError
 from ltlpipe.batch import table as module
-from ltlpipe.batch.table import open_table
+from ltlpipe.batch.table_writers import open_table
 
 path, size = sys.argv[1], int(sys.argv[2])
 module._PARQUET_SECONDS = -1.0  # replaced with every row

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from ltlpipe import InputError, LtlpipeError, UnsupportedError, results
-from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, open_table, to_frame
+from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, to_frame
+from ltlpipe.batch.table_writers import open_table
 from tests.report.tables import row, stored
 
 ROWS = [

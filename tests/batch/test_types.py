@@ -7,7 +7,8 @@ import pytest
 
 from ltlpipe import LTS, Network, analyze, compare, results, solve
 from ltlpipe.batch.results import RESULTS_DTYPES
-from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, VERDICTS, open_table
+from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, VERDICTS
+from ltlpipe.batch.table_writers import open_table
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 FORMULAS = ["G(a -> F b)", "G a", "G("]  # a verdict of each kind

@@ -20,7 +20,7 @@ from ltlpipe.runtime.jobs import Limits
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies import explicit, instant
 from ltlpipe.systems.reading import load
-from ltlpipe.verdict.checking import Inquiry
+from ltlpipe.verdict.inquiry import Inquiry
 from tests.spot_graphs import (
     ACCEPTANCES,
     as_automaton,

@@ -20,8 +20,8 @@ from ltlpipe.search.shortest.lassos import shortest_in
 from ltlpipe.search.shortest.recording import Recording
 from ltlpipe.strategies.shortening import shortened, taken_by
 from ltlpipe.strategies.slicing import sliced
-from ltlpipe.verdict import checking
-from ltlpipe.verdict.checking import question_of
+from ltlpipe.verdict import inquiry
+from ltlpipe.verdict.inquiry import question_of
 from tests.conducting import ALONE, searching_at_once
 from tests.driving import drive
 from tests.strategies import formulas, networks, recurrent_formulas
@@ -185,11 +185,11 @@ def test_limits_leave_what_was_found(monkeypatch):
 
     def endless(*_, most_states=None, **__):
         if most_states is None:
-            raise checking.StoppedError("timeout")
+            raise inquiry.StoppedError("timeout")
         yield from ()
-        return checking.Shortened(*_[1:], False)
+        return inquiry.Shortened(*_[1:], False)
 
-    monkeypatch.setattr(checking, "shortened", endless)
+    monkeypatch.setattr(inquiry, "shortened", endless)
     network = Network([LTS.from_transitions(FAULTY)])
     verdict = check(network, "G !fail", shortest=True, seed=1)
     assert (verdict.verdict, verdict.reason) == ("violated", None)
@@ -212,10 +212,10 @@ def test_limits_in_the_middle_of_shortening(reason, monkeypatch):
     """The run that was found is replayed, and not lost."""
 
     def stopped(*_, **__):
-        raise checking.StoppedError(reason)
+        raise inquiry.StoppedError(reason)
         yield
 
-    monkeypatch.setattr(checking, "shortened", stopped)
+    monkeypatch.setattr(inquiry, "shortened", stopped)
     network = Network([LTS.from_transitions(FAULTY)])
     verdict = check(network, "G !fail", seed=1)
     assert verdict.verdict == "violated"

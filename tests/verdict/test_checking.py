@@ -19,7 +19,8 @@ from ltlpipe.automata.translation import translate
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.options import Options, understood
+from ltlpipe.question.given_options import understood
+from ltlpipe.question.options import Options
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 

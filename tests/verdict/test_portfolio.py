@@ -31,7 +31,7 @@ from ltlpipe.strategies import explicit, instant
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
-from ltlpipe.verdict.checking import question_of
+from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
 from tests.conducting import ALONE, searching_at_once, turns

@@ -26,7 +26,7 @@ from ltlpipe.search.symmetric import tables
 from ltlpipe.strategies import decoupled, explicit, symmetry
 from ltlpipe.strategies.symmetry import symmetry_of
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.verdict.checking import question_of
+from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.portfolio import Portfolio
 from tests.search.symmetric.networks import personal_formula, random_symmetric
 
