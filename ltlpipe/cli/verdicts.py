@@ -95,7 +95,9 @@ def _print_run(lasso: Lasso, form: Form) -> None:
     if form.chart:
         _print_chart(lasso)
     elif lasso.has_valuations:
-        _print_steps(lasso)
+        _print_initial_state(lasso)
+        if not form.steps:  # which say what changes, too
+            _print_changes(lasso)
     else:
         print(f"  prefix: {_listed(lasso.prefix)}")
         print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
@@ -173,12 +175,16 @@ def _replaceable(vacuity: Vacuity) -> str:
     return f"it holds with {vacuity.part} replaced by {value}, too: {vacuity.stronger}"
 
 
-def _print_steps(lasso: Lasso) -> None:
-    """Print a run of a model: who moves, and what that changes."""
+def _print_initial_state(lasso: Lasso) -> None:
+    """Print the values of a model's variables before the first step."""
     first = (lasso.prefix or lasso.cycle)[0]
     values = [f"{name}={value}" for name, value in first.items()]
     shown = " ".join(values[:_SHOWN_STEPS]) + _left(len(values) - _SHOWN_STEPS)
     print(f"  initial state: {shown}")
+
+
+def _print_changes(lasso: Lasso) -> None:
+    """Print a run of a model: who moves, and what that changes."""
     steps = list(zip(lasso.action_names, lasso.changes(), strict=True))
     k = len(lasso.prefix)
     for title, part in (("prefix", steps[:k]), ("cycle", steps[k:])):

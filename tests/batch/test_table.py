@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, check, results
-from ltlpipe.batch import table as module
+from ltlpipe.batch import table_writers as module
 from ltlpipe.batch.table import (
     CATEGORY,
     COMPARISON_DTYPES,
@@ -313,7 +313,7 @@ def test_a_device_that_is_full(tmp_path):
 LIMITED = """
 import json, resource, sys
 from ltlpipe import LtlpipeError
-from ltlpipe.batch import table as module
+from ltlpipe.batch import table_writers as module
 from ltlpipe.batch.table_writers import open_table
 
 path, size = sys.argv[1], int(sys.argv[2])
