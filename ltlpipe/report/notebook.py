@@ -23,7 +23,14 @@ from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import Model
 from ltlpipe.verdict.automaton_emptiness import EmptinessResult
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Lasso, Verdict
+from ltlpipe.verdict.verdict import (
+    HOLDS,
+    UNKNOWN,
+    VIOLATED,
+    Lasso,
+    Vacuity,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +72,23 @@ def _verdict_html(subject: Verdict) -> str:
     formula = "" if subject.formula is None else f" {_code(subject.formula)}"
     about = f"<p>{word}{why}:{formula} on {_code(subject.system or 'a system')}</p>"
     lasso = "" if subject.lasso is None else html_of(subject.lasso)
-    return f"<div>{about}\n{_facts(subject)}\n{lasso}</div>"
+    vacuity = "" if subject.vacuity is None else _vacuity_html(subject.vacuity)
+    return f"<div>{about}\n{_facts(subject)}\n{vacuity}{lasso}</div>"
+
+
+def _vacuity_html(found: Vacuity) -> str:
+    """Return whether a formula holds vacuously, and the run that shows it does not."""
+    if found.vacuous is None:
+        why = f" ({html.escape(found.reason)})" if found.reason else ""
+        return f"<p>whether vacuously is not known{why}</p>"
+    if found.vacuous:
+        part = _code(found.part or "")
+        return f"<p>vacuously: {part} could be {str(found.value).lower()}</p>"
+    if found.witness is None or found.witness_part is None:
+        return "<p>not vacuously</p>"
+    matters = _code(found.witness_part)
+    shown = f"<p>not vacuously; in this run {matters} matters:</p>"
+    return shown + html_of(found.witness)
 
 
 def _facts(verdict: Verdict) -> str:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, Lasso, Network, Plan, Statistics, Verdict
+from ltlpipe import LTS, Lasso, Network, Plan, Statistics, Vacuity, Verdict
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.report import graphs
 from ltlpipe.report.notebook import html_of
@@ -198,6 +198,26 @@ def test_verdict(word, columns, told, no_dot):
         ],
         ["TGBA", "couvreur99", "alphabet, ample", "12,345", "3", "1.250", "0.500"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("vacuity", "told"),
+    [
+        (Vacuity(True, "F <b>", False, "G a"), "vacuously: F <b> could be false"),
+        (Vacuity(False), "not vacuously"),
+        (Vacuity(reason="timeout"), "whether vacuously is not known (timeout)"),
+    ],
+)
+def test_vacuity(vacuity, told, no_dot):
+    assert told in shown(verdict("holds", vacuity=vacuity)).text
+
+
+def test_a_witness(no_dot):
+    """Of what matters; it is drawn as a counterexample is."""
+    vacuity = Vacuity(False, witness=lasso(1, 2), witness_part="p")
+    found = shown(verdict("holds", vacuity=vacuity))
+    assert "not vacuously; in this run p matters:" in found.text
+    assert ["1", "prefix", "p", "component 1: 0 → 1"] in found.rows
 
 
 def test_verdict_with_a_lasso(no_dot):
