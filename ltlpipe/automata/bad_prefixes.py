@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import received, subject
+from ltlpipe.automata.hoa import parse_again
+from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
 from ltlpipe.automata.words import labels_of
 from ltlpipe.runtime import workers
 
@@ -66,13 +67,66 @@ def bad_prefix(
     one_at_a_time: bool,
 ) -> int | None:
     """Do the work of `first_bad_prefix`."""
+    monitor = Monitor(_translated(formula, one_at_a_time))
+    return _first_without_successor(monitor, letters, word.tolist(), start)
+
+
+class Monitor:
+    """Says of a word, letter by letter, whether it is a bad prefix.
+
+    Parameters
+    ----------
+    automaton : spot.twa_graph
+        Accepts the words without a bad prefix.
+    """
+
+    def __init__(self, automaton: Any) -> None:
+        self._automaton = automaton
+        self._labels: dict[frozenset[str], Any] = {}
+        self.initial: frozenset[int] = frozenset([automaton.get_init_state_number()])
+
+    def after(self, states: frozenset[int], letter: Iterable[str]) -> frozenset[int]:
+        """Return the states after a letter; of a bad prefix there are none."""
+        import buddy
+
+        names = frozenset(letter)
+        if names not in self._labels:
+            (self._labels[names],) = labels_of(self._automaton, [sorted(names)])
+        label = self._labels[names]
+        return frozenset(
+            edge.dst
+            for state in states
+            for edge in self._automaton.out(state)
+            if (edge.cond & label) != buddy.bddfalse
+        )
+
+
+def monitor_of(formula: Formula, *, one_at_a_time: bool) -> Job[Monitor]:
+    """Return the monitor of a formula; `one_at_a_time` is as in `first_bad_prefix`."""
+    import spot
+
+    text: str = yield from workers.call(
+        "monitor text",
+        phase=PHASE,
+        formula=subject(formula),
+        one_at_a_time=one_at_a_time,
+    )
+    return Monitor(parse_again(text, spot.make_bdd_dict()))
+
+
+def monitor_text(formula: dict[str, str], one_at_a_time: bool) -> str:
+    """Return the automaton of a monitor, in HOA."""
+    return hoa_text(_translated(formula, one_at_a_time))
+
+
+def _translated(formula: dict[str, str], one_at_a_time: bool) -> Any:
+    """Translate a formula into the automaton of a monitor."""
     import spot
 
     wanted: Any = received(formula).spot
     if one_at_a_time:
         wanted = spot.formula_And([wanted, _at_most_one(wanted)])
-    monitor = spot.translate(wanted, "monitor", "low")
-    return _first_without_successor(monitor, letters, word.tolist(), start)
+    return spot.translate(wanted, "monitor", "low")
 
 
 def _at_most_one(formula: Any) -> Any:
@@ -89,25 +143,15 @@ def _at_most_one(formula: Any) -> Any:
 
 
 def _first_without_successor(
-    monitor: Any, letters: list[list[str]], steps: list[int], start: int
+    monitor: Monitor, letters: list[list[str]], steps: list[int], start: int
 ) -> int | None:
     """Return the number of steps after which a monitor has no state left."""
-    # isort: split
-    import buddy
-
-    labels = labels_of(monitor, letters)
-    states = frozenset([monitor.get_init_state_number()])
+    states = monitor.initial
     seen: set[tuple[int, frozenset[int]]] = set()
     place, n_steps = 0, 0
     while (place, states) not in seen:
         seen.add((place, states))
-        letter = labels[steps[place]]
-        states = frozenset(
-            edge.dst
-            for state in states
-            for edge in monitor.out(state)
-            if (edge.cond & letter) != buddy.bddfalse
-        )
+        states = monitor.after(states, letters[steps[place]])
         n_steps += 1
         if not states:
             return n_steps

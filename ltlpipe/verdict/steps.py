@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 class Move(NamedTuple):
@@ -53,10 +54,7 @@ def steps_of(lasso: Any) -> list[LassoStep]:
     elif not lasso.has_valuations:  # nobody knows whose run it is
         moves = _moves_by_number(lasso)
     else:
-        moves = [
-            tuple(Move(name, *values) for name, values in changes.items())
-            for changes in lasso.changes()
-        ]
+        moves = [moves_of_values(changes) for changes in lasso.changes()]
     return [
         LassoStep(*about)
         for about in zip(lasso.action_names, moves, holds, strict=True)
@@ -76,24 +74,52 @@ def _holding(lasso: Any) -> list[tuple[str, ...]]:
 def _moves_of_components(lasso: Any, network: Network) -> list[tuple[Move, ...]]:
     """Return who takes part in each step, with the names of its states."""
     names = component_names(network)
-    components = network.components
     states = lasso.states.tolist()
-    moves = []
-    for action, before, after in zip(
-        lasso.actions.tolist(), states, states[1:], strict=False
-    ):
-        who: Sequence[int] = network.actions[action].participants if action >= 0 else ()
-        moves.append(
-            tuple(
-                Move(
-                    names[i],
-                    components[i].state_name(before[i]),
-                    components[i].state_name(after[i]),
-                )
-                for i in who
-            )
+    return [
+        moves_of_components(network, names, action, before, after)
+        for action, before, after in zip(
+            lasso.actions.tolist(), states, states[1:], strict=False
         )
-    return moves
+    ]
+
+
+def moves_of_components(
+    network: Network,
+    names: Sequence[str],
+    action: int,
+    before: Sequence[int],
+    after: Sequence[int],
+) -> tuple[Move, ...]:
+    """Return who takes part in a step; `names` are those of `component_names`.
+
+    Nobody does where a state repeats itself, by the action -1.
+    """
+    components = network.components
+    who: Sequence[int] = network.actions[action].participants if action >= 0 else ()
+    return tuple(
+        Move(
+            names[i],
+            components[i].state_name(before[i]),
+            components[i].state_name(after[i]),
+        )
+        for i in who
+    )
+
+
+def changed_values(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Return the variables that differ, with both values; what is not there is 0."""
+    return {
+        name: (old.get(name, 0), new.get(name, 0))
+        for name in {**old, **new}
+        if old.get(name, 0) != new.get(name, 0)
+    }
+
+
+def moves_of_values(changes: Mapping[str, tuple[Any, Any]]) -> tuple[Move, ...]:
+    """Return what `changed_values` has found as moves."""
+    return tuple(Move(name, *values) for name, values in changes.items())
 
 
 def _moves_by_number(lasso: Any) -> list[tuple[Move, ...]]:
@@ -112,7 +138,11 @@ def _moves_by_number(lasso: Any) -> list[tuple[Move, ...]]:
 def component_names(network: Network) -> list[str]:
     """Return what the components are called; numbers tell apart who share a name."""
     given = [component.name for component in network.components]
-    return [
-        name if name and given.count(name) == 1 else f"{name or 'component'} {number}"
-        for number, name in enumerate(given, start=1)
+    times = Counter(given)
+    numbered = [f"{name or 'component'} {n}" for n, name in enumerate(given, start=1)]
+    names = [
+        name if name and times[name] == 1 else other
+        for name, other in zip(given, numbered, strict=True)
     ]
+    # One may be called as another one is numbered.
+    return names if len({*names}) == len(names) else numbered

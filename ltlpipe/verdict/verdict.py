@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed
-from ltlpipe.verdict.steps import LassoStep, steps_of
+from ltlpipe.verdict.steps import LassoStep, changed_values, steps_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,12 +145,7 @@ class Lasso(Displayed):
 
         From the name of each to its values before and after.
         """
-        old, new = self._valuation(step), self._valuation(step + 1)
-        return {
-            name: (old.get(name, 0), new.get(name, 0))
-            for name in {**old, **new}
-            if old.get(name, 0) != new.get(name, 0)
-        }
+        return changed_values(self._valuation(step), self._valuation(step + 1))
 
     def _valuation(self, step: int) -> dict[str, Any]:
         """Return what holds before a step; the last one leads back to the cycle."""
