@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Statistics, Tried
     from ltlpipe.runtime.jobs import Progress
     from ltlpipe.search.scc.scc_enumeration import sccs
+    from ltlpipe.simulation.simulation import Simulation
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.models import Model, System
@@ -71,6 +72,7 @@ _PLACES = {
     "Plan": "ltlpipe.question.answer",
     "Progress": "ltlpipe.runtime.jobs",
     "RunStep": "ltlpipe.verdict.automaton_emptiness",
+    "Simulation": "ltlpipe.simulation.simulation",
     "SpotGraph": "ltlpipe.systems.graph",
     "Statistics": "ltlpipe.question.answer",
     "System": "ltlpipe.systems.models",
@@ -112,6 +114,7 @@ __all__ = [
     "Plan",
     "Progress",
     "RunStep",
+    "Simulation",
     "SpotGraph",
     "Statistics",
     "System",

@@ -16,7 +16,7 @@ from ltlpipe.automata.words import labels_of
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import numpy as np
 
@@ -68,7 +68,7 @@ def bad_prefix(
 ) -> int | None:
     """Do the work of `first_bad_prefix`."""
     monitor = Monitor(_translated(formula, one_at_a_time))
-    return _first_without_successor(monitor, letters, word.tolist(), start)
+    return monitor.first_bad_prefix([letters[k] for k in word.tolist()], start)
 
 
 class Monitor:
@@ -99,6 +99,25 @@ class Monitor:
             for edge in self._automaton.out(state)
             if (edge.cond & label) != buddy.bddfalse
         )
+
+    def first_bad_prefix(
+        self, word: Sequence[Collection[str]], start: int
+    ) -> int | None:
+        """Return the length of the shortest bad prefix of a word.
+
+        It goes on at `start` behind its last letter, unless that is its length.
+        """
+        states = self.initial
+        seen: set[tuple[int, frozenset[int]]] = set()
+        place, n_steps = 0, 0
+        while place < len(word) and (place, states) not in seen:
+            seen.add((place, states))
+            states = self.after(states, word[place])
+            n_steps += 1
+            if not states:
+                return n_steps
+            place = place + 1 if place + 1 < len(word) else start
+        return None
 
 
 def monitor_of(formula: Formula, *, one_at_a_time: bool) -> Job[Monitor]:
@@ -140,20 +159,3 @@ def _at_most_one(formula: Any) -> Any:
         for second in names[k + 1 :]
     ]
     return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
-
-
-def _first_without_successor(
-    monitor: Monitor, letters: list[list[str]], steps: list[int], start: int
-) -> int | None:
-    """Return the number of steps after which a monitor has no state left."""
-    states = monitor.initial
-    seen: set[tuple[int, frozenset[int]]] = set()
-    place, n_steps = 0, 0
-    while (place, states) not in seen:
-        seen.add((place, states))
-        states = monitor.after(states, letters[steps[place]])
-        n_steps += 1
-        if not states:
-            return n_steps
-        place = place + 1 if place + 1 < len(steps) else start
-    return None
