@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.bad_prefixes import monitor_of
 from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
-from ltlpipe.logic.progression import progressed
+from ltlpipe.logic.progression import residual
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
@@ -171,7 +171,7 @@ class Simulation(Displayed):
             self._track = track_of_lasso(self._walker, found.lasso)
         self._monitor: Monitor | None = None
         if asked is not None:
-            progressed(asked.spot, ())  # refuses PSL
+            residual(asked.spot, ())  # refuses PSL
             self._monitor = complete(_monitor_job(asked, isinstance(given, Network)))
         self._points = [
             _Point(
@@ -592,7 +592,7 @@ class Simulation(Displayed):
         """Return where a step leads."""
         left, alive, lost = point.left, point.alive, point.bad_prefix
         if left is not None:
-            left = progressed(left, taken.holds)
+            left = residual(left, taken.holds)
         if self._monitor is not None and alive is not None:
             alive = self._monitor.after(alive, taken.holds)
         if lost is None and (
