@@ -61,8 +61,8 @@ def progressed(formula: Any, letter: Collection[str]) -> Any:
 
 _BOOLEAN = ("And", "Or", "Not", "Implies", "Equiv", "Xor")
 
-_MOST_NODES = 60
-"""Subformulas of what is left before it is written anew."""
+_MOST_NODES = 100
+"""Operators and propositions of what is left before it is written anew."""
 
 _MOST_ATOMS = 12
 """Parts of which a sum of products is made: it may have 2^11 products."""
@@ -90,10 +90,8 @@ def residual(formula: Any, letter: Collection[str]) -> Any:
 
 
 def _size(formula: Any) -> int:
-    """Return the number of different subformulas."""
-    counted: list[None] = []
-    fold(formula, lambda *_: counted.append(None))
-    return len(counted)
+    """Return the number of operators and propositions, as often as they are written."""
+    return fold(formula, lambda _node, _kind, below: 1 + sum(below))
 
 
 def _sum_of_products(formula: Any) -> Any:
