@@ -125,6 +125,7 @@ def _take_input_from_terminal() -> None:
 def _converse(session: Session) -> None:
     """Read commands and print what they come to."""
     from ltlpipe.runtime.jobs import complete
+    from ltlpipe.runtime.names import visible_lines
     from ltlpipe.simulation.descriptions import overview
 
     simulation = session.simulation
@@ -135,7 +136,8 @@ def _converse(session: Session) -> None:
             reply = complete(session.perform(line))
         except LtlpipeError as error:
             place = "" if is_asked else f"line {number}: "
-            print(f"error: {place}{error}", file=sys.stderr, flush=True)
+            text = visible_lines(f"error: {place}{error}")
+            print(text, file=sys.stderr, flush=True)
             continue
         if reply.note:
             print(reply.note)

@@ -18,6 +18,11 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 
+def visible_lines(text: str) -> str:
+    """Return a text of several lines, each of them `visible`."""
+    return "\n".join(map(visible, text.splitlines()))
+
+
 def quoted_name(name: str) -> str:
     """Return a name that can be told from its neighbours in a list.
 

@@ -22,7 +22,7 @@ from textual.widgets.option_list import Option
 from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.names import visible
+from ltlpipe.runtime.names import visible, visible_lines
 from ltlpipe.simulation import descriptions
 
 if TYPE_CHECKING:
@@ -66,9 +66,10 @@ class SimulationScreen(App[None]):
         Binding("u", "perform('undo')", "Undo"),
         Binding("r", "perform('redo')", "Redo"),
         Binding("x", "perform('random')", "Random"),
-        Binding("slash", "type('filter ')", "Filter", key_display="/"),
-        Binding("s", "type('save ')", "Save"),
-        Binding("colon", "type('')", "Command", key_display=":"),
+        # At once, so that the keys behind them are for the command, however fast.
+        Binding("slash", "type('filter ')", "Filter", key_display="/", priority=True),
+        Binding("s", "type('save ')", "Save", priority=True),
+        Binding("colon", "type('')", "Command", key_display=":", priority=True),
         Binding("question_mark", "perform('help')", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
         Binding("ctrl+c", "quit", show=False, priority=True),
@@ -99,7 +100,9 @@ class SimulationScreen(App[None]):
                 yield table
                 yield OptionList(id="history", markup=False)
         yield Static(id="note", markup=False)
-        yield Input(id="command", placeholder="a command: ? lists them")
+        yield Input(
+            id="command", placeholder="a command: ? lists them", select_on_focus=False
+        )
         yield Footer()
 
     def on_mount(self) -> None:
@@ -112,7 +115,7 @@ class SimulationScreen(App[None]):
             self.query_one(part).border_title = title
         self._table.add_columns("name", "value")
         self._show()
-        self.query_one("#enabled").focus()
+        self.screen.set_focus(self.query_one("#enabled"))
 
     @property
     def _table(self) -> DataTable[Text]:
@@ -132,14 +135,19 @@ class SimulationScreen(App[None]):
         """Let a command be typed that begins with a text."""
         command = self.query_one("#command", Input)
         command.value = text
-        command.focus()
+        self.screen.set_focus(command)  # at once: the next key is for the command
         command.cursor_position = len(text)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does something: none begins a command while one is typed."""
+        del parameters
+        return action != "type" or not isinstance(self.focused, Input)
 
     def action_leave(self) -> None:
         """End what is being done, or leave the command."""
         self._is_stopped = True
         self.query_one("#command", Input).value = ""
-        self.query_one("#enabled").focus()
+        self.screen.set_focus(self.query_one("#enabled"))
 
     async def action_quit(self) -> None:
         """End the application."""
@@ -174,6 +182,7 @@ class SimulationScreen(App[None]):
         else:
             if reply.ends:
                 self.exit()
+                return
             self._say(reply.note)
         finally:
             self._is_busy = False
@@ -188,8 +197,8 @@ class SimulationScreen(App[None]):
     # What is shown
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
-        shown = "\n".join(map(visible, text.splitlines()))
-        self.query_one("#note", Static).update(Text(shown, _BAD if is_error else ""))
+        shown = Text(visible_lines(text), _BAD if is_error else "")
+        self.query_one("#note", Static).update(shown)
 
     def _show(self) -> None:
         """Show the state, and all that goes with it."""

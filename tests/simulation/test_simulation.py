@@ -506,7 +506,7 @@ BROKEN = {
     '{"lasso": {"prefix": [3], "cycle": []}}': "are actions, or valuations",
     '{"lasso": {"prefix": ["ask"], "cycle": [], "steps": []}}': "as many steps",
     '{"formula": 3, "lasso": {"prefix": [], "cycle": []}}': "'formula' is no text",
-    '{"lasso": {"prefix": ["nope"], "cycle": []}}': "step 1 of the lasso, 'nope', is no",
+    '{"lasso": {"prefix": ["nope"], "cycle": []}}': "step 1 of the lasso, 'nope'",
     '{"lasso": {"prefix": [], "cycle": ["ask"]}}': "the cycle of the lasso does not",
     '{"lasso": {"prefix": ["ask", "ask"], "cycle": []}}': "step 2 of the lasso, 'ask'",
     '{"lasso": {"prefix": [{"x": 1}], "cycle": []}}': "step 1 of the lasso is no step",
