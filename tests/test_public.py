@@ -120,8 +120,10 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.logic.interruptible",
         "ltlpipe.batch.analyzing",
         "ltlpipe.verdict.automaton_emptiness",
+        "ltlpipe.simulation.simulation",
         "ltlpipe.verdict.explicit_product",
         "ltlpipe.runtime.arguments",
+        "ltlpipe.runtime.names",
     ],
 )
 def test_examples_in_docstrings(name):

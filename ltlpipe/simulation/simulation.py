@@ -9,9 +9,7 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.bad_prefixes import monitor_of
 from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
-from ltlpipe.logic.progression import residual
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
@@ -22,8 +20,6 @@ from ltlpipe.runtime.jobs import (
     MEMORY,
     Limits,
     StoppedError,
-    TooMuchWorkError,
-    bounded,
     complete,
     run,
 )
@@ -35,6 +31,7 @@ from ltlpipe.simulation.nearest import (
     nearest_way,
     state_bytes,
 )
+from ltlpipe.simulation.points import Point, Points, monitor_job
 from ltlpipe.simulation.records import Record, given_lasso
 from ltlpipe.simulation.tracks import Track, track_of_lasso, track_of_record
 from ltlpipe.simulation.walkers import Taken, walker_of
@@ -47,8 +44,6 @@ from ltlpipe.verdict.verdict import Lasso, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ltlpipe.automata.bad_prefixes import Monitor
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
@@ -57,23 +52,11 @@ if TYPE_CHECKING:
 MOST_ENABLED = 300
 """Enabled steps of a state that are listed; a filter finds others."""
 
-_MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds
 
 _LASSO = Kind(
     "a lasso, a verdict, what check --json prints, or a file of it",
     lambda value: isinstance(value, (Lasso, Verdict, dict)) or PATH.fits(value),
 )
-
-
-class _Point(NamedTuple):
-    """Where a run has got to, and how."""
-
-    state: Any
-    taken: Taken | None  # the step that has led there; None in the beginning
-    left: Any  # of the formula
-    alive: frozenset[int] | None  # the states of the monitor
-    bad_prefix: int | None
-    place: int | None  # of the next step on the lasso; None beside it
 
 
 class _Enabled(NamedTuple):
@@ -122,13 +105,13 @@ class Simulation(Displayed):
     --------
     >>> from ltlpipe import LTS
     >>> ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)], name="ring")])
-    >>> simulation = Simulation(ring, "G(a -> X b) & F c", unknown="never")
+    >>> simulation = Simulation(ring, "G(a -> X b)")
     >>> simulation.state, [step.action for step in simulation.enabled]
     ({'ring': '0'}, ['a'])
     >>> simulation.step("a").state
     {'ring': '1'}
     >>> str(simulation.residual)
-    'b & Fc & G(a -> Xb)'
+    'b & G(a -> Xb)'
     """
 
     def __init__(
@@ -162,32 +145,16 @@ class Simulation(Displayed):
         self._random = random.Random(seed)
         self._filter = ""
         self._enabled: _Enabled | None = None
-        self._ahead: list[_Point] = []
+        self._ahead: list[Point] = []
         self._track: Track | None = None
         if isinstance(found, Record):
             job = track_of_record(self._walker, found, stutters=self._stutters)
             self._track = complete(job)
         elif found is not None:
             self._track = track_of_lasso(self._walker, found.lasso)
-        self._monitor: Monitor | None = None
-        if asked is not None:
-            residual(asked.spot, ())  # refuses PSL
-            self._monitor = complete(_monitor_job(asked, isinstance(given, Network)))
-        self._points = [
-            _Point(
-                self._walker.initial(),
-                None,
-                None if asked is None else asked.spot,
-                None if self._monitor is None else self._monitor.initial,
-                None,
-                None if self._track is None else 0,
-            )
-        ]
-        self._lasso_bad_prefix: int | None = None
-        if self._track is not None and self._monitor is not None:
-            letters = [taken.holds for taken in self._track.steps]
-            first = self._track.first
-            self._lasso_bad_prefix = self._monitor.first_bad_prefix(letters, first)
+        monitor = complete(monitor_job(asked, one_at_a_time=isinstance(given, Network)))
+        self._making = Points(asked, monitor, self._track)
+        self._points = [self._making.initial(self._walker.initial())]
 
     def __repr__(self) -> str:
         number = len(self._points) - 1
@@ -301,7 +268,7 @@ class Simulation(Displayed):
 
         None if one always may, and where that takes too long to find out.
         """
-        return self._lasso_bad_prefix
+        return self._making.lasso_bad_prefix
 
     def lasso_ahead(self, n: int) -> list[LassoStep]:
         """Return the next steps on the lasso, at most `n`, without taking them."""
@@ -532,7 +499,7 @@ class Simulation(Displayed):
         write_text(os.fspath(path), json.dumps(self.to_dict()) + "\n")
 
     @property
-    def _now(self) -> _Point:
+    def _now(self) -> Point:
         return self._points[-1]
 
     def _told(self, state: Any, taken: Taken) -> LassoStep:
@@ -584,40 +551,12 @@ class Simulation(Displayed):
         again = self._ahead.pop() if self._ahead else None
         if again is None or again.taken != taken:
             self._ahead.clear()
-            again = self._after(self._now, taken)
+            again = self._making.after(self._now, taken, len(self._points))
         self._points.append(again)
         self._enabled = None
 
-    def _after(self, point: _Point, taken: Taken) -> _Point:
-        """Return where a step leads."""
-        left, alive, lost = point.left, point.alive, point.bad_prefix
-        if left is not None:
-            left = residual(left, taken.holds)
-        if self._monitor is not None and alive is not None:
-            alive = self._monitor.after(alive, taken.holds)
-        if lost is None and (
-            alive == frozenset() or (left is not None and left.is_ff())
-        ):
-            lost = len(self._points)
-        place = None
-        if point.place is not None and self._is_next(point.place, taken):
-            assert self._track is not None
-            place = self._track.next_place(point.place)
-        return _Point(taken.state, taken, left, alive, lost, place)
-
-    def _is_next(self, place: int, taken: Taken) -> bool:
-        """Whether a step is that of the lasso at a place."""
-        assert self._track is not None
-        if place == len(self._track.steps):
-            return False
-        expected = self._track.steps[place]
-        return expected[:3] == taken[:3]  # letters of graphs may differ otherwise
-
     def _next(self) -> Taken | None:
-        place = self._now.place
-        if self._track is None or place is None or place == len(self._track.steps):
-            return None
-        return self._track.steps[place]
+        return self._making.following(self._now)
 
     def _no_next(self) -> str:
         """Say why the lasso cannot be followed."""
@@ -647,12 +586,3 @@ class Simulation(Displayed):
                     "there is no memory left for more steps"
                 ) from None
             raise KeyboardInterrupt from None
-
-
-def _monitor_job(formula: Formula, is_network: bool) -> Job[Monitor | None]:
-    """Return the monitor of a formula; None if that takes too long."""
-    try:
-        job = monitor_of(formula, one_at_a_time=is_network)
-        return (yield from bounded(job, _MONITOR_WORK))
-    except (TooMuchWorkError, UnsupportedError, RuntimeError):
-        return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -293,3 +295,37 @@ def test_a_lasso_through_a_pipe(lasso):
         terminal.wait_for("after 1 step")
         terminal.type("q")
         assert terminal.end().code == 0
+
+
+_COMMAND = re.compile(r"^\$ (?P<command>.*)\n(?P<output>(?:[^$`].*\n)*)", re.M)
+
+
+def test_what_the_guide_says(tmp_path):
+    """Each command with the lines that are typed behind ``>`` prints what it says."""
+    file = tmp_path / "result.json"
+    found = list(_COMMAND.finditer(GUIDE.read_text()))
+    assert len(found) == GUIDE.read_text().count("\n$ ") == 3
+    for example in found:
+        words = shlex.split(example["command"].replace("result.json", str(file)))
+        typed = re.findall(r"^> (.*\n)", example["output"], re.M)
+        redirected = words[-2] == ">"
+        arguments = words[1:-2] if redirected else words[1:]
+        outcome = program(*arguments, input="".join(typed), cwd=ROOT)
+        if redirected:
+            file.write_text(outcome.out)
+            continue
+        assert (outcome.code, outcome.err) == (0, "")
+        assert outcome.out == example["output"]
+
+
+def test_the_guide_in_python(monkeypatch):
+    """What stands behind a line is what it gives."""
+    monkeypatch.chdir(ROOT)
+    (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.S)
+    names = {"ltlpipe": ltlpipe}
+    for line in code.splitlines():
+        statement, _, told = line.partition("  # ")
+        if told:
+            assert eval(statement, names) == ast.literal_eval(told)
+        else:
+            exec(statement, names)
