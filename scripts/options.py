@@ -18,11 +18,11 @@ COMMANDS = sorted(EVERYWHERE | {SIMULATE}, key=_ORDER.index)
 HEAD = """\
 # Options
 
-What can be asked of `check`, `solve`, `compare`, `livelock`, `deadlocks` and `simulate`, at the
-command line and in Python.  A flag is a parameter by the same name with underscores:
-`--max-states 1000` is `max_states=1000`; `--no-lasso` is `lasso=False`.  Task tables
-have columns of these names, and `solve --grid` takes them.  This page is made from the
-declarations (`python scripts/options.py`).
+What can be asked of `check`, `solve`, `compare`, `livelock`, `deadlocks` and
+`simulate`, at the command line and in Python.  A flag is a parameter by the same name
+with underscores: `--max-states 1000` is `max_states=1000`; `--no-lasso` is
+`lasso=False`.  Task tables have columns of these names, and `solve --grid` takes them.
+This page is made from the declarations (`python scripts/options.py`).
 """
 
 

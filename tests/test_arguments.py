@@ -93,6 +93,14 @@ FUNCTIONS = {
         },
     ),
     "Network": ({"components": [LTS]}, {"name": {"text"}}),
+    "Simulation": (
+        {"system": RING, "formula": "F a"},
+        {
+            "system": KINDS["system"],
+            "formula": KINDS["formula"] | {"none"},
+            "lasso": {"none", "text", "dict", "empty dict"},
+        },
+    ),
     "action_equivalent": (
         {"f": "a", "g": "b"},
         {"f": KINDS["formula"], "g": KINDS["formula"]},

@@ -141,13 +141,14 @@ def _simulation_html(subject: Simulation) -> str:
         left, lost = _code(str(subject.residual)), violation_text(subject)
         about += f"<p>left of {_code(subject.formula)}: {left}</p>"
         about += "" if lost is None else f"<p>{lost}</p>"
+    half = MOST_ROWS // 2
     state = [[_name(n), _name(str(value))] for n, value in subject.state.items()]
-    table = html_table(["state", ""], state[:MOST_ROWS])
-    table += _rest(len(state) - MOST_ROWS, "value")
+    table = html_table(["state", ""], state[:half])
+    table += _rest(len(state) - half, "value")
     enabled = subject.enabled
     rows = [
         [str(k), _name(step.action), _moves_of(step)]
-        for k, step in enumerate(enabled[:MOST_ROWS])
+        for k, step in enumerate(enabled[:half])
     ]
     head = ["", "enabled step", "who moves"]
     steps = html_table(head, rows) if rows else "<p>deadlock: no step is enabled</p>"
