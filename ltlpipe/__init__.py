@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ltlpipe.report.charts.chart import Chart
     from ltlpipe.runtime.jobs import Progress
     from ltlpipe.search.scc.scc_enumeration import sccs
+    from ltlpipe.simulation.simulation import Simulation
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.models import Model, System
@@ -74,6 +75,7 @@ _PLACES = {
     "Plan": "ltlpipe.question.answer",
     "Progress": "ltlpipe.runtime.jobs",
     "RunStep": "ltlpipe.verdict.automaton_emptiness",
+    "Simulation": "ltlpipe.simulation.simulation",
     "SpotGraph": "ltlpipe.systems.graph",
     "Statistics": "ltlpipe.question.answer",
     "System": "ltlpipe.systems.models",
@@ -118,6 +120,7 @@ __all__ = [
     "Plan",
     "Progress",
     "RunStep",
+    "Simulation",
     "SpotGraph",
     "Statistics",
     "System",

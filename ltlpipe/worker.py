@@ -43,6 +43,7 @@ OPERATIONS = {
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
     "judge word": "ltlpipe.automata.words:is_violation",
     "bad prefix": "ltlpipe.automata.bad_prefixes:bad_prefix",
+    "monitor text": "ltlpipe.automata.bad_prefixes:monitor_text",
     "normalise hoa": "ltlpipe.automata.hoa:normalised",
     "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltlpipe.question.option import EVERYWHERE, KINDS, Option, flag_of
+from ltlpipe.question.option import EVERYWHERE, KINDS, SIMULATE, Option, flag_of
 from ltlpipe.question.options import DEFAULTS, OPTIONS
 from ltlpipe.runtime.spelling import FLAGS, spelled
 
 PAGE = Path(__file__).parent.parent / "docs" / "options.md"
-COMMANDS = sorted(EVERYWHERE, key="check solve compare livelock deadlocks".index)
+_ORDER = "check solve compare livelock deadlocks simulate"
+COMMANDS = sorted(EVERYWHERE | {SIMULATE}, key=_ORDER.index)
 
 HEAD = """\
 # Options
 
-What can be asked of `check`, `solve`, `compare`, `livelock` and `deadlocks`, at the
-command line and in Python.  A flag is a parameter by the same name with underscores:
-`--max-states 1000` is `max_states=1000`; `--no-lasso` is `lasso=False`.  Task tables
-have columns of these names, and `solve --grid` takes them.  This page is made from the
-declarations (`python scripts/options.py`).
+What can be asked of `check`, `solve`, `compare`, `livelock`, `deadlocks` and
+`simulate`, at the command line and in Python.  A flag is a parameter by the same name
+with underscores: `--max-states 1000` is `max_states=1000`; `--no-lasso` is
+`lasso=False`.  Task tables have columns of these names, and `solve --grid` takes them.
+This page is made from the declarations (`python scripts/options.py`).
 """
 
 

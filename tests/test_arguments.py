@@ -98,6 +98,14 @@ FUNCTIONS = {
         {"lasso": ltlpipe.Lasso([], ["a"], np.zeros(1, int), np.zeros((2, 1), int))},
         {"lasso": set(), "steps": {"whole"}, "lanes": {"whole"}},
     ),
+    "Simulation": (
+        {"system": RING, "formula": "F a"},
+        {
+            "system": KINDS["system"],
+            "formula": KINDS["formula"] | {"none"},
+            "lasso": {"none", "text", "dict", "empty dict"},
+        },
+    ),
     "action_equivalent": (
         {"f": "a", "g": "b"},
         {"f": KINDS["formula"], "g": KINDS["formula"]},

@@ -124,8 +124,10 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.report.charts.sequence",
         "ltlpipe.report.lasso_pictures",
         "ltlpipe.verdict.automaton_emptiness",
+        "ltlpipe.simulation.simulation",
         "ltlpipe.verdict.explicit_product",
         "ltlpipe.runtime.arguments",
+        "ltlpipe.runtime.names",
     ],
 )
 def test_examples_in_docstrings(name):

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import received, subject
+from ltlpipe.automata.hoa import parse_again
+from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
 from ltlpipe.automata.words import labels_of
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import numpy as np
 
@@ -66,13 +67,85 @@ def bad_prefix(
     one_at_a_time: bool,
 ) -> int | None:
     """Do the work of `first_bad_prefix`."""
+    monitor = Monitor(_translated(formula, one_at_a_time))
+    return monitor.first_bad_prefix([letters[k] for k in word.tolist()], start)
+
+
+class Monitor:
+    """Says of a word, letter by letter, whether it is a bad prefix.
+
+    Parameters
+    ----------
+    automaton : spot.twa_graph
+        Accepts the words without a bad prefix.
+    """
+
+    def __init__(self, automaton: Any) -> None:
+        self._automaton = automaton
+        self._labels: dict[frozenset[str], Any] = {}
+        self.initial: frozenset[int] = frozenset([automaton.get_init_state_number()])
+
+    def after(self, states: frozenset[int], letter: Iterable[str]) -> frozenset[int]:
+        """Return the states after a letter; of a bad prefix there are none."""
+        import buddy
+
+        names = frozenset(letter)
+        if names not in self._labels:
+            (self._labels[names],) = labels_of(self._automaton, [sorted(names)])
+        label = self._labels[names]
+        return frozenset(
+            edge.dst
+            for state in states
+            for edge in self._automaton.out(state)
+            if (edge.cond & label) != buddy.bddfalse
+        )
+
+    def first_bad_prefix(
+        self, word: Sequence[Collection[str]], start: int
+    ) -> int | None:
+        """Return the length of the shortest bad prefix of a word.
+
+        It goes on at `start` behind its last letter, unless that is its length.
+        """
+        states = self.initial
+        seen: set[tuple[int, frozenset[int]]] = set()
+        place, n_steps = 0, 0
+        while place < len(word) and (place, states) not in seen:
+            seen.add((place, states))
+            states = self.after(states, word[place])
+            n_steps += 1
+            if not states:
+                return n_steps
+            place = place + 1 if place + 1 < len(word) else start
+        return None
+
+
+def monitor_of(formula: Formula, *, one_at_a_time: bool) -> Job[Monitor]:
+    """Return the monitor of a formula; `one_at_a_time` is as in `first_bad_prefix`."""
+    import spot
+
+    text: str = yield from workers.call(
+        "monitor text",
+        phase=PHASE,
+        formula=subject(formula),
+        one_at_a_time=one_at_a_time,
+    )
+    return Monitor(parse_again(text, spot.make_bdd_dict()))
+
+
+def monitor_text(formula: dict[str, str], one_at_a_time: bool) -> str:
+    """Return the automaton of a monitor, in HOA."""
+    return hoa_text(_translated(formula, one_at_a_time))
+
+
+def _translated(formula: dict[str, str], one_at_a_time: bool) -> Any:
+    """Translate a formula into the automaton of a monitor."""
     import spot
 
     wanted: Any = received(formula).spot
     if one_at_a_time:
         wanted = spot.formula_And([wanted, _at_most_one(wanted)])
-    monitor = spot.translate(wanted, "monitor", "low")
-    return _first_without_successor(monitor, letters, word.tolist(), start)
+    return spot.translate(wanted, "monitor", "low")
 
 
 def _at_most_one(formula: Any) -> Any:
@@ -86,30 +159,3 @@ def _at_most_one(formula: Any) -> Any:
         for second in names[k + 1 :]
     ]
     return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
-
-
-def _first_without_successor(
-    monitor: Any, letters: list[list[str]], steps: list[int], start: int
-) -> int | None:
-    """Return the number of steps after which a monitor has no state left."""
-    # isort: split
-    import buddy
-
-    labels = labels_of(monitor, letters)
-    states = frozenset([monitor.get_init_state_number()])
-    seen: set[tuple[int, frozenset[int]]] = set()
-    place, n_steps = 0, 0
-    while (place, states) not in seen:
-        seen.add((place, states))
-        letter = labels[steps[place]]
-        states = frozenset(
-            edge.dst
-            for state in states
-            for edge in monitor.out(state)
-            if (edge.cond & letter) != buddy.bddfalse
-        )
-        n_steps += 1
-        if not states:
-            return n_steps
-        place = place + 1 if place + 1 < len(steps) else start
-    return None

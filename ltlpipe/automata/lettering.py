@@ -21,7 +21,7 @@ from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -173,6 +173,29 @@ def holding_in(automaton: Any, condition: Any) -> list[str]:
         for p in automaton.ap()
         if chosen & buddy.bdd_nithvar(automaton.register_ap(p)) == buddy.bddfalse
     ]
+
+
+def valuations_in(
+    graph: Any, condition: Any, propositions: Sequence[str]
+) -> Iterator[list[str]]:
+    """Yield the propositions that hold in some valuations of a condition.
+
+    There is one valuation for each way in which `propositions` of the graph can hold.
+    """
+    import buddy
+
+    known = {p.ap_name(): graph.register_ap(p) for p in graph.ap()}
+    variables = [known[name] for name in propositions]
+    parts = [(condition, 0)]
+    while parts:
+        part, k = parts.pop()
+        if k == len(variables):
+            yield holding_in(graph, part)
+            continue
+        for literal in (buddy.bdd_nithvar, buddy.bdd_ithvar):
+            inside = part & literal(variables[k])
+            if inside != buddy.bddfalse:
+                parts.append((inside, k + 1))
 
 
 def write_table(

@@ -19,6 +19,7 @@ from ltlpipe.cli.plot import plot
 from ltlpipe.cli.reduce import reduce
 from ltlpipe.cli.report import report
 from ltlpipe.cli.results import results
+from ltlpipe.cli.simulate import simulate
 from ltlpipe.cli.solve import solve
 from ltlpipe.cli.status import status
 from ltlpipe.cli.translate import translate
@@ -61,6 +62,7 @@ app.command()(report)
 app.command()(status)
 app.command(cls=Command)(livelock)
 app.command(cls=Command)(deadlocks)
+app.command(cls=Command)(simulate)
 app.command(cls=Command)(compare)
 app.command()(analyze)
 app.command()(translate)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
+
+from ltlpipe.runtime.names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _SHOWN_STEPS = 60  # of a lasso's part, when people read it
 _SHOWN_CHANGES = 8  # variables of a step
-_PLAIN = re.compile(r"[^\s\"\x00-\x1f\x7f-\x9f]+")
 
 
 BUG, BAD_INPUT = 70, 2
@@ -140,12 +140,8 @@ def json_line(record: dict[str, Any]) -> str:
 
 def _listed(actions: list[str]) -> str:
     """Return actions for people: quoted where needed, cut where long."""
-    shown = " ".join(map(_quoted, actions[:_SHOWN_STEPS])) or "(empty)"
+    shown = " ".join(map(quoted_name, actions[:_SHOWN_STEPS])) or "(empty)"
     return shown + _left(len(actions) - _SHOWN_STEPS)
-
-
-def _quoted(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
 def _left(number: int) -> str:

@@ -16,7 +16,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
-TRANSLATE = "translate"
+TRANSLATE, SIMULATE = "translate", "simulate"
 ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
 ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
 EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}

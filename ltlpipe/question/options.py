@@ -14,6 +14,7 @@ from ltlpipe.question.option import (
     EVERYWHERE,
     KINDS,
     NETWORKS,
+    SIMULATE,
     SOLVE,
     TRANSLATE,
     Option,
@@ -68,7 +69,7 @@ class Options:
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
         "dve, pnml.",
         "NAME",
-        commands=EVERYWHERE,
+        commands=EVERYWHERE | {SIMULATE},
     )
     alphabet: str = _option(
         "used",
@@ -76,7 +77,7 @@ class Options:
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         "used|declared",
         choices=("used", "declared"),
-        commands=EVERYWHERE,
+        commands=EVERYWHERE | {SIMULATE},
         systems=NETWORKS,
     )
     timeout: float | None = _option(
@@ -135,7 +136,7 @@ class Options:
         "Propositions name actions or states; by default as the system has them.",
         "KIND",
         choices=("action", "state"),
-        commands=ABOUT_PROPERTIES,
+        commands=ABOUT_PROPERTIES | {SIMULATE},
     )
     deadlock: str | None = _option(
         None,
@@ -143,6 +144,7 @@ class Options:
         "or repeats its last state for ever (stutter).",
         "KIND",
         choices=("ignore", "stutter"),
+        commands=ABOUT_RUNS | {SIMULATE},
     )
     unknown: str = _option(
         "error",
@@ -151,7 +153,7 @@ class Options:
         "error|never",
         "With never, the result carries a warning.",
         choices=("error", NEVER),
-        commands=ABOUT_PROPERTIES,
+        commands=ABOUT_PROPERTIES | {SIMULATE},
         old=("strict",),
     )
     bitstate: float | None = _option(

@@ -19,6 +19,8 @@ from ltlpipe.report import graphs
 from ltlpipe.report.charts.chart import Chart, framed
 from ltlpipe.report.charts.sequence import kept
 from ltlpipe.report.layouts import html_table
+from ltlpipe.simulation.descriptions import violation_text
+from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import Model
@@ -34,6 +36,8 @@ from ltlpipe.verdict.verdict import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ltlpipe.verdict.steps import LassoStep
 
 MOST_ROWS = 24
 """Rows of a table that are shown, at least."""
@@ -128,7 +132,11 @@ def _lasso_html(subject: Lasso) -> str:
 
 def _moves(lasso: Lasso, step: int) -> str:
     """Return which components or variables a step changes, and how."""
-    moves = [m for m in lasso.steps[step].moves if m.before != m.after]
+    return _moves_of(lasso.steps[step])
+
+
+def _moves_of(step: LassoStep) -> str:
+    moves = [m for m in step.moves if m.before != m.after]
     shown = [
         f"{_name(name)}: {_name(str(old))} → {_name(str(new))}"
         for name, old, new in moves[:_MOST_MOVES]
@@ -136,6 +144,31 @@ def _moves(lasso: Lasso, step: int) -> str:
     if len(moves) > _MOST_MOVES:
         shown.append(f"… {len(moves) - _MOST_MOVES} more")
     return ", ".join(shown)
+
+
+@html_of.register
+def _simulation_html(subject: Simulation) -> str:
+    number = subject.n_steps
+    about = f"<p>Simulation of {_code(subject.system.name or 'a system')}"
+    about += f" after {_count(number, 'step')}</p>"
+    if subject.formula is not None:
+        left, lost = _code(str(subject.residual)), violation_text(subject)
+        about += f"<p>left of {_code(subject.formula)}: {left}</p>"
+        about += "" if lost is None else f"<p>{lost}</p>"
+    half = MOST_ROWS // 2
+    state = [[_name(n), _name(str(value))] for n, value in subject.state.items()]
+    table = html_table(["state", ""], state[:half])
+    table += _rest(len(state) - half, "value")
+    enabled = subject.enabled
+    rows = [
+        [str(k), _name(step.action), _moves_of(step)]
+        for k, step in enumerate(enabled[:half])
+    ]
+    head = ["", "enabled step", "who moves"]
+    steps = html_table(head, rows) if rows else "<p>deadlock: no step is enabled</p>"
+    return (
+        f"<div>{about}\n{table}\n{steps}{_rest(len(enabled) - len(rows), 'step')}</div>"
+    )
 
 
 @html_of.register

@@ -18,7 +18,7 @@ from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.systems.propositions.evaluating import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Container, Hashable, Iterator, Sequence
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
@@ -114,8 +114,6 @@ class _Component:
         letters: dict[int, int],
     ) -> None:
         lts = network.components[number]
-        if lts.n_transitions > MAX_TRANSITIONS:
-            raise TooLargeError
         self._number, self._lts, self._letters = number, lts, letters
         self._actions, self._shared = network.actions, network.action_index
         self._internal = internal
@@ -160,7 +158,7 @@ class NetworkView:
     Raises
     ------
     TooLargeError
-        A component has more than `MAX_TRANSITIONS` transitions.
+        It is `limited`, and a component has more than `MAX_TRANSITIONS` transitions.
     """
 
     def __init__(
@@ -170,8 +168,11 @@ class NetworkView:
         *,
         together: bool = True,
         fairness: Fairness | None = None,
+        limited: bool = True,
     ) -> None:
         components = network.components
+        if limited and any(c.n_transitions > MAX_TRANSITIONS for c in components):
+            raise TooLargeError
         internal: list[dict[str, int]] = [{} for _ in components]
         if any(component.internal for component in components):
             for number, action in enumerate(network.actions):
@@ -209,38 +210,47 @@ class NetworkView:
         offers = self._offers(state)
         marks = self._marks(offers) if self._groups else 0
         steps: list[PlainStep] = []
-        for owner, offer in enumerate(offers):
-            head, tail = state[:owner], state[owner + 1 :]
-            for action, letter, others, own in offer.leads:
-                if not others:
-                    steps += [
-                        PlainStep(action, letter, marks, (*head, target, *tail))
-                        for target in own
-                    ]
-                    continue
-                choices = [own]
-                for i in others:
-                    theirs = offers[i].targets.get(action)
-                    if theirs is None:
-                        break
-                    choices.append(theirs)
-                else:
-                    if len(steps) + prod(map(len, choices)) > MAX_STEPS:
-                        raise TooLargeError
-                    for targets in product(*choices):
-                        successor = list(state)
-                        successor[owner] = targets[0]
-                        for i, target in zip(others, targets[1:], strict=True):
-                            successor[i] = target
-                        steps.append(PlainStep(action, letter, marks, tuple(successor)))
+        for owner, lead, choices in self._enabled(offers):
+            if len(choices) > 1 and len(steps) + prod(map(len, choices)) > MAX_STEPS:
+                raise TooLargeError
+            steps += _taken(state, owner, lead, choices, marks)
         if len(steps) > MAX_STEPS:
             raise TooLargeError
         return self._fair.marked(steps)
+
+    def each_step(
+        self, state: Any, wanted: Container[int] | None = None
+    ) -> Iterator[PlainStep]:
+        """Yield the steps of a composed state one by one: they may be very many.
+
+        They have no marks.  If some actions are `wanted`, no others are looked at.
+        """
+        for owner, lead, choices in self._enabled(self._offers(state)):
+            if wanted is None or lead.action in wanted:
+                yield from _taken(state, owner, lead, choices, 0)
 
     def repeated(self, state: Any) -> PlainStep:
         """Return the step in which a state repeats itself: as by an unnamed action."""
         offers = self._offers(state)
         return self._fair.marked([PlainStep(-1, OTHER, self._marks(offers), state)])[0]
+
+    def _enabled(
+        self, offers: list[_Offer]
+    ) -> Iterator[tuple[int, _Lead, list[list[int]]]]:
+        """Yield the actions that all participants offer.
+
+        Each with its first participant, and where it leads in each of them.
+        """
+        for owner, offer in enumerate(offers):
+            for lead in offer.leads:
+                choices = [lead.targets]
+                for i in lead.others:
+                    theirs = offers[i].targets.get(lead.action)
+                    if theirs is None:
+                        break
+                    choices.append(theirs)
+                else:
+                    yield owner, lead, choices
 
     def _offers(self, state: Any) -> list[_Offer]:
         return [
@@ -255,6 +265,24 @@ class NetworkView:
             for mark, group in enumerate(self._groups)
             if all(offers[i].accepting for i in group)
         )
+
+
+def _taken(
+    state: Any, owner: int, lead: _Lead, choices: list[list[int]], marks: int
+) -> Iterator[PlainStep]:
+    """Yield the steps by an action whose participants have some targets each."""
+    action, letter, others, own = lead
+    if not others:
+        head, tail = state[:owner], state[owner + 1 :]
+        for target in own:
+            yield PlainStep(action, letter, marks, (*head, target, *tail))
+        return
+    for targets in product(*choices):
+        successor = list(state)
+        successor[owner] = targets[0]
+        for i, target in zip(others, targets[1:], strict=True):
+            successor[i] = target
+        yield PlainStep(action, letter, marks, tuple(successor))
 
 
 class ModelView:

@@ -17,7 +17,7 @@ from ltlpipe.verdict.replay import REPLAYING, ReplayError, check_form
 from ltlpipe.verdict.verdict import Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -72,12 +72,22 @@ def spelling_of_states(
     ):
         if k % _STEPS_AT_ONCE == 0:
             yield Progress(REPLAYING, _STEPS_AT_ONCE * _STEP_WORK)
-        dead = action < 0
-        taken = None if dead else action
-        letter = frozenset(
-            name
-            for name, meaning in propositions.items()
-            if evaluate(meaning, state, action=taken, dead=dead)
-        )
+        letter = frozenset(holding(propositions, state, action))
         word[k] = numbers.setdefault(letter, len(numbers))
     return Spelling(tuple(propositions), [sorted(names) for names in numbers], word)
+
+
+def holding(
+    propositions: Mapping[str, Expression], state: Sequence[int], action: int
+) -> tuple[str, ...]:
+    """Return the propositions that hold where a step leaves a state.
+
+    The action is -1 where a state without steps repeats itself.
+    """
+    dead = action < 0
+    taken = None if dead else action
+    return tuple(
+        name
+        for name, meaning in propositions.items()
+        if evaluate(meaning, state, action=taken, dead=dead)
+    )

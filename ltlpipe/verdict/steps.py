@@ -10,7 +10,7 @@ from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class Move(NamedTuple):
@@ -96,31 +96,67 @@ def _movers_of(lasso: Any) -> Callable[[int], tuple[Move, ...]]:
 
 
 def _component_moves(lasso: Any, names: Sequence[str], step: int) -> tuple[Move, ...]:
-    """Return who takes part in a step, with the names of its states."""
+    """Return who takes part in a step of a network, with the names of its states."""
+    before, after = lasso.states[step : step + 2].tolist()
     action = int(lasso.actions[step])
-    if action < 0:
-        return ()
-    components = lasso.system.components
-    before, after = lasso.states[step], lasso.states[step + 1]
+    return moves_of_components(lasso.system, names, action, before, after)
+
+
+def moves_of_components(
+    network: Network,
+    names: Sequence[str],
+    action: int,
+    before: Sequence[int],
+    after: Sequence[int],
+) -> tuple[Move, ...]:
+    """Return who takes part in a step; `names` are those of `component_names`.
+
+    Nobody does where a state repeats itself, by the action -1.
+    """
+    components = network.components
+    who: Sequence[int] = network.actions[action].participants if action >= 0 else ()
     return tuple(
         Move(
             names[i],
-            components[i].state_name(int(before[i])),
-            components[i].state_name(int(after[i])),
+            components[i].state_name(before[i]),
+            components[i].state_name(after[i]),
         )
-        for i in lasso.system.actions[action].participants
+        for i in who
     )
 
 
 def _variable_moves(lasso: Any, step: int) -> tuple[Move, ...]:
-    """Return the processes that move in a step, and the other variables it changes."""
-    changes = lasso.change(step)
-    action = int(lasso.actions[step])
-    if isinstance(lasso.system, Model) and action >= 0:
-        now = lasso.valuation(step)
-        stay = {p: (now[p], now[p]) for p in lasso.system.movers(action)}
+    """Return who moves in a step of a model, or what changes in one of a graph."""
+    old, new = lasso.valuation(step), lasso.valuation(step + 1)
+    model = lasso.system if isinstance(lasso.system, Model) else None
+    return moves_of_values(model, int(lasso.actions[step]), old, new)
+
+
+def moves_of_values(
+    model: Model | None, action: int, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[Move, ...]:
+    """Return the processes of a model that move, and the other variables that change.
+
+    Without a model the variables that change.
+    """
+    changes = changed_values(old, new)
+    if model is not None and action >= 0:
+        stay = {
+            process: (old[process], old[process]) for process in model.movers(action)
+        }
         changes = stay | changes
     return tuple(Move(name, *values) for name, values in changes.items())
+
+
+def changed_values(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Return the variables that differ, with both values; what is not there is 0."""
+    return {
+        name: (old.get(name, 0), new.get(name, 0))
+        for name in {**old, **new}
+        if old.get(name, 0) != new.get(name, 0)
+    }
 
 
 def _moves_by_number(lasso: Any, step: int) -> tuple[Move, ...]:

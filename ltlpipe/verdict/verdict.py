@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed, renderer
-from ltlpipe.verdict.steps import LassoStep, steps_of
+from ltlpipe.verdict.steps import LassoStep, changed_values, steps_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -153,12 +153,7 @@ class Lasso(Displayed):
 
         From the name of each to its values before and after.
         """
-        old, new = self.valuation(step), self.valuation(step + 1)
-        return {
-            name: (old.get(name, 0), new.get(name, 0))
-            for name in {**old, **new}
-            if old.get(name, 0) != new.get(name, 0)
-        }
+        return changed_values(self.valuation(step), self.valuation(step + 1))
 
     def valuation(self, step: int) -> dict[str, Any]:
         """Return the valuation of a model before a step, from 0.

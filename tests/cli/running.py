@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 from typing import NamedTuple
@@ -70,16 +73,23 @@ class OnTerminal:
         Arguments of the program.
     stdout : "pipe" or "terminal"
         Where its standard output goes.
+    stdin : "none", "terminal" or a file
+        Where its standard input comes from: with "terminal" it is what is typed, and
+        the terminal is the one that the program has.
     """
 
-    def __init__(self, *args, stdout="pipe"):
+    def __init__(self, *args, stdout="pipe", stdin="none"):
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
+        self._ours, self._theirs = ours, os.dup(theirs)
         self.process = subprocess.Popen(
             [*PROGRAM, *map(str, args)],
+            stdin={"none": None, "terminal": theirs}.get(stdin, stdin),
             stdout=subprocess.PIPE if stdout == "pipe" else theirs,
             stderr=theirs,
             text=True,
             env=os.environ | {"COLUMNS": "200", "TERM": "xterm"},
+            **({} if stdin == "none" else {"preexec_fn": self._own_terminal}),
         )
         os.close(theirs)
         self.seen = ""
@@ -95,6 +105,20 @@ class OnTerminal:
             self.seen += data.decode(errors="replace")
         os.close(terminal)
 
+    @property
+    def modes(self):
+        """How the terminal is set up, where it is the program's input."""
+        return termios.tcgetattr(self._theirs)
+
+    def type(self, text):
+        """Press keys."""
+        os.write(self._ours, text.encode())
+
+    def _own_terminal(self):
+        """Make it the terminal of the program, in a session of its own."""
+        os.setsid()
+        fcntl.ioctl(self._theirs, termios.TIOCSCTTY, 0)
+
     def wait_for(self, pattern, seconds=30):
         """Wait until the terminal shows what a regular expression finds."""
         deadline = time.monotonic() + seconds
@@ -106,6 +130,7 @@ class OnTerminal:
     def end(self, seconds=30):
         """Wait for the end; what the terminal has shown is `err`."""
         out = self.process.communicate(timeout=seconds)[0]
+        self._close()
         self._reader.join()
         return Outcome(self.process.returncode, out or "", self.seen)
 
@@ -115,4 +140,11 @@ class OnTerminal:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
+        self._close()
         self._reader.join()
+
+    def _close(self):
+        """Close our side of what the program has as its terminal."""
+        if self._theirs is not None:
+            os.close(self._theirs)
+            self._theirs = None

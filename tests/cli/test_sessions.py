@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
+PAGES.remove("docs/simulate.md")  # its sessions need a shell: `tests.cli.test_simulate`
 
 ELSEWHERE = ("model.pnml", "run.sqlite", "lps2lts", "problems tasks.csv", "-m bench")
 """Of sessions about files that readers have, or other programs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import random
 
 import pytest
 import spot
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from ltlpipe import UnsupportedError
 from ltlpipe.logic import progression
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.progression import progressed, residuals
+from ltlpipe.logic.progression import progressed, residual, residuals
 from ltlpipe.logic.words import Word, satisfies
 from tests.strategies import formulas
 
@@ -60,6 +61,39 @@ def test_residuals():
     """The formula itself, and what is left after each step."""
     left = residuals(spot.formula("!f W r"), [{"a"}, {"f"}, {"r"}])
     assert [str(formula) for formula in left] == ["!f W r", "!f W r", "0", "0"]
+
+
+GROWING = [
+    "G((a & b) | (c U d)) xor G(F G b R X F a)",
+    "F(((X F a R !d) U (c U a)) W 0) W (F G c W G b)",
+    "(c W F(c R d)) W !(F a W 0)",
+]
+"""Of which more would be left with every step."""
+
+
+@pytest.mark.parametrize("text", GROWING)
+def test_what_is_left_does_not_grow(text):
+    """It is written anew, and says the same."""
+    rng = random.Random(text)
+    letters = [{rng.choice("abcd")} for _ in range(400)]
+    formula = parse(text).spot
+    left = residuals(formula, letters)
+    assert max(len(str(each)) for each in left) < 1500
+
+    exact = formula
+    for letter, short in zip(letters[:12], left[1:], strict=False):
+        exact = progressed(exact, letter)
+        assert spot.are_equivalent(exact, short)
+
+
+def test_many_parts():
+    """A conjunction of many is not multiplied out; a part of it may be."""
+    text = " & ".join(f"((a{k} U (b{k} R c{k})) W (G d{k}))" for k in range(18))
+    wide = parse(text).spot
+    letter = {f"{name}{k}" for name in "bc" for k in range(18)}
+    for _ in range(5):
+        wide = residual(wide, letter)
+    assert len(str(wide)) < 5000
 
 
 def test_what_is_no_formula_of_ltl():

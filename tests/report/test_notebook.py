@@ -16,8 +16,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, Lasso, Network, Plan, Statistics, Vacuity, Verdict
+from ltlpipe import (
+    LTS,
+    Lasso,
+    Network,
+    Plan,
+    Simulation,
+    Statistics,
+    Vacuity,
+    Verdict,
+)
 from ltlpipe.automata.letters import PropertyAutomaton, universal
+from ltlpipe.logic.generating import quoted
 from ltlpipe.report import graphs
 from ltlpipe.report.notebook import html_of
 from ltlpipe.systems.models import Model
@@ -148,6 +158,12 @@ SUBJECTS = {
     ),
     "model": Counter([EVIL], {EVIL: EVIL}),
     "large model": Counter([EVIL] * 99, {f"{k}{EVIL}": k for k in range(99)}),
+    "simulation": Simulation(
+        Network([ring(2, EVIL, EVIL)], EVIL), f"F {quoted(EVIL)}", unknown="never"
+    ),
+    "large simulation": Simulation(
+        Network([ring(2, f"{k}{EVIL}", f"{k}{EVIL}") for k in range(99)])
+    ),
     "automaton": automaton(),
     "large automaton": automaton(n_states=99),
 }
@@ -269,6 +285,16 @@ def test_model(no_dot):
     assert "2 variables, 1 action" in found.text
     assert found.rows[1:] == [["x", "3"], ["q", "idle"]]
     assert "actions: tick" in found.text
+
+
+def test_simulation(no_dot):
+    simulation = Simulation(Network([ring(2, "one")], "n"), "G X !a")
+    found = shown(simulation.step(0))
+    assert "Simulation of n after 1 step" in found.text
+    assert "left of G X !a: !a & GX!a" in found.text
+    assert found.rows[1:3] == [["one", "1"], ["", "enabled step", "who moves"]]
+    assert found.rows[3] == ["0", "a", "one: 1 → 0"]
+    assert "violated by the first 2 steps" in shown(simulation.step(0)).text
 
 
 def test_network(no_dot):

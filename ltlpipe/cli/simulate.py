@@ -1,0 +1,185 @@
+"""``ltlpipe simulate``: step through a system, or along a lasso.
+
+On a terminal it is an application; otherwise, and with ``--plain``, it reads a command
+from each line of standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ltlpipe.cli import options as shared
+from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.reading import run_within
+from ltlpipe.question.given_options import manner_of, of_question
+from ltlpipe.question.option import SIMULATE
+from ltlpipe.runtime.errors import LtlpipeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.simulation.session import Session
+    from ltlpipe.simulation.simulation import Simulation
+
+_PROMPT = "> "
+_TERMINAL = "/dev/tty"
+
+
+@shared.takes(SIMULATE)
+def simulate(
+    system: shared.System,
+    formula: Annotated[
+        str | None,
+        typer.Option(
+            "-f",
+            "--formula",
+            metavar="FORMULA",
+            help="LTL formula, of which is shown what is left; by default the lasso's.",
+        ),
+    ] = None,
+    lasso: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A counterexample to walk along: what check --json prints, or a run "
+            "that was saved.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of random walks.", min=0)
+    ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Lines of text on a terminal, too, not an application."
+        ),
+    ] = False,
+    **chosen: Any,
+) -> None:
+    """Step through a system, or through a counterexample.
+
+    On a terminal keys and commands are shown below; otherwise commands are read from
+    standard input, one per line (help lists them).  Exit code: 0, or 2 for bad input or
+    usage.
+    """
+    from ltlpipe.simulation.session import Session
+    from ltlpipe.simulation.simulation import Simulation
+
+    is_free = _is_input_free([*system, *([lasso] if lasso else [])])
+    with search_progress(quiet=False) as progress:
+        progress.begin("reading")
+        from ltlpipe.systems.reading import load_job
+
+        loaded = run_within(load_job(system, **manner_of(chosen)), progress=progress)
+        progress.hide()
+        simulation = Simulation(
+            loaded, formula, lasso=lasso, seed=seed, **of_question(chosen)
+        )
+    if not is_free:
+        _take_input_from_terminal()
+    session = Session(simulation)
+    if plain or not _has_terminal():
+        _converse(session)
+        return
+    from ltlpipe.simulation.screen import show
+
+    show(session)
+
+
+def _has_terminal() -> bool:
+    """Whether an application can be shown."""
+    streams = (sys.stdin, sys.stdout)
+    if os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def _is_input_free(files: list[str]) -> bool:
+    """Whether standard input can be asked for commands; refuse what it cannot hold."""
+    n_read = files.count("-")
+    if n_read > 1:
+        raise typer.BadParameter("only one file can be -, which is standard input")
+    if n_read and not (sys.stdout is not None and sys.stdout.isatty()):
+        raise typer.BadParameter(
+            "- is standard input, which holds the commands: name a file"
+        )
+    return not n_read
+
+
+def _take_input_from_terminal() -> None:
+    """Let standard input, which has been read, be the terminal."""
+    try:
+        terminal = os.open(_TERMINAL, os.O_RDWR)
+    except OSError as error:
+        message = f"{_TERMINAL}: cannot be opened: {error.strerror}; name a file, not -"
+        raise LtlpipeError(message) from None
+    os.dup2(terminal, 0)
+    os.close(terminal)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 (as long as the program)
+
+
+def _converse(session: Session) -> None:
+    """Read commands and print what they come to."""
+    from ltlpipe.runtime.jobs import complete
+    from ltlpipe.runtime.names import visible_lines
+    from ltlpipe.simulation.descriptions import overview
+
+    simulation = session.simulation
+    print("\n".join([*_heading(simulation), overview(simulation)]), flush=True)
+    is_asked = sys.stdin is not None and sys.stdin.isatty()
+    for number, line in enumerate(_lines(is_asked=is_asked), start=1):
+        try:
+            reply = complete(session.perform(line))
+        except LtlpipeError as error:
+            place = "" if is_asked else f"line {number}: "
+            text = visible_lines(f"error: {place}{error}")
+            print(text, file=sys.stderr, flush=True)
+            continue
+        if reply.note:
+            print(reply.note)
+        if reply.ends:
+            break
+        if reply.is_elsewhere:
+            print(overview(simulation))
+        sys.stdout.flush()
+
+
+def _heading(simulation: Simulation) -> list[str]:
+    """Return what is stepped through."""
+    from ltlpipe.runtime.names import quoted_name, visible
+    from ltlpipe.simulation.descriptions import count
+
+    lines = [f"system: {quoted_name(simulation.system.name)}"]
+    if simulation.formula is not None:
+        lines.append(f"formula: {visible(simulation.formula)}")
+    if simulation.lasso_length is not None:
+        prefix, cycle = simulation.lasso_length
+        ever = f", then {cycle:,} for ever" if cycle else ""
+        lines.append(f"lasso: {count(prefix, 'step')}{ever} (next follows it)")
+    if (bad := simulation.lasso_bad_prefix) is not None:
+        lines.append(f"violated by the first {count(bad, 'step')} of the lasso")
+    return lines
+
+
+def _lines(*, is_asked: bool) -> Iterator[str]:
+    """Yield the lines of standard input; show them where nobody has typed them."""
+    if sys.stdin is None:
+        return
+    sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+    while True:
+        if is_asked:
+            print(_PROMPT, end="", flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            if is_asked:
+                print()
+            return
+        if not is_asked and line.strip():
+            from ltlpipe.runtime.names import visible
+
+            print(_PROMPT + visible(line.strip()), flush=True)
+        yield line

@@ -1,0 +1,111 @@
+"""What is told of each point of a run: what is left, what is lost, what may follow."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.automata.bad_prefixes import monitor_of
+from ltlpipe.logic.progression import residual
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.bad_prefixes import Monitor
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.simulation.tracks import Track
+    from ltlpipe.simulation.walkers import Taken
+
+_MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds
+
+
+class Point(NamedTuple):
+    """Where a run has got to, and how."""
+
+    state: Any
+    taken: Taken | None  # the step that has led there; None in the beginning
+    left: Any  # of the formula
+    alive: frozenset[int] | None  # the states of the monitor
+    bad_prefix: int | None
+    place: int | None  # of the next step on the lasso; None beside it
+
+
+class Points:
+    """Makes the points of a run.
+
+    Parameters
+    ----------
+    formula : Formula, optional
+        What should hold.
+    monitor : Monitor, optional
+        Says when it cannot hold any more; without it that is known where nothing is
+        left of the formula.
+    track : Track, optional
+        The lasso that the run may follow.
+
+    Raises
+    ------
+    UnsupportedError
+        The formula is none of LTL.
+    """
+
+    def __init__(
+        self, formula: Formula | None, monitor: Monitor | None, track: Track | None
+    ) -> None:
+        self._formula = None if formula is None else formula.spot
+        self._monitor, self._track = monitor, track
+        if formula is not None:
+            residual(formula.spot, ())  # refuses PSL
+
+    def initial(self, state: Any) -> Point:
+        """Return the point where the run begins."""
+        alive = None if self._monitor is None else self._monitor.initial
+        place = None if self._track is None else 0
+        return Point(state, None, self._formula, alive, None, place)
+
+    def after(self, point: Point, taken: Taken, n_steps: int) -> Point:
+        """Return where a step leads, which is that with the number `n_steps`."""
+        _, _, left, alive, lost, place = point
+        if left is not None:
+            left = residual(left, taken.holds)
+        if self._monitor is not None and alive is not None:
+            alive = self._monitor.after(alive, taken.holds)
+        is_lost = alive == frozenset() or (left is not None and left.is_ff())
+        if lost is None and is_lost:
+            lost = n_steps
+        following = self.following(point)
+        # The letters of graphs may differ in what the formula does not name.
+        if following is not None and following[:3] == taken[:3]:
+            assert self._track is not None
+            assert place is not None
+            place = self._track.next_place(place)
+        else:
+            place = None
+        return Point(taken.state, taken, left, alive, lost, place)
+
+    def following(self, point: Point) -> Taken | None:
+        """Return the step of the lasso behind a point; None beside it or at its end."""
+        track, place = self._track, point.place
+        if track is None or place is None or place == len(track.steps):
+            return None
+        return track.steps[place]
+
+    @cached_property
+    def lasso_bad_prefix(self) -> int | None:
+        """The length of the shortest bad prefix of the lasso, if it is known."""
+        if self._track is None or self._monitor is None:
+            return None
+        letters = [taken.holds for taken in self._track.steps]
+        return self._monitor.first_bad_prefix(letters, self._track.first)
+
+
+def monitor_job(formula: Formula | None, *, one_at_a_time: bool) -> Job[Monitor | None]:
+    """Return the monitor of a formula; None if it takes too long."""
+    if formula is None:
+        return None
+    try:
+        job = monitor_of(formula, one_at_a_time=one_at_a_time)
+        return (yield from bounded(job, _MONITOR_WORK))
+    except (TooMuchWorkError, UnsupportedError, RuntimeError):
+        return None

@@ -1,0 +1,237 @@
+"""Lassos and runs as files hold them: what ``check --json`` and `save` write."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.runtime.files import name_of, read
+from ltlpipe.systems.graph import SpotGraph
+from ltlpipe.verdict.lasso import STUTTER_NAME
+from ltlpipe.verdict.steps import Move
+from ltlpipe.verdict.verdict import Lasso, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.files import Source
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import System
+
+GIVEN = "lasso"
+"""What messages call a lasso that comes from no file."""
+
+_SHOWN = 3  # formulas in a message
+
+
+class ToldStep(NamedTuple):
+    """What is known of one step."""
+
+    action: str | None
+    moves: tuple[Move, ...] | None
+    before: Mapping[str, Any] | None  # the valuation that it leaves
+
+
+class Record(NamedTuple):
+    """A lasso, or a run, with its formula."""
+
+    steps: tuple[ToldStep, ...]
+    first: int  # where the cycle begins: behind all steps if there is none
+    formula: str | None
+    file: str
+    repeats: bool = False  # a state without successors repeats itself
+
+    @property
+    def stutters(self) -> bool:
+        """Whether a state without successors repeats itself in it."""
+        return self.repeats or any(step.action == STUTTER_NAME for step in self.steps)
+
+    @property
+    def has_cycle(self) -> bool:
+        """Whether it is a lasso, and not a finite run."""
+        return self.first < len(self.steps)
+
+
+class OwnLasso(NamedTuple):
+    """A lasso of the network or model that is stepped through."""
+
+    lasso: Lasso
+    formula: str | None
+
+    @property
+    def stutters(self) -> bool:
+        """Whether a state without successors repeats itself in it."""
+        return bool((self.lasso.actions < 0).any())
+
+
+def given_lasso(
+    given: Any, system: System, asked: Formula | None
+) -> Job[OwnLasso | Record | None]:
+    """Return a lasso that is given in any of the ways that `Simulation` takes.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        There is none.
+    """
+    formula = None
+    if isinstance(given, Verdict):
+        if given.lasso is None:
+            raise UnsupportedError(f"--lasso: the verdict {given.verdict!r} has none")
+        given, formula = given.lasso, given.formula
+    if given is None:
+        return None
+    if isinstance(given, Lasso):
+        own = OwnLasso(given, formula)
+        if given.system is system and not isinstance(system, SpotGraph):
+            return own  # of a graph it is by its valuations that a step is known
+        steps = [step.to_dict() for step in given.steps]
+        told = {"formula": formula, "lasso": given.to_dict() | {"steps": steps}}
+        record = record_of(told)
+        return record and record._replace(repeats=own.stutters)
+    if isinstance(given, dict):
+        record = record_of(given)
+        if record is None:
+            raise UnsupportedError("--lasso: there is none in what is given")
+        return record
+    return chosen((yield from records_of(given)), asked)
+
+
+def records_of(source: Source) -> Job[list[Record]]:
+    """Return the lassos of a file of JSON objects, one per line.
+
+    Those without a lasso are passed over.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, holds something else, or no lasso at all.
+    """
+    file = name_of(source)
+    text = yield from read(source)
+    found = []
+    for line, given in _objects(text, file):
+        record = record_of(given, file, line)
+        if record is not None:
+            found.append(record)
+    if not found:
+        message = "no lasso: expected what ltlpipe check --json prints of a violation"
+        raise InputError(message, file=file)
+    return found
+
+
+def _objects(text: str, file: str) -> list[tuple[int | None, Any]]:
+    """Return the JSON values of a text with their lines; one may have several."""
+    with suppress(ValueError, RecursionError):
+        return [(None, json.loads(text))]
+    found: list[tuple[int | None, Any]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append((number, json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            message = f"no JSON: {error}; expected what ltlpipe check --json prints"
+            raise InputError(message, file=file, line=number) from None
+    return found
+
+
+def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record | None:
+    """Return the lasso of a JSON object, or what is one; None if it has none.
+
+    Raises
+    ------
+    InputError
+        It is no such object.
+    """
+
+    def refusal(what: str) -> InputError:
+        message = f"{what}; expected what ltlpipe check --json prints"
+        return InputError(message, file=file, line=line)
+
+    if not isinstance(given, dict):
+        raise refusal("no JSON object")
+    formula, lasso = given.get("formula"), given.get("lasso", given)
+    if lasso is None:
+        return None
+    if formula is not None and not isinstance(formula, str):
+        raise refusal("'formula' is no text")
+    if lasso is given and "prefix" not in lasso:
+        raise refusal("no key 'lasso'")
+    if not isinstance(lasso, dict):
+        raise refusal("'lasso' is no JSON object")
+    prefix, cycle = lasso.get("prefix"), lasso.get("cycle")
+    if not isinstance(prefix, list) or not isinstance(cycle, list):
+        raise refusal("'prefix' and 'cycle' of a lasso are lists")
+    entries = [*prefix, *cycle]
+    actions, before = _actions(lasso, entries), None
+    if entries and all(isinstance(entry, dict) for entry in entries):
+        before = entries
+    elif not all(isinstance(entry, str) for entry in entries):
+        raise refusal("'prefix' and 'cycle' of a lasso are actions, or valuations")
+    moves = _moves(lasso.get("steps"))
+    for part in (actions, moves):
+        if part is not None and len(part) != len(entries):
+            raise refusal("a lasso has as many steps as prefix and cycle together")
+    nothing = [None] * len(entries)
+    steps = zip(actions or nothing, moves or nothing, before or nothing, strict=True)
+    return Record(tuple(ToldStep(*step) for step in steps), len(prefix), formula, file)
+
+
+def _actions(lasso: dict[str, Any], entries: list[Any]) -> list[Any] | None:
+    """Return the actions: of a model beside the valuations, else these themselves."""
+    apart = [lasso.get("prefix_actions"), lasso.get("cycle_actions")]
+    if all(isinstance(part, list) for part in apart):
+        return [str(name) for part in apart for name in part]  # type: ignore[union-attr]
+    return entries if all(isinstance(entry, str) for entry in entries) else None
+
+
+def _moves(steps: Any) -> list[tuple[Move, ...] | None] | None:
+    """Return who moves in each step, as far as it is told."""
+    if not isinstance(steps, list):
+        return None
+    found: list[tuple[Move, ...] | None] = []
+    for step in steps:
+        moves = None
+        with suppress(KeyError, TypeError):
+            moves = tuple(Move(m["name"], m["from"], m["to"]) for m in step["moves"])
+        found.append(moves)
+    return found
+
+
+def chosen(records: list[Record], formula: Formula | None) -> Record:
+    """Return the lasso of a formula; the first one if any will do.
+
+    The only lasso of a file can be looked at with any formula.
+
+    Raises
+    ------
+    InputError
+        There are several, and none is that of the formula.
+    """
+    if formula is None:
+        return records[0]
+    for record in records:
+        if record.formula is not None and _is_same(record.formula, formula):
+            return record
+    if len(records) == 1:
+        return records[0]
+    texts = [str(record.formula) for record in records]
+    more = ", ..." if len(texts) > _SHOWN else ""
+    raise InputError(
+        f"no lasso for {formula.text}; there is one for "
+        f"{', '.join(texts[:_SHOWN])}{more}",
+        file=records[0].file,
+    )
+
+
+def _is_same(text: str, formula: Formula) -> bool:
+    if text.strip() == formula.text:
+        return True
+    with suppress(FormulaError):
+        return bool(parse(text).spot == formula.spot)
+    return False

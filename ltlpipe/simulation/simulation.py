@@ -1,0 +1,590 @@
+"""A run of a system, step by step: what both interfaces of ``simulate`` drive."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
+from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.errors import UnsupportedError, nearest
+from ltlpipe.runtime.files import write_text
+from ltlpipe.runtime.jobs import (
+    MEMORY,
+    Limits,
+    StoppedError,
+    complete,
+    run,
+)
+from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.simulation.nearest import (
+    MOST_DRAWN,
+    STEP_WORK,
+    nearest_way,
+    state_bytes,
+)
+from ltlpipe.simulation.points import Point, Points, monitor_job
+from ltlpipe.simulation.records import Record, given_lasso
+from ltlpipe.simulation.tracks import Track, track_of_lasso, track_of_record
+from ltlpipe.simulation.walkers import Taken, walker_of
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.reading import USED, system_job
+from ltlpipe.verdict.inquiry import question_of
+from ltlpipe.verdict.steps import LassoStep
+from ltlpipe.verdict.verdict import Lasso, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.reading import SystemLike
+
+MOST_ENABLED = 300
+"""Enabled steps of a state that are listed; a filter finds others."""
+
+
+_LASSO = Kind(
+    "a lasso, a verdict, what check --json prints, or a file of it",
+    lambda value: isinstance(value, (Lasso, Verdict, dict)) or PATH.fits(value),
+)
+
+
+class _Enabled(NamedTuple):
+    """The steps that a state has, the first of them."""
+
+    taken: list[Taken]
+    told: list[LassoStep]
+    has_more: bool
+
+
+class Simulation(Displayed):
+    """A run of a system that is made step by step.
+
+    Parameters
+    ----------
+    system : Network, Model, SpotGraph, a graph of Spot, or paths
+        As for `ltlpipe.check`.
+    formula : str, Formula or spot.formula, optional
+        Of which is told what is left after each step; by default that of the lasso.
+    lasso : Lasso, Verdict, dict or path, optional
+        A run to walk along: a counterexample, what ``check --json`` prints of one or a
+        file of that, or what `save` has written.
+    seed : int, optional
+        Of random walks.
+    deadlock : str, optional
+        "ignore" or "stutter", as for `ltlpipe.check`; by default as the lasso has it.
+    semantics : str, optional
+        "action" or "state", as for `ltlpipe.check`.
+    unknown : str
+        "never" allows propositions that name nothing, as for `ltlpipe.check`.
+    format : str, optional
+        What files are, whatever they are called, as for `ltlpipe.load`.
+    alphabet : str
+        "used" or "declared", as for `ltlpipe.load`.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or the lasso is none of the system.
+    FormulaError
+        `formula` does not parse, or a proposition names nothing of the system.
+    UnsupportedError
+        The options ask for what cannot be done.
+
+    Examples
+    --------
+    >>> from ltlpipe import LTS
+    >>> ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)], name="ring")])
+    >>> simulation = Simulation(ring, "G(a -> X b)")
+    >>> simulation.state, [step.action for step in simulation.enabled]
+    ({'ring': '0'}, ['a'])
+    >>> simulation.step("a").state
+    {'ring': '1'}
+    >>> str(simulation.residual)
+    'b & G(a -> Xb)'
+    """
+
+    def __init__(
+        self,
+        system: SystemLike,
+        formula: FormulaLike | None = None,
+        *,
+        lasso: Lasso | Verdict | Mapping[str, Any] | StrPath | None = None,
+        seed: int | None = None,
+        deadlock: str | None = None,
+        semantics: str | None = None,
+        unknown: str = "error",
+        format: str | None = None,
+        alphabet: str = USED,
+    ) -> None:
+        expect(_LASSO.or_none, lasso=lasso)
+        expect(WHOLE.or_none, seed=seed)
+        expect(TEXT.or_none, format=format)
+        expect(TEXT, alphabet=alphabet)
+        given = complete(system_job(system, format=format, alphabet=alphabet))
+        asked = None if formula is None else formula_of(formula)
+        found = complete(given_lasso(lasso, given, asked))
+        if asked is None and found is not None and found.formula is not None:
+            asked = parse(found.formula)
+        if deadlock is None and found is not None and found.stutters:
+            deadlock = "stutter"
+        options = Options(deadlock=deadlock, semantics=semantics, unknown=unknown)
+        question = question_of(given, Property(asked), options)
+        self.system: System = given
+        self._formula = asked
+        self._stutters = question.stutters
+        self._walker = walker_of(question)
+        self._random = random.Random(seed)
+        self._filter = ""
+        self._enabled: _Enabled | None = None
+        self._ahead: list[Point] = []
+        self._track: Track | None = None
+        if isinstance(found, Record):
+            job = track_of_record(self._walker, found, stutters=self._stutters)
+            self._track = complete(job)
+        elif found is not None:
+            self._track = track_of_lasso(self._walker, found.lasso)
+        monitor = complete(monitor_job(asked, one_at_a_time=isinstance(given, Network)))
+        self._making = Points(asked, monitor, self._track)
+        self._points = [self._making.initial(self._walker.initial())]
+
+    def __repr__(self) -> str:
+        number = len(self._points) - 1
+        name = self.system.name or "a system"
+        steps = "1 step" if number == 1 else f"{number} steps"
+        parts = [f"{key}={value}" for key, value in islice(self.state.items(), 6)]
+        more = " ..." if len(self.state) > 6 else ""
+        return f"<Simulation of {name} after {steps}: {' '.join(parts)}{more}>"
+
+    @property
+    def formula(self) -> str | None:
+        """The text of the formula."""
+        return None if self._formula is None else self._formula.text
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The components with the names of their states; or variables with values."""
+        return self._walker.shown(self._now.state)
+
+    @property
+    def accepting(self) -> tuple[str, ...]:
+        """The components that accept in the state, of those that are Büchi automata."""
+        return self._walker.accepting(self._now.state)
+
+    @property
+    def residual(self) -> Any:
+        """What is left of the formula, a formula of Spot; None without one."""
+        return self._now.left
+
+    @property
+    def bad_prefix(self) -> int | None:
+        """The steps after which no continuation satisfies the formula.
+
+        None as long as one may, and where that takes too long to find out.
+        """
+        return self._now.bad_prefix
+
+    @property
+    def history(self) -> list[LassoStep]:
+        """The steps up to here."""
+        return [self.history_step(k) for k in range(len(self._points) - 1)]
+
+    def history_step(self, number: int) -> LassoStep:
+        """Return one step of the history, from 0."""
+        before, after = self._points[number : number + 2]
+        assert after.taken is not None  # only the initial state has none
+        return self._told(before.state, after.taken)
+
+    @property
+    def n_steps(self) -> int:
+        """How many steps there are up to here."""
+        return len(self._points) - 1
+
+    @property
+    def n_undone(self) -> int:
+        """How many steps `redo` can take again."""
+        return len(self._ahead)
+
+    @property
+    def name_filter(self) -> str:
+        """A part of the names of those actions that `enabled` lists; empty for all.
+
+        Capital letters do not matter.
+        """
+        return self._filter
+
+    @name_filter.setter
+    def name_filter(self, text: str) -> None:
+        expect(TEXT, name_filter=text)
+        self._filter = text
+        self._enabled = None
+
+    @property
+    def enabled(self) -> list[LassoStep]:
+        """The steps that the state has: the first 300 that `name_filter` allows.
+
+        A state without successors has none, or the step in which it repeats itself.
+        """
+        return list(self._listed().told)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the state has more steps than `enabled` lists."""
+        return self._listed().has_more
+
+    @property
+    def is_deadlock(self) -> bool:
+        """Whether the state has no successors, but maybe itself for ever."""
+        return next(self._walker.each_step(self._now.state), None) is None
+
+    @property
+    def on_lasso(self) -> bool:
+        """Whether all steps up to here are those of the lasso."""
+        return self._now.place is not None
+
+    @property
+    def n_on_lasso(self) -> int:
+        """How many steps are those of the lasso, before the run has left it."""
+        return sum(point.place is not None for point in self._points) - 1
+
+    @property
+    def lasso_length(self) -> tuple[int, int] | None:
+        """The lengths of prefix and cycle of the lasso, if there is one."""
+        if self._track is None:
+            return None
+        return self._track.first, len(self._track.steps) - self._track.first
+
+    @property
+    def lasso_bad_prefix(self) -> int | None:
+        """The steps of the lasso after which no continuation satisfies the formula.
+
+        None if one always may, and where that takes too long to find out.
+        """
+        return self._making.lasso_bad_prefix
+
+    def lasso_ahead(self, n: int) -> list[LassoStep]:
+        """Return the next steps on the lasso, at most `n`, without taking them."""
+        track, place, state = self._track, self._now.place, self._now.state
+        found: list[LassoStep] = []
+        if track is None or place is None:
+            return found
+        while len(found) < n and place < len(track.steps):
+            found.append(self._told(state, track.steps[place]))
+            state, place = track.steps[place].state, track.next_place(place)
+        return found
+
+    def undone(self, n: int) -> list[LassoStep]:
+        """Return the next steps that `redo` takes, at most `n`."""
+        points = [self._now, *reversed(self._ahead[-n:] if n else [])]
+        return [
+            self._told(before.state, after.taken)
+            for before, after in pairwise(points)
+            if after.taken is not None
+        ]
+
+    @property
+    def next_on_lasso(self) -> LassoStep | None:
+        """The step that `follow` takes; None beside the lasso, or at its end."""
+        taken = self._next()
+        return None if taken is None else self._told(self._now.state, taken)
+
+    def step(self, which: int | str | LassoStep) -> Simulation:
+        """Take an enabled step.
+
+        Parameters
+        ----------
+        which : int, str or LassoStep
+            Its index in `enabled`, or its action if only one step has that, or one of
+            `enabled`.
+
+        Raises
+        ------
+        UnsupportedError
+            There is no such step, or several.
+        """
+        if isinstance(which, str):
+            self._take(self._step_called(which))
+            return self
+        if isinstance(which, LassoStep):
+            wanted = which
+            which = next((k for k, s in enumerate(self.enabled) if s == wanted), -1)
+            if which < 0:
+                raise UnsupportedError(
+                    f"{wanted.action!r} is no enabled step like that"
+                )
+        expect(WHOLE, which=which)
+        steps = self._listed().taken
+        if not 0 <= which < len(steps):
+            some = "one" if len(steps) == 1 else f"{len(steps)}"
+            raise UnsupportedError(
+                f"there is no enabled step with the index {which}: there "
+                f"{'is' if len(steps) == 1 else 'are'} {some or 'none'}"
+            )
+        self._take(steps[which])
+        return self
+
+    def follow(self, n: int = 1) -> Simulation:
+        """Take the next steps of the lasso; behind its cycle it begins anew.
+
+        Raises
+        ------
+        UnsupportedError
+            There is no lasso, or the run has left it, or it ends here.
+        """
+        expect(WHOLE, n=n)
+        for _ in range(n):
+            taken = self._next()
+            if taken is None:
+                raise UnsupportedError(self._no_next())
+            self._take(taken)
+        return self
+
+    def rejoin(self) -> Simulation:
+        """Go back to where the run has left the lasso.
+
+        Raises
+        ------
+        UnsupportedError
+            There is no lasso.
+        """
+        if self._track is None:
+            raise UnsupportedError(self._no_next())
+        return self.goto(self.n_on_lasso)
+
+    def undo(self, n: int = 1) -> Simulation:
+        """Take back the last steps.
+
+        Raises
+        ------
+        UnsupportedError
+            There are not so many.
+        """
+        expect(WHOLE, n=n)
+        if not 0 <= n <= self.n_steps:
+            raise UnsupportedError(
+                f"{n} steps cannot be undone: there are {self.n_steps}"
+            )
+        return self.goto(self.n_steps - n)
+
+    def redo(self, n: int = 1) -> Simulation:
+        """Take steps again that have been undone.
+
+        Raises
+        ------
+        UnsupportedError
+            There are not so many.
+        """
+        expect(WHOLE, n=n)
+        if not 0 <= n <= self.n_undone:
+            raise UnsupportedError(
+                f"{n} steps cannot be taken again: {self.n_undone} have been undone"
+            )
+        return self.goto(self.n_steps + n)
+
+    def goto(self, where: int | Mapping[str, Any]) -> Simulation:
+        """Go to another state of the run, or to one that is like what is asked for.
+
+        Parameters
+        ----------
+        where : int or dict
+            The number of steps before it, those that were undone included; or names of
+            components or variables with their states or values.  Then it is the
+            nearest state that can be reached from here, itself included.
+
+        Raises
+        ------
+        UnsupportedError
+            There is no such state, or it is too far away.
+        """
+        if not isinstance(where, int):
+            self._within_memory(self.goto_job(where))
+            return self
+        expect(WHOLE, where=where)
+        every = [*self._points, *reversed(self._ahead)]
+        if not 0 <= where < len(every):
+            raise UnsupportedError(
+                f"there is no state after {where} steps: the run has {len(every) - 1}"
+            )
+        self._points, self._ahead = every[: where + 1], every[:where:-1]
+        self._enabled = None
+        return self
+
+    def goto_job(self, values: Mapping[str, Any]) -> Job[int]:
+        """Do `goto`, by values; return the number of steps that this takes."""
+        wanted = {name: str(value) for name, value in values.items()}
+        known = self.state
+        for name in wanted:
+            if name not in known:
+                raise UnsupportedError(
+                    f"there is no {self._walker.values} {name!r}" + nearest(name, known)
+                )
+        steps = yield from nearest_way(
+            self._walker, self._now.state, lambda state: self._is_like(state, wanted)
+        )
+        for taken in steps:
+            self._take(taken)
+        return len(steps)
+
+    def random(self, n: int = 1, *, seed: int | None = None) -> int:
+        """Take steps at random, each enabled one as likely as another.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        seed : int, optional
+            The same walk for the same seed, from the same state.
+
+        Returns
+        -------
+        int
+            How many steps were taken: fewer than `n` if there was a deadlock.
+        """
+        return self._within_memory(self.random_job(n, seed=seed))
+
+    def random_job(self, n: int = 1, *, seed: int | None = None) -> Job[int]:
+        """Do `random` as a job."""
+        expect(WHOLE, n=n)
+        expect(WHOLE.or_none, seed=seed)
+        if seed is not None:
+            self._random = random.Random(seed)
+        per_step = state_bytes(self.state)
+        ticks = Ticks("walking", STEP_WORK)
+        for k in range(n):
+            steps = list(islice(self._distinct(None), MOST_DRAWN))
+            if not steps:
+                return k
+            self._take(self._random.choice(steps))
+            if ticks.over(1 + len(steps)):
+                ticks.memory_bytes = per_step * len(self._points)
+                yield ticks.progress
+        return n
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run as ``simulate --lasso`` reads it.
+
+        Keys are those of ``check --json``; the cycle of the lasso is empty.
+        """
+        states = [point.state for point in self._points]
+        taken: list[Any] = [point.taken for point in self._points[1:]]
+        pairs = list(zip(states, taken, strict=False))
+        lasso: dict[str, Any] = {
+            "prefix": [self._walker.told(*pair) for pair in pairs],
+            "cycle": [],
+            "bad_prefix": self.bad_prefix,
+            "steps": [step.to_dict() for step in self.history],
+        }
+        if not isinstance(self.system, Network):
+            names = [self._walker.action_name(*pair) for pair in pairs]
+            lasso |= {"prefix_actions": names, "cycle_actions": []}
+        return {"system": self.system.name, "formula": self.formula, "lasso": lasso}
+
+    def save(self, path: StrPath) -> None:
+        """Write `to_dict` into a file, as JSON in one line.
+
+        Raises
+        ------
+        LtlpipeError
+            It cannot be written.
+        """
+        expect(PATH, path=path)
+        write_text(os.fspath(path), json.dumps(self.to_dict()) + "\n")
+
+    @property
+    def _now(self) -> Point:
+        return self._points[-1]
+
+    def _told(self, state: Any, taken: Taken) -> LassoStep:
+        walker = self._walker
+        name = walker.action_name(state, taken)
+        return LassoStep(name, walker.moves(state, taken), taken.holds)
+
+    def _distinct(self, wanted: Callable[[str], bool] | None) -> Iterator[Taken]:
+        """Yield the different steps of the state, or how it repeats itself."""
+        state = self._now.state
+        seen = set()
+        for taken in self._walker.each_step(state, wanted):
+            if taken not in seen:
+                seen.add(taken)
+                yield taken
+        if self._stutters and not seen and self.is_deadlock:
+            yield from self._walker.repeated(state)
+
+    def _listed(self) -> _Enabled:
+        """Return the steps that `enabled` tells."""
+        if self._enabled is None:
+            state = self._now.state
+            text = self._filter.casefold()
+            wanted = (lambda name: text in name.casefold()) if text else None
+            found = list(islice(self._distinct(wanted), MOST_ENABLED + 1))
+            taken = found[:MOST_ENABLED]
+            told = [self._told(state, step) for step in taken]
+            self._enabled = _Enabled(taken, told, len(found) > MOST_ENABLED)
+        return self._enabled
+
+    def _step_called(self, name: str) -> Taken:
+        """Return the enabled step with an action."""
+        state = self._now.state
+        found = list(islice(self._distinct(name.__eq__), 2))
+        found = [t for t in found if self._walker.action_name(state, t) == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnsupportedError(
+                f"several enabled steps are called {name!r}: choose one by its number"
+            )
+        names = {step.action for step in self.enabled}
+        raise UnsupportedError(
+            f"no enabled step is called {name!r}" + nearest(name, names)
+        )
+
+    def _take(self, taken: Taken) -> None:
+        """Take a step; what was undone is kept if it is the same step."""
+        again = self._ahead.pop() if self._ahead else None
+        if again is None or again.taken != taken:
+            self._ahead.clear()
+            again = self._making.after(self._now, taken, len(self._points))
+        self._points.append(again)
+        self._enabled = None
+
+    def _next(self) -> Taken | None:
+        return self._making.following(self._now)
+
+    def _no_next(self) -> str:
+        """Say why the lasso cannot be followed."""
+        if self._track is None:
+            return "there is no lasso to follow: --lasso gives one"
+        if self._now.place is not None:
+            return f"the lasso ends here, after {self.n_steps} steps: it has no cycle"
+        return (
+            f"the run has left the lasso after step {self.n_on_lasso}: "
+            "'rejoin' goes back there"
+        )
+
+    def _is_like(self, state: Any, wanted: Mapping[str, str]) -> bool:
+        shown = self._walker.shown(state)
+        return all(str(shown.get(name)) == value for name, value in wanted.items())
+
+    @cached_property
+    def _limits(self) -> Limits:
+        return Limits(memory_mib=default_memory_mib())
+
+    def _within_memory(self, job: Job[int]) -> int:
+        try:
+            return run(job, self._limits)
+        except StoppedError as stopped:
+            if stopped.reason == MEMORY:
+                raise UnsupportedError(
+                    "there is no memory left for more steps"
+                ) from None
+            raise KeyboardInterrupt from None
