@@ -1,0 +1,223 @@
+"""One product searched by several workers, beside the sequential search.
+
+Questions of `benchmarks.portfolio_questions` whose product has many states, or whose
+violation takes long to be found, are searched whole, without reductions, by
+``couvreur99`` and by ``ufscc`` with 1, 2 and more workers, in turn, several times.
+``workers.csv`` has a row for each search: wall-clock and CPU time of the search,
+states, expansions per state, bytes per state.  ``workers_summary.csv`` has the medians
+of each question, and for each kind of question the medians of their ratios:
+``to_sequential`` and ``to_one`` say how many times as fast as ``couvreur99`` and as one
+worker (aims for two workers on BEEM: 1.35 and 1.7).  ``workers.svg`` draws them.
+
+    python -m benchmarks.workers [--workers 1,2] [--least 500000] [--timeout 60]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import record
+from benchmarks.portfolio_questions import Question, questions
+from ltlpipe import LtlpipeError, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SEQUENTIAL = 0
+"""Stands for ``couvreur99`` among numbers of workers."""
+
+LONG = 0.2
+"""Seconds that the sequential search for a violation takes, at least."""
+
+KINDS = ("beem", "mcc", "net", "philosophers", "ring", "random", "dispatcher")
+
+Row = dict[str, Any]
+
+
+def searched(question: Question, workers: int, timeout: float) -> Row | None:
+    """Return the row of one search; None if it is not for this search, or too long."""
+    row: Row = {"kind": question.kind, "question": question.name, "workers": workers}
+    search = "couvreur99" if workers == SEQUENTIAL else "ufscc"
+    try:
+        found = check(
+            question.make(),
+            question.formula,
+            empty=question.formula is None,
+            emptiness=search,
+            reduce="none",
+            acceptance="tgba",
+            workers=max(workers, 1),
+            timeout=timeout,
+            lasso=False,
+            **question.options,
+        )
+    except LtlpipeError:
+        return None
+    if found.verdict == "unknown":
+        return None
+    stats = found.stats
+    details = stats.details
+    return row | {
+        "verdict": found.verdict,
+        "states": stats.states,
+        "seconds": stats.search_seconds,
+        "cpu_seconds": stats.cpu_seconds,
+        "expansions": details.get("expansions", stats.states),
+        "bytes_per_state": stats.bytes_per_state,
+        "sccs": details.get("sccs"),
+    }
+
+
+def chosen(data: Path, least: int, timeout: float) -> Iterator[tuple[Question, Row]]:
+    """Yield questions that are large enough, with their sequential search."""
+    for question in questions(data):
+        if question.kind not in KINDS:
+            continue
+        row = searched(question, SEQUENTIAL, timeout)
+        if row is None:
+            continue
+        if row["verdict"] == "holds" and row["states"] < least:
+            continue
+        if row["verdict"] == "violated" and row["seconds"] < LONG:
+            continue
+        yield question, row
+
+
+def measured(
+    question: Question, first: Row, workers: list[int], runs: int, timeout: float
+) -> Iterator[Row]:
+    """Yield the rows of a question, all numbers of workers in turn."""
+    for run in range(runs):
+        for number in (SEQUENTIAL, *workers):
+            row = searched(question, number, timeout)
+            if row is None:
+                continue
+            assert row["verdict"] == first["verdict"], row
+            if row["verdict"] == "holds":
+                assert row["states"] == first["states"], row
+            yield row | {"run": run}
+
+
+def summarised(rows: Iterable[dict[str, str]]) -> Iterator[Row]:
+    """Yield medians of questions, and then of kinds."""
+    times: dict[tuple[str, ...], dict[int, list[dict[str, str]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for row in rows:
+        key = row["kind"], row["verdict"], row["question"]
+        times[key][int(row["workers"])].append(row)
+    of_kind: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
+    for (kind, verdict, name), by_workers in times.items():
+        medians = {
+            number: statistics.median(float(r["seconds"]) for r in found)
+            for number, found in by_workers.items()
+        }
+        for number, found in sorted(by_workers.items()):
+            line = {"kind": kind, "verdict": verdict, "question": name}
+            line |= _medians(found, number, medians)
+            of_kind[kind, verdict, number].append(line)
+            yield line
+    for (kind, verdict, number), lines in sorted(of_kind.items()):
+        yield {
+            "kind": kind,
+            "verdict": verdict,
+            "question": f"median of {len(lines)}",
+            "workers": number,
+        } | {
+            name: _median(line[name] for line in lines)
+            for name in ("expansions_per_state", "to_sequential", "to_one")
+        }
+
+
+def _medians(
+    found: list[dict[str, str]], workers: int, medians: dict[int, float]
+) -> Row:
+    """Return the medians of one question's searches by so many workers."""
+    seconds = medians[workers]
+    return {
+        "workers": workers,
+        "states": statistics.median_low(int(r["states"]) for r in found),
+        "seconds": round(seconds, 3),
+        "cpu_seconds": _median(float(r["cpu_seconds"]) for r in found),
+        "expansions_per_state": _median(
+            int(r["expansions"]) / int(r["states"]) for r in found
+        ),
+        "bytes_per_state": _median(float(r["bytes_per_state"]) for r in found),
+        "to_sequential": _ratio(medians.get(SEQUENTIAL), seconds),
+        "to_one": _ratio(medians.get(1), seconds),
+    }
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(statistics.median(known), 3) if known else None
+
+
+def _ratio(before: float | None, now: float) -> float | None:
+    return round(before / now, 3) if before is not None else None
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """Plot how many times as fast as the sequential search workers are."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "workers"
+    import matplotlib.pyplot as plt
+
+    lines: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    for row in rows:
+        single = not row["question"].startswith("median")
+        if single and row["workers"] > 0 and row["to_sequential"]:
+            key = row["kind"], row["question"]
+            lines[key].append((row["workers"], row["to_sequential"]))
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    colours = {kind: f"C{k}" for k, kind in enumerate(sorted({k for k, _ in lines}))}
+    for (kind, _), points in lines.items():
+        axes.plot(*zip(*sorted(points), strict=True), ".-", color=colours[kind], lw=0.8)
+    for kind, colour in colours.items():
+        axes.plot([], [], ".-", color=colour, label=kind)
+    axes.axhline(1, color="grey", linestyle=":")
+    axes.set(xlabel="workers", ylabel="times as fast as couvreur99")
+    axes.legend(fontsize="small")
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Measure, and write both tables and the picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", default="1,2")
+    parser.add_argument("--least", type=int, default=500_000, metavar="STATES")
+    parser.add_argument("--timeout", type=float, default=60.0)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--budget", type=float, default=float("inf"))
+    parser.add_argument("--out", type=Path, default=record.RESULTS)
+    arguments = parser.parse_args()
+    data = Path(os.environ.get("LTLPIPE_BENCHMARKS", "../shared/benchmarks"))
+    workers = [int(number) for number in arguments.workers.split(",")]
+    table = arguments.out / "workers.csv"
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    done = {row["question"] for row in record.resume(table)}
+    end = time.monotonic() + arguments.budget
+    for question, first in chosen(data, arguments.least, arguments.timeout):
+        if question.name in done:
+            continue
+        if time.monotonic() > end:
+            break
+        print(question.name, first["verdict"], first["states"], flush=True)
+        rows = measured(question, first, workers, arguments.runs, arguments.timeout)
+        for row in rows:
+            record.append(table, row)
+    summary = [*summarised(record.resume(table))]
+    record.write(arguments.out / "workers_summary.csv", summary)
+    draw(summary, arguments.out / "workers.svg")
+
+
+if __name__ == "__main__":
+    main()
