@@ -49,6 +49,11 @@ SEARCHES: dict[str, Callable[[], type[Search]]] = {
 }
 """From the name of an emptiness check to a function that loads it."""
 
+OF_WORKERS: dict[str, Callable[[], type[Search]]] = {
+    "rabin": partial(_load, "shared.shared_rabin", "SharedRabin"),
+}
+"""The same for those that have another form for several workers."""
+
 
 def takes_any_marks(name: str) -> bool:
     """Whether a search takes generalised acceptance, on transitions."""

@@ -72,16 +72,18 @@ def search_states(
 
 
 def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
-    from ltlpipe.search.catalogue import SEARCHES
+    from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES
 
     if question.options.bitstate is not None:
         from ltlpipe.search.nested.bitstate import BitstateSE05
 
         return BitstateSE05(problem, question.options.bitstate)
     assert plan.emptiness is not None  # since `settle`
-    kind = SEARCHES[plan.emptiness]()
+    workers = question.options.workers
+    known = SEARCHES if workers == 1 else SEARCHES | OF_WORKERS
+    kind = known[plan.emptiness]()
     if kind.takes_workers:
-        return kind(problem, workers=question.options.workers)  # type: ignore[call-arg]
+        return kind(problem, workers=workers)  # type: ignore[call-arg]
     return kind(problem)
 
 

@@ -66,6 +66,19 @@ def test_models(system, formula, expected, workers):
     assert expected in (None, one)
 
 
+@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("formula", ["GF think1 -> GF eat1", "FG !eat1"])
+def test_rabin(formula, workers):
+    """Shared by several workers, it comes to the verdict of one."""
+    network = philosophers(3)
+    options = {"emptiness": "rabin", "acceptance": "tgra", "reduce": "none"}
+    one = check(network, formula, unknown="never", **options)
+    several = check(network, formula, unknown="never", workers=workers, **options)
+    assert several.stats.details["workers"] == workers
+    assert "workers" not in one.stats.details
+    assert one.verdict == several.verdict
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_pairs_of_rabin(workers):
     """Each has a search of its own, as many at a time as there are workers."""

@@ -52,10 +52,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.runtime.kernels.atomics import compare_and_swap, fetch_add, load, store
+from ltlpipe.runtime.kernels.atomics import (
+    compare_and_swap,
+    fetch_add,
+    fetch_or,
+    load,
+    pause,
+    store,
+)
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.acceptance import implied_clause
-from ltlpipe.search.growth import INT32, UINT32, UINT64
+from ltlpipe.search.growth import INT32, UINT32, UINT64, Column
 from ltlpipe.search.packed import mark_bits, read_marks, sets_of, write_marks
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import successors
@@ -68,6 +75,7 @@ from ltlpipe.search.shared.union_find import (
     LOW,
     MARKS_SHIFT,
     NONE,
+    NOTED,
     WORKERS,
     add_bits,
     find,
@@ -80,11 +88,14 @@ from ltlpipe.search.shared.union_find import (
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
-    from ltlpipe.search.growth import Column, Layout
+    from ltlpipe.search.growth import Layout
 
 
 INSIDE = -2
-"""The worker is in the set of a state already, so a transition to it closes a cycle."""
+"""The worker is in the set of a state already, so a transition to it closes a cycle.
+
+Or there is more to begin with than there was.
+"""
 
 
 class Arrays(NamedTuple):
@@ -99,6 +110,8 @@ class Arrays(NamedTuple):
     frames: np.ndarray  # int32[r], the place of its frame on the stack
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
     own: np.ndarray  # int64[N_OWN], see `Own`
+    fstates: np.ndarray  # uint32[n], shared: states to begin with, + 1
+    fin: np.ndarray  # uint32[1], marks of transitions that are not taken
     clauses: np.ndarray  # uint32[c], marks of which a cycle has to see one entry's all
 
 
@@ -119,7 +132,43 @@ def is_new(arrays, state):
 @inlined
 def is_at_limit(registers):
     """Whether as many states have been entered as may be."""
+    if registers[Reg.IS_LATER] != 0:
+        return False
     return load(registers, Reg.VISITED) >= registers[Reg.MAX_STATES]
+
+
+@inlined
+def note(registers, arrays, state):
+    """Put a state that nobody has entered on the list Fstates, once."""
+    sets = arrays.sets
+    if load(sets, state) != 0 or load(arrays.parent, state) != 0:
+        return
+    if fetch_or(sets, state, NOTED) == 0:
+        place = fetch_add(registers, Reg.N_FSTATES, 1)
+        store(arrays.fstates, place, np.uint32(state + 1))
+
+
+@inlined
+def next_start(registers, arrays):
+    """Return a state of Fstates whose set is not dead; `NONE` if there is none.
+
+    `INSIDE` if the list has become longer meanwhile.  Each worker goes round the list
+    from where it was last; a set in which others work is not dead, and is helped.
+    """
+    own, fstates = arrays.own, arrays.fstates
+    n = load(registers, Reg.N_FSTATES)
+    for k in range(n):
+        place = (own[Own.CURSOR] + k) % n
+        word = load(fstates, place)
+        while word == 0:  # its number is known before it is written
+            pause()
+            word = load(fstates, place)
+        if not is_dead(arrays.parent, np.int64(word) - 1):
+            own[Own.CURSOR] = place
+            return np.int64(word) - 1
+    if load(registers, Reg.N_FSTATES) == n:
+        return np.int64(NONE)
+    return np.int64(INSIDE)
 
 
 @inlined
@@ -193,8 +242,12 @@ def expand_state(expand, product, store_, registers, arrays, state):
         shuffle(own, product, n)
     top, n_new = own[Own.TOP], 0
     bits = registers[Reg.MARK_BITS]
+    fin = arrays.fin[0]
     for i in range(n):
         target, marks = np.int64(product.ids[i]), product.marks[i]
+        if marks & fin != 0:
+            note(registers, arrays, target)
+            continue
         root = find(parent, target)
         if load(parent, root) & HIGH != 0:
             continue
@@ -269,7 +322,8 @@ def enter(registers, arrays, state, marks):
     if before & me != 0:
         return np.int64(INSIDE)
     if before & WORKERS == 0:
-        fetch_add(registers, Reg.VISITED, 1)
+        is_later = registers[Reg.IS_LATER] != 0
+        fetch_add(registers, Reg.REENTERED if is_later else Reg.VISITED, 1)
     return begin_frame(registers, arrays, state, marks)
 
 
@@ -287,9 +341,12 @@ def ufscc_step(expand, product, store_, registers, arrays, budget):
             return stopped(registers, Status.GROW)
         top = own[Own.TOP]
         if top == 0:
-            if is_dead(parent, 0):
+            start = next_start(registers, arrays)
+            if start == INSIDE:
+                continue
+            if start < 0:
                 return stopped(registers, Status.EMPTY)
-            arrays.stack[0] = 0
+            arrays.stack[0] = start
             write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], 0, np.uint32(0))
             own[Own.TOP] = 1
             continue
@@ -322,12 +379,18 @@ class UFSCC(SharedSearch):
     fin_less = True
     kernel = staticmethod(ufscc_step)
     array_type: ClassVar[type[Any]] = Arrays
+    _listed: ClassVar[dict[str, Column]] = {}  # of Fstates, where there are others
 
     arrays: Arrays
 
     def _layout(self) -> Layout:
         return {
-            Reg.STORED: {"parent": UINT32, "following": UINT32, "sets": UINT64},
+            Reg.STORED: {
+                "parent": UINT32,
+                "following": UINT32,
+                "sets": UINT64,
+                **self._listed,
+            },
         }
 
     def _own_layout(self) -> dict[Own, dict[str, Column]]:
@@ -337,7 +400,10 @@ class UFSCC(SharedSearch):
         }
 
     def _constants(self) -> dict[str, np.ndarray]:
-        return {"clauses": self._clauses()}
+        known = {"clauses": self._clauses(), "fin": np.zeros(1, dtype=np.uint32)}
+        if not self._listed:
+            known["fstates"] = np.zeros(1, dtype=np.uint32)
+        return known
 
     def _clauses(self) -> np.ndarray:
         """Return uint32[c], the marks of each clause."""
@@ -350,6 +416,8 @@ class UFSCC(SharedSearch):
     def _begin(self) -> None:
         self.registers[Reg.CLOSING] = NONE
         self.registers[Reg.MARK_BITS] = self._mark_bits()
+        self.arrays.fstates[0] = 1  # the initial state
+        self.registers[Reg.N_FSTATES] = 1
 
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)

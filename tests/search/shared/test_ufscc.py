@@ -20,6 +20,7 @@ from ltlpipe.runtime.kernels.jit import INTERPRETED
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared import search as shared_search
+from ltlpipe.search.shared.shared_rabin import SharedRabin
 from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
 from ltlpipe.systems.packing import pack
@@ -59,23 +60,25 @@ def checked(search):
     return search
 
 
-def all_sccs(automaton):
-    """How many SCCs can be reached, those of one state without a loop included."""
-    followers = automaton.followers()
-    reached = closure(followers)[0] | {0}
-    after = closure(followers)
+def all_sccs(automaton, avoided):
+    """How many states and SCCs can be reached, those without a transition included.
+
+    Transitions with marks of `avoided` lead to SCCs, but not inside them.
+    """
+    reached = closure(automaton.followers())[0] | {0}
+    after = closure(automaton.followers(avoided))
     components = {
         frozenset({s} | {t for t in after[s] if s in after[t]}) for s in reached
     }
     return len(reached), len(components)
 
 
-def assert_right(automaton, workers, budget=None, seed=0):
+def assert_right(automaton, workers, budget=None, seed=0, kind=UFSCC):
     """A search agrees with transitive closures, and its lasso is a run.
 
     Returns how many expansions were for nothing, if all had to be searched.
     """
-    search = checked(UFSCC(problem_of(automaton), workers=workers, seed=seed))
+    search = checked(kind(problem_of(automaton), workers=workers, seed=seed))
     outcome = drive(search, Limits(), max_budget=budget)
     assert (outcome.status == Status.FOUND) == automaton.has_accepting_cycle()
     if outcome.status == Status.FOUND:
@@ -85,9 +88,12 @@ def assert_right(automaton, workers, budget=None, seed=0):
             automaton, *(tuple(names[p].tolist()) for p in (lasso.prefix, lasso.cycle))
         )
         return None
+    if search.statistics().get("searches") == 0:  # there is no pair
+        return 0
     registers = search.registers
-    assert (registers[Reg.VISITED], registers[Reg.N_SCCS]) == all_sccs(automaton)
-    assert search.visited().sum() == registers[Reg.VISITED]
+    n_states, n_sccs = all_sccs(automaton, int(search.arrays.fin[0]))
+    assert (registers[Reg.VISITED], registers[Reg.N_SCCS]) == (n_states, n_sccs)
+    assert search.visited().sum() == n_states
     return search.n_steps - registers[Reg.VISITED]
 
 
@@ -111,6 +117,21 @@ def test_random_automata(automaton, workers, budget, seed):
 def test_random_automata_by_the_thousand(automaton, workers, budget, seed):
     """The same, more often."""
     assert_right(automaton, workers, budget, seed)
+
+
+@given(conditioned(max_marks=5), WORKERS, st.sampled_from([None, 1, 3, 17]))
+@settings(max_examples=20 if INTERPRETED else 300)
+def test_generalised_rabin(automaton, workers, budget):
+    """Any condition, its pairs one after the other."""
+    assert_right(automaton, workers, budget, kind=SharedRabin)
+
+
+@pytest.mark.slow
+@given(conditioned(max_marks=6), WORKERS, st.sampled_from([None, 1, 3, 17]))
+@settings(max_examples=10_000)
+def test_generalised_rabin_by_the_thousand(automaton, workers, budget):
+    """The same, more often."""
+    assert_right(automaton, workers, budget, kind=SharedRabin)
 
 
 def large(rng, n):

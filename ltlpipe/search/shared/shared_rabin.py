@@ -1,0 +1,119 @@
+"""Emptiness check for generalised Rabin acceptance by several workers.
+
+``--emptiness rabin --workers P``.  The pairs are searched one after the other, each by
+all workers: `ltlpipe.search.shared.ufscc` without the pair's Fin transitions, whose
+targets are states to begin with later (*Fstates*).
+
+Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
+Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Algorithm 3 and Sec. 3.3.
+
+Differences from the source: Fstates is an array to which each state is appended once,
+by an atomic addition; a worker takes the next entry whose set is not dead, from a place
+of its own, and helps those who are at work there.  No entry is removed.  Pairs with the
+same Fin marks are searched together.  States are stored once for all pairs.
+
+Why the search is complete when all entries are dead and no new one has come: a state
+is appended before the source of the transition can become a tombstone, so before the
+set of the source can die.
+
+Cost: as ufscc, and 4 bytes per state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ltlpipe.automata.conditions import Clause
+from ltlpipe.search.growth import UINT32
+from ltlpipe.search.paths import PathFinder
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc.rabin import pairs_of
+from ltlpipe.search.shared.table import Own
+from ltlpipe.search.shared.ufscc import UFSCC
+from ltlpipe.search.shared.union_find import MARKS_SHIFT
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Column
+    from ltlpipe.search.problem import Problem
+
+_OF_ONE_PAIR = (Own.TOP, Own.N_ROOTS, Own.DEPTH, Own.CURSOR)
+
+
+class SharedRabin(UFSCC):
+    """The searches of Bloemen et al. 2019, Algorithm 1, each by all workers."""
+
+    name = "rabin"
+    emerson_lei = True
+    _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32}
+
+    def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
+        pairs = pairs_of(problem)
+        fins = dict.fromkeys(pair.fin for pair in pairs)
+        self._rounds = [
+            (fin, [pair.inf for pair in pairs if pair.fin == fin]) for fin in fins
+        ]
+        self.n_rounds = len(self._rounds)
+        self._left = list(self._rounds)
+        super().__init__(problem, workers=workers, seed=seed)
+
+    def _clauses(self) -> np.ndarray:
+        """Return uint32[c], Inf marks of the pairs that are searched."""
+        return np.zeros(0, dtype=np.uint32)
+
+    def _begin(self) -> None:
+        super()._begin()
+        if self._left:
+            self._begin_round()
+
+    def _begin_round(self) -> None:
+        """Begin the search for the next pairs."""
+        fin, infs = self._left.pop(0)
+        self.arrays.fin[0] = fin
+        clauses = np.array(infs, dtype=np.uint32)
+        self._of_workers = [a._replace(clauses=clauses) for a in self._of_workers]
+        self.arrays = self._of_workers[0]
+
+    def _begin_later(self) -> None:
+        """Forget what is known of SCCs, and begin again with the initial state."""
+        arrays, registers = self.arrays, self.registers
+        for array in (arrays.parent, arrays.following, arrays.sets, arrays.fstates):
+            array[: self.n_stored] = 0
+        arrays.fstates[0] = 1
+        registers[Reg.N_FSTATES] = registers[Reg.IS_LATER] = 1
+        registers[Reg.N_SCCS] = 0
+        for own in self._owns:
+            for place in _OF_ONE_PAIR:
+                own[place] = 0
+        self._begin_round()
+
+    def step(self, budget: int) -> Status:
+        """Expand about `budget` states, by all workers together."""
+        if not self._rounds:  # no pair: nothing accepts
+            return Status.EMPTY
+        status = super().step(budget)
+        if status == Status.EMPTY and self._left:
+            self._begin_later()
+            return Status.RUNNING
+        return status
+
+    def lasso(self) -> Job[ProductLasso]:
+        """Return a short accepting run; the search must have answered FOUND."""
+        roots = self.roots()
+        root = roots[self.registers[Reg.CLOSING]]
+        marks = int(self.arrays.sets[root] >> MARKS_SHIFT)
+        infs = self.arrays.clauses.tolist()
+        seen = [inf for inf in infs if marks & inf == inf]
+        clause = Clause(int(self.arrays.fin[0]), min(seen, key=int.bit_count))
+        return (yield from PathFinder(self).lasso_in(roots == root, clause))
+
+    def statistics(self) -> dict[str, int]:
+        """Return what only this algorithm counts."""
+        return {
+            **super().statistics(),
+            "searches": self.n_rounds - len(self._left),
+            "reentered": int(self.registers[Reg.REENTERED]),
+        }
