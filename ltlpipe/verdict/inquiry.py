@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 FEW_STATES = 4000
 """States near the initial one that are looked at for a short lasso, at least."""
 
+STATES_PER_STEP = 500
+"""The same for each step of the run that is known: readers pay for long ones."""
+
+SOME_STATES = 50_000
+"""The same, at most, however long the run is: a tenth of a second or two."""
+
 
 MANY_STATES = 1_000_000
 """The same, at most: they take several times the memory of those of a search."""
@@ -163,7 +169,9 @@ class Inquiry:
         self._found = found
         trace = self._portfolio.trace()  # type: ignore[union-attr]
         if trace.plan.strategy != INSTANT:
-            states = min(max(trace.stats.states or 0, FEW_STATES), MANY_STATES)
+            of_steps = min(STATES_PER_STEP * len(found.run.actions), SOME_STATES)
+            entered = trace.stats.states or 0
+            states = min(max(entered, of_steps, FEW_STATES), MANY_STATES)
             found = yield from shortened(
                 self._question,
                 found.run,
