@@ -243,7 +243,7 @@ class Options:
     )
     workers: int = _option(
         1,
-        "Threads for each question (ufscc, rabin, rabin-parallel).",
+        "Threads for each question (ufscc, cndfs, rabin, rabin-parallel).",
         "P",
         least=1,
         most=MAX_WORKERS,

@@ -27,6 +27,7 @@ _PLACES = {
     "rabin-parallel": ("scc.rabin_parallel", "RabinParallel"),
     "tela": ("scc.tela", "Tela"),
     "ufscc": ("shared.ufscc", "UFSCC"),
+    "cndfs": ("shared.cndfs", "CNDFS"),
 }
 
 

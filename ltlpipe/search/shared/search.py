@@ -85,6 +85,10 @@ class SharedSearch(Search):
         Those of one register have the same length.
         """
 
+    def _own_states(self) -> dict[str, Column]:
+        """Declare arrays with an entry per state that each worker has for itself."""
+        return {}
+
     def _constants(self) -> dict[str, np.ndarray]:
         """Return arrays that all workers read and nobody writes."""
         return {}
@@ -103,19 +107,24 @@ class SharedSearch(Search):
         }
         made |= self._constants()
         self._of_workers = [
-            self.array_type(**made, **self._new_stacks(), own=own) for own in self._owns
+            self.array_type(**made, **self._new_own(room), own=own)
+            for own in self._owns
         ]
         self.arrays = self._of_workers[0]
         self.store.rows[: len(initial)] = initial
         self.registers[Reg.STORED] = len(initial)
         self._resize_slots(int(room / MAX_LOAD) + 1)
 
-    def _new_stacks(self) -> dict[str, np.ndarray]:
+    def _new_own(self, room: int) -> dict[str, np.ndarray]:
+        """Return the arrays that a worker has for itself."""
         length = FIRST_ENTRIES + self._branching + 1
+        columns = [
+            (c, length) for cs in self._own_layout().values() for c in cs.items()
+        ]
+        columns += [(column, room) for column in self._own_states().items()]
         return {
-            name: np.zeros(column.shape(length), column.dtype)
-            for columns in self._own_layout().values()
-            for name, column in columns.items()
+            name: np.zeros(column.shape(entries), column.dtype)
+            for (name, column), entries in columns
         }
 
     def _resize_slots(self, n_slots: int) -> None:
@@ -141,7 +150,10 @@ class SharedSearch(Search):
         """Expand about `budget` states, by all workers together."""
         each = max(budget // self.n_workers, 1)
         self.registers[Reg.STOP] = 0
-        answers = self._advance_all(each)
+        return self._together(self._advance_all(each))
+
+    def _together(self, answers: list[Status]) -> Status:
+        """Return what the answers of all workers come to."""
         for status in _ORDERED:
             if status in answers:
                 return status
@@ -211,7 +223,9 @@ class SharedSearch(Search):
         rows, slots = self.store
         self._follow()  # memory may have been refused half-way
         if needed > rows.shape[0]:
+            own_bytes = sum(c.entry_bytes for c in self._own_states().values())
             row_bytes = 8 * rows.shape[1] + self._entry_bytes(Reg.STORED)
+            row_bytes += self.n_workers * own_bytes
             free = limit_bytes - self.memory_bytes
             length = affordable_length(rows, needed, row_bytes, free)
             rows.resize((length, rows.shape[1]), refcheck=False)
@@ -222,6 +236,13 @@ class SharedSearch(Search):
             length = affordable_length(slots, minimum, 4, free)
             owns = self._owns
             yield from resize_shared(self.store, self.registers, owns, length)
+
+    def _follow(self) -> None:
+        super()._follow()
+        length = self.store.rows.shape[0]
+        for name, column in self._own_states().items():
+            for arrays in self._of_workers:
+                getattr(arrays, name).resize(column.shape(length), refcheck=False)
 
     def statistics(self) -> dict[str, int]:
         """Return what only searches by several workers count."""

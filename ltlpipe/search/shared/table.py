@@ -67,6 +67,12 @@ class Own(IntEnum):
     MAX_DEPTH = 14
     CHUNK = 15  # ids that it takes at a time
 
+    # cndfs
+    RED_BASE = 16  # stack entries below the red search, 0 if none runs
+    N_RED = 17  # states that the red search has entered
+    N_AWAITED = 18  # accepting ones among them, but for the seed
+    ACCEPTING = 19  # accepting states on the blue path
+
 
 N_OWN = max(Own) + 1
 

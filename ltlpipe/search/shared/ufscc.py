@@ -180,7 +180,16 @@ def lacks_room(product, store_, registers, arrays):
         return True
     if own[Own.N_ROOTS] == arrays.roots.shape[0]:
         return True
-    if not lacks_ids(own, n):
+    return lacks_ids_or_room(product, store_, registers, own)
+
+
+@inlined
+def lacks_ids_or_room(product, store_, registers, own):
+    """Whether there is no room for the successors of one more state.
+
+    Ids are taken if the worker has too few.
+    """
+    if not lacks_ids(own, product.ids.shape[0]):
         return False
     room = min(store_.rows.shape[0], 3 * store_.slots.shape[0] // 4)
     return not take_ids(registers, own, own[Own.CHUNK], room)

@@ -20,6 +20,7 @@ from ltlpipe.runtime.kernels.jit import INTERPRETED
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared import search as shared_search
+from ltlpipe.search.shared.cndfs import CNDFS
 from ltlpipe.search.shared.shared_rabin import SharedRabin
 from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
@@ -91,9 +92,10 @@ def assert_right(automaton, workers, budget=None, seed=0, kind=UFSCC):
     if search.statistics().get("searches") == 0:  # there is no pair
         return 0
     registers = search.registers
-    n_states, n_sccs = all_sccs(automaton, int(search.arrays.fin[0]))
-    assert (registers[Reg.VISITED], registers[Reg.N_SCCS]) == (n_states, n_sccs)
-    assert search.visited().sum() == n_states
+    avoided = 0 if kind is CNDFS else int(search.arrays.fin[0])
+    n_states, n_sccs = all_sccs(automaton, avoided)
+    assert registers[Reg.VISITED] == search.visited().sum() == n_states
+    assert kind is CNDFS or registers[Reg.N_SCCS] == n_sccs
     return search.n_steps - registers[Reg.VISITED]
 
 
@@ -134,6 +136,23 @@ def test_generalised_rabin_by_the_thousand(automaton, workers, budget):
     assert_right(automaton, workers, budget, kind=SharedRabin)
 
 
+@given(automata(state_based=True), WORKERS, st.sampled_from([None, 1, 3, 17]))
+@settings(max_examples=20 if INTERPRETED else 300)
+def test_nested_searches(automaton, workers, budget):
+    """One mark on states at most."""
+    if automaton.is_state_based:
+        assert_right(automaton, workers, budget, kind=CNDFS)
+
+
+@pytest.mark.slow
+@given(automata(state_based=True), WORKERS, st.sampled_from([None, 1, 3, 17]))
+@settings(max_examples=10_000)
+def test_nested_searches_by_the_thousand(automaton, workers, budget):
+    """The same, more often."""
+    if automaton.is_state_based:
+        assert_right(automaton, workers, budget, kind=CNDFS)
+
+
 def large(rng, n):
     """A random automaton of n states, denser or sparser."""
     rows = [
@@ -150,7 +169,11 @@ def stressed(seconds, seed, workers=8):
     rng = random.Random(seed)
     end, done = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        assert_right(large(rng, rng.choice([50, 200, 400])), workers, None, done)
+        automaton, kind = (
+            large(rng, rng.choice([50, 200, 400])),
+            (UFSCC, CNDFS)[done % 2],
+        )
+        assert_right(automaton, workers, None, done, kind)
         done += 1
     return done
 
@@ -172,15 +195,17 @@ YIELDING = """
 import random, sys, time, warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe.runtime.kernels import atomics
-from tests.search.shared import test_ufscc
+from tests.search.shared import test_workers
 
 rng = random.Random(7)
 sys.setswitchinterval(1e-5)
 atomics.between = lambda: rng.random() < 0.2 and time.sleep(0)
-test_ufscc.shared_search.FIRST_ENTRIES, test_ufscc.shared_search.CHUNK = 2, 4
+test_workers.shared_search.FIRST_ENTRIES, test_workers.shared_search.CHUNK = 2, 4
 for seed in range(60):
-    automaton = test_ufscc.large(rng, rng.choice([3, 6, 12]))
-    test_ufscc.assert_right(automaton, rng.choice([2, 3]), rng.choice([None, 2]), seed)
+    automaton = test_workers.large(rng, rng.choice([3, 6, 12]))
+    for kind in test_workers.UFSCC, test_workers.CNDFS:
+        budget = rng.choice([None, 2])
+        test_workers.assert_right(automaton, rng.choice([2, 3]), budget, seed, kind)
 print("right")
 """
 
