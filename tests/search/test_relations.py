@@ -12,6 +12,7 @@ NESTED = ["cvwy92", "hpy96", "gmz04", "se05", "tauriainen03"]
 EARLY = ["couvreur99", "couvreur99-fig5", "gv04"]
 WEAK = ["se05", "dfs-weak", *EARLY]
 WITH_FIN = ["rabin", "rabin-parallel", "tela"]
+OF_WORKERS = ["ufscc", "cndfs"]
 
 BUCHI = automata(max_states=12, state_based=True)
 
@@ -110,7 +111,22 @@ def test_without_fin_all_are_one_search(automaton):
         assert (other.prefix, other.cycle) == (early.prefix, early.cycle)
 
 
+@given(BUCHI)
+@settings(max_examples=300)
+def test_one_worker_looks_at_what_others_do(automaton):
+    """Once, if it finds SCCs, and at most twice if it nests searches."""
+    seen = runs(automaton, ["couvreur99", *OF_WORKERS])
+    early = seen["couvreur99"]
+    for name in OF_WORKERS:
+        assert seen[name].status == early.status
+        assert early.states <= seen[name].states
+    if early.status == Status.EMPTY:
+        assert {outcome.states for outcome in seen.values()} == {early.states}
+        assert seen["ufscc"].transitions == early.transitions
+        assert seen["cndfs"].transitions <= 2 * early.transitions
+
+
 def test_every_search_is_compared():
     """A new one has to say where it belongs."""
-    others = {"tarjan72", "reach-terminal", *WITH_FIN}
+    others = {"tarjan72", "reach-terminal", *WITH_FIN, *OF_WORKERS}
     assert {*NESTED, *EARLY, *WEAK, *others} == set(NAMES)
