@@ -216,9 +216,7 @@ def _print_moves(verdict: Verdict) -> None:
         if number in (0, first):
             print(f"  {'cycle' if number == first else 'prefix'}, step by step:")
         mark = "*" if step.holds else " "
-        moves = ", ".join(
-            f"{name}: {old} -> {new}" for name, old, new in step.moves[:_SHOWN_CHANGES]
-        )
+        moves = ", ".join(map(str, step.moves[:_SHOWN_CHANGES]))
         print(f"  {number + 1:4} {mark} {step.action:{width}}  {moves}".rstrip())
         if left and left[number + 1] != left[number]:
             print(f"         left: {left[number + 1]}")

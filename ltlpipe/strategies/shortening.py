@@ -50,6 +50,9 @@ _FEW = 3
 _MANY = 200_000
 """States that are stored at most of a product of one run's transitions."""
 
+_TRIED = 10_000
+"""States of a search for another run: what finds none by then costs more than it is."""
+
 
 class Shortened(NamedTuple):
     """A run, and whether it goes with a shortest lasso of the product."""
@@ -111,7 +114,7 @@ def _state_by_state(
     if plan.emptiness not in SEARCHES:
         return best
     trace = Trace(plan)
-    most = int(min(most_states, _MANY))
+    most = _MANY if most_states == math.inf else int(min(most_states, _TRIED))
     answer = yield from search_states(question, product, trace, max_states=most)
     if answer.run is None:
         return best

@@ -20,6 +20,9 @@ class Move(NamedTuple):
     before: Any  # the name of a state, or a value
     after: Any
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.before} -> {self.after}"
+
 
 class LassoStep(NamedTuple):
     """One step of a lasso.

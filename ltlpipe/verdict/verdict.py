@@ -100,6 +100,22 @@ class Lasso(Displayed):
         """Each step: its action, who moves and how, and which propositions hold."""
         return steps_of(self)
 
+    def to_frame(self) -> Any:
+        """Return a DataFrame with a row for each step, numbered from 1.
+
+        Columns are `part` ("prefix" or "cycle"), `action`, `moves` (who moves and how,
+        as text), and `holds` (the propositions of the formula that hold).
+        """
+        import pandas as pd
+
+        parts = ["prefix"] * len(self.prefix) + ["cycle"] * len(self.cycle)
+        rows = [
+            (part, step.action, "; ".join(map(str, step.moves)), ", ".join(step.holds))
+            for part, step in zip(parts, self.steps, strict=True)
+        ]
+        index = pd.RangeIndex(1, len(rows) + 1, name="step")
+        return pd.DataFrame(rows, index, ["part", "action", "moves", "holds"])
+
     def chart(self, **limits: int) -> Any:
         """Return the run as a sequence chart, a `ltlpipe.Chart`.
 

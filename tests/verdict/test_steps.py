@@ -30,6 +30,26 @@ def test_components_and_their_states():
     assert second.moves == (("component 2", "1", "1"),)
 
 
+def test_as_a_table():
+    """A row for each step, numbered as people count."""
+    frame = check(OFFICE, "G(ask -> F get)").lasso.to_frame()
+    assert frame.index.tolist() == [1, 2]
+    assert frame.to_dict("records") == [
+        {
+            "part": "prefix",
+            "action": "ask",
+            "moves": "client: idle -> waiting; component 2: 0 -> 1",
+            "holds": "ask",
+        },
+        {
+            "part": "cycle",
+            "action": "nap",
+            "moves": "component 2: 1 -> 1",
+            "holds": "",
+        },
+    ]
+
+
 def test_what_json_has():
     """Steps with names, and the bad prefix of a safety formula."""
     told = check(OFFICE, "G !ask").to_dict()["lasso"]
