@@ -202,6 +202,18 @@ def pairs_of(problem: Problem) -> list[Clause]:
     return sorted(clauses, key=lambda clause: order.index(clause.fin))
 
 
+def rounds_of(pairs: list[Clause]) -> list[tuple[int, list[int]]]:
+    """Return the Fin marks of each round, and the Inf marks of its pairs."""
+    fins = dict.fromkeys(pair.fin for pair in pairs)
+    return [(fin, [p.inf for p in pairs if p.fin == fin]) for fin in fins]
+
+
+def least_seen(fin: int, infs: list[int], marks: int) -> Clause:
+    """Return the pair with fewest Inf marks of those that a set of marks satisfies."""
+    seen = [inf for inf in infs if marks & inf == inf]
+    return Clause(fin, min(seen, key=int.bit_count))
+
+
 class Rabin(Couvreur99):
     """The searches of Bloemen et al. 2019, Algorithm 1, for `pairs` in progress."""
 
@@ -249,10 +261,7 @@ class Rabin(Couvreur99):
 
     def _begin(self) -> None:
         pairs = self.pairs
-        fins = dict.fromkeys(pair.fin for pair in pairs)
-        self._rounds = [
-            (fin, [pair.inf for pair in pairs if pair.fin == fin]) for fin in fins
-        ]
+        self._rounds = rounds_of(pairs)
         self.n_rounds = len(self._rounds)
         self._is_single = len(pairs) == self.n_rounds  # one pair at a time
         self.registers[Reg.MARK_BITS] = self._mark_bits()
@@ -300,8 +309,7 @@ class Rabin(Couvreur99):
         fin, inf = self.arrays.pair.tolist()
         clauses = self.arrays.clauses
         infs = [inf] if clauses is None else clauses.tolist()
-        seen = [inf for inf in infs if marks & inf == inf]
-        clause = Clause(fin, min(seen, key=int.bit_count))
+        clause = least_seen(fin, infs, marks)
         return (yield from PathFinder(self).lasso_in(self.accepting_scc(), clause))
 
     def statistics(self) -> dict[str, int]:

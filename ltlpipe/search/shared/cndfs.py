@@ -59,14 +59,9 @@ from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import leaves_accepting, successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared.search import SharedSearch
-from ltlpipe.search.shared.table import Own, intern_shared
-from ltlpipe.search.shared.ufscc import (
-    is_at_limit,
-    lacks_ids_or_room,
-    shuffle,
-    stopped,
-)
+from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
 from ltlpipe.search.shared.union_find import NONE
+from ltlpipe.search.shared.worker_control import is_at_limit, shuffle, stopped
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job

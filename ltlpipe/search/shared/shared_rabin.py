@@ -25,18 +25,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Clause
 from ltlpipe.search.growth import UINT32
-from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.rabin import pairs_of
+from ltlpipe.search.scc.rabin import least_seen, pairs_of, rounds_of
 from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
-from ltlpipe.search.shared.union_find import MARKS_SHIFT
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.automata.conditions import Clause
     from ltlpipe.search.growth import Column
     from ltlpipe.search.problem import Problem
 
@@ -51,13 +47,8 @@ class SharedRabin(UFSCC):
     _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32}
 
     def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
-        pairs = pairs_of(problem)
-        fins = dict.fromkeys(pair.fin for pair in pairs)
-        self._rounds = [
-            (fin, [pair.inf for pair in pairs if pair.fin == fin]) for fin in fins
-        ]
-        self.n_rounds = len(self._rounds)
-        self._left = list(self._rounds)
+        self._left = rounds_of(pairs_of(problem))
+        self.n_rounds = len(self._left)
         super().__init__(problem, workers=workers, seed=seed)
 
     def _clauses(self) -> np.ndarray:
@@ -92,7 +83,7 @@ class SharedRabin(UFSCC):
 
     def step(self, budget: int) -> Status:
         """Expand about `budget` states, by all workers together."""
-        if not self._rounds:  # no pair: nothing accepts
+        if self.n_rounds == 0:  # no pair: nothing accepts
             return Status.EMPTY
         status = super().step(budget)
         if status == Status.EMPTY and self._left:
@@ -100,15 +91,9 @@ class SharedRabin(UFSCC):
             return Status.RUNNING
         return status
 
-    def lasso(self) -> Job[ProductLasso]:
-        """Return a short accepting run; the search must have answered FOUND."""
-        roots = self.roots()
-        root = roots[self.registers[Reg.CLOSING]]
-        marks = int(self.arrays.sets[root] >> MARKS_SHIFT)
-        infs = self.arrays.clauses.tolist()
-        seen = [inf for inf in infs if marks & inf == inf]
-        clause = Clause(int(self.arrays.fin[0]), min(seen, key=int.bit_count))
-        return (yield from PathFinder(self).lasso_in(roots == root, clause))
+    def _seen_clause(self, marks: int) -> Clause:
+        fin, infs = int(self.arrays.fin[0]), self.arrays.clauses.tolist()
+        return least_seen(fin, infs, marks)
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""

@@ -104,6 +104,18 @@ def take_ids(registers, own, size, room):
 
 
 @inlined
+def lacks_ids_or_room(product, store, registers, own):
+    """Whether there is no room for the successors of one more state.
+
+    Ids are taken if the worker has too few.
+    """
+    if not lacks_ids(own, product.ids.shape[0]):
+        return False
+    room = min(store.rows.shape[0], 3 * store.slots.shape[0] // 4)
+    return not take_ids(registers, own, own[Own.CHUNK], room)
+
+
+@inlined
 def intern_shared(store, own, rows, n, ids, hashes, companion):
     """Find or add the first `n` of `rows`, and write their ids to `ids`.
 

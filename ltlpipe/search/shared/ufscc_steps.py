@@ -1,0 +1,282 @@
+"""The steps of a worker of ``ufscc`` and ``rabin`` (`ltlpipe.search.shared.ufscc`)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ltlpipe.runtime.kernels.atomics import (
+    compare_and_swap,
+    fetch_add,
+    fetch_or,
+    load,
+    pause,
+    store,
+)
+from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.search.packed import read_marks, write_marks
+from ltlpipe.search.product import successors
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
+from ltlpipe.search.shared.union_find import (
+    HIGH,
+    MARKS_SHIFT,
+    NONE,
+    NOTED,
+    WORKERS,
+    add_bits,
+    find,
+    is_dead,
+    pick,
+    remove,
+    unite,
+)
+from ltlpipe.search.shared.worker_control import is_at_limit, shuffle, stopped
+
+INSIDE = -2
+"""The worker is in the set of a state already, so a transition to it closes a cycle.
+
+Or there is more to begin with than there was.
+"""
+
+
+class Arrays(NamedTuple):
+    """The arrays of one worker: n states, k stack entries, r roots; n are shared."""
+
+    parent: np.ndarray  # uint32[n], see `union_find`
+    following: np.ndarray  # uint32[n]
+    sets: np.ndarray  # uint64[n]
+    stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
+    stack_marks: np.ndarray  # uint32[...], packed: marks of the transition to it
+    roots: np.ndarray  # int32[r], a state of each set on the worker's path
+    frames: np.ndarray  # int32[r], the place of its frame on the stack
+    entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
+    own: np.ndarray  # int64[N_OWN], see `Own`
+    fstates: np.ndarray  # uint32[n], shared: states to begin with, + 1
+    fin: np.ndarray  # uint32[1], marks of transitions that are not taken
+    clauses: np.ndarray  # uint32[c], marks of which a cycle has to see one entry's all
+
+
+@inlined
+def is_new(arrays, state):
+    """Whether no worker has entered a state."""
+    alone = load(arrays.parent, state) == 0
+    return alone and load(arrays.sets, state) & WORKERS == 0
+
+
+@inlined
+def note(registers, arrays, state):
+    """Put a state that nobody has entered on the list Fstates, once."""
+    sets = arrays.sets
+    if load(sets, state) != 0 or load(arrays.parent, state) != 0:
+        return
+    if fetch_or(sets, state, NOTED) == 0:
+        place = fetch_add(registers, Reg.N_FSTATES, 1)
+        store(arrays.fstates, place, np.uint32(state + 1))
+
+
+@inlined
+def next_start(registers, arrays):
+    """Return a state of Fstates whose set is not dead; `NONE` if there is none.
+
+    `INSIDE` if the list has become longer meanwhile.  Each worker goes round the list
+    from where it was last; a set in which others work is not dead, and is helped.
+    """
+    own, fstates = arrays.own, arrays.fstates
+    n = load(registers, Reg.N_FSTATES)
+    for k in range(n):
+        place = (own[Own.CURSOR] + k) % n
+        word = load(fstates, place)
+        while word == 0:  # its number is known before it is written
+            pause()
+            word = load(fstates, place)
+        if not is_dead(arrays.parent, np.int64(word) - 1):
+            own[Own.CURSOR] = place
+            return np.int64(word) - 1
+    if load(registers, Reg.N_FSTATES) == n:
+        return np.int64(NONE)
+    return np.int64(INSIDE)
+
+
+@inlined
+def lacks_room(product, store_, registers, arrays):
+    """Whether an array is too short for one more step; ids are taken if need be."""
+    own = arrays.own
+    n = product.ids.shape[0]
+    if own[Own.TOP] + n + 1 > arrays.stack.shape[0]:
+        return True
+    if own[Own.N_ROOTS] == arrays.roots.shape[0]:
+        return True
+    return lacks_ids_or_room(product, store_, registers, own)
+
+
+@inlined
+def close_cycle(registers, arrays, state, marks):
+    """Unite all sets on the path down to that of a state; whether it accepts."""
+    own, roots = arrays.own, arrays.roots
+    parent, sets = arrays.parent, arrays.sets
+    top = own[Own.N_ROOTS] - 1
+    while find(parent, state) != find(parent, np.int64(roots[top])):
+        marks |= arrays.entry_marks[top]
+        above, below = np.int64(roots[top]), np.int64(roots[top - 1])
+        unite(parent, arrays.following, sets, registers, above, below)
+        top -= 1
+    own[Own.N_ROOTS] = top + 1
+    bits = np.uint64(marks) << MARKS_SHIFT
+    root = find(parent, state)
+    if load(sets, root) & bits != bits:
+        add_bits(parent, sets, root, bits)
+    seen = np.uint32(load(sets, find(parent, state)) >> MARKS_SHIFT)
+    for i in range(arrays.clauses.shape[0]):
+        if seen & arrays.clauses[i] == arrays.clauses[i]:
+            compare_and_swap(registers, Reg.CLOSING, NONE, state)
+            return True
+    return False
+
+
+@inlined
+def expand_state(expand, product, store_, registers, arrays, state):
+    """Take the transitions of a state; return whether a cycle accepts.
+
+    Those to complete sets are done, those to sets of the path close cycles; other
+    states wait on the worker's stack, below all others those in which other workers
+    are: these may have completed them, or united them with the path, until then.
+    """
+    own, parent, sets = arrays.own, arrays.parent, arrays.sets
+    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
+    n = successors(expand, product, store_.rows[state])
+    intern_shared(store_, own, product.rows, n, product.ids, product.hashes, sets)
+    own[Own.EXPANSIONS] += 1
+    own[Own.TRANSITIONS] += n
+    if own[Own.SHUFFLE] != 0:
+        shuffle(own, product, n)
+    top, n_new = own[Own.TOP], 0
+    bits = registers[Reg.MARK_BITS]
+    fin = arrays.fin[0]
+    for i in range(n):
+        target, marks = np.int64(product.ids[i]), product.marks[i]
+        if marks & fin != 0:
+            note(registers, arrays, target)
+            continue
+        root = find(parent, target)
+        if load(parent, root) & HIGH != 0:
+            continue
+        workers = load(sets, root) & WORKERS
+        if workers & me != 0:
+            if close_cycle(registers, arrays, target, marks):
+                return True
+        elif workers != 0:
+            arrays.stack[top] = target
+            write_marks(arrays.stack_marks, bits, top, marks)
+            top += 1
+        else:
+            product.ids[n_new], product.marks[n_new] = target, marks
+            n_new += 1
+    for i in range(n_new - 1, -1, -1):  # the first ends on top
+        arrays.stack[top] = product.ids[i]
+        write_marks(arrays.stack_marks, bits, top, product.marks[i])
+        top += 1
+    own[Own.TOP] = top
+    return False
+
+
+@inlined
+def begin_frame(registers, arrays, state, marks):
+    """Make a state the worker's uppermost root; return what to expand, or `NONE`."""
+    own = arrays.own
+    chosen = pick(arrays.parent, arrays.following, registers, state)
+    if chosen < 0:  # others have completed it meanwhile
+        return chosen
+    own[Own.DEPTH] += 1
+    own[Own.MAX_DEPTH] = max(own[Own.MAX_DEPTH], own[Own.DEPTH])
+    top, n_roots = own[Own.TOP], own[Own.N_ROOTS]
+    arrays.roots[n_roots], arrays.entry_marks[n_roots] = state, marks
+    arrays.frames[n_roots] = top
+    arrays.stack[top] = ~chosen
+    own[Own.TOP], own[Own.N_ROOTS] = top + 1, n_roots + 1
+    return chosen
+
+
+@inlined
+def go_on(registers, arrays, state):
+    """Continue a frame whose state is done; return what to expand next, or `NONE`."""
+    own = arrays.own
+    top, root = own[Own.TOP] - 1, own[Own.N_ROOTS] - 1
+    remove(arrays.following, state)
+    chosen = np.int64(NONE)
+    is_roots = arrays.frames[root] == top
+    if is_roots:  # other frames of the set end with their state
+        chosen = pick(arrays.parent, arrays.following, registers, state)
+    if chosen < 0:
+        own[Own.TOP] = top
+        own[Own.DEPTH] -= 1
+        own[Own.N_ROOTS] -= is_roots
+    else:
+        arrays.stack[top] = ~chosen
+    return chosen
+
+
+@inlined
+def enter(registers, arrays, state, marks):
+    """Enter a set that is not dead, unless the worker is inside.
+
+    Returns what to expand; `NONE` if others have completed the set meanwhile; `INSIDE`.
+    """
+    own, parent, sets = arrays.own, arrays.parent, arrays.sets
+    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
+    root = find(parent, state)
+    before = load(sets, root)
+    if before & me == 0:
+        before = add_bits(parent, sets, root, me)
+    own[Own.TOP] -= 1
+    if before & me != 0:
+        return np.int64(INSIDE)
+    if before & WORKERS == 0:
+        is_later = registers[Reg.IS_LATER] != 0
+        fetch_add(registers, Reg.REENTERED if is_later else Reg.VISITED, 1)
+    return begin_frame(registers, arrays, state, marks)
+
+
+@njit
+def ufscc_step(expand, product, store_, registers, arrays, budget):
+    """Advance one worker of Bloemen et al. 2016, Algorithm 4.
+
+    `registers` are shared, `arrays` are the worker's.  Any answer but RUNNING makes the
+    others return, too.  After FOUND the set of state ``registers[Reg.CLOSING]`` is
+    strongly connected, and its transitions carry all marks of a clause.
+    """
+    own, parent = arrays.own, arrays.parent
+    while budget > 0 and load(registers, Reg.STOP) == 0:
+        if lacks_room(product, store_, registers, arrays):
+            return stopped(registers, Status.GROW)
+        top = own[Own.TOP]
+        if top == 0:
+            start = next_start(registers, arrays)
+            if start == INSIDE:
+                continue
+            if start < 0:
+                return stopped(registers, Status.EMPTY)
+            arrays.stack[0] = start
+            write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], 0, np.uint32(0))
+            own[Own.TOP] = 1
+            continue
+        state = np.int64(arrays.stack[top - 1])
+        marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
+        if state < 0:
+            chosen = go_on(registers, arrays, ~state)
+        elif is_dead(parent, state):
+            own[Own.TOP] = top - 1
+            continue
+        elif is_new(arrays, state) and is_at_limit(registers):
+            return stopped(registers, Status.LIMIT)
+        else:
+            chosen = enter(registers, arrays, state, marks)
+        if chosen == INSIDE:
+            if close_cycle(registers, arrays, state, marks):
+                return stopped(registers, Status.FOUND)
+        elif chosen >= 0:
+            budget -= 1
+            if expand_state(expand, product, store_, registers, arrays, chosen):
+                return stopped(registers, Status.FOUND)
+    return Status.RUNNING
