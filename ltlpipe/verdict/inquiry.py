@@ -40,17 +40,18 @@ if TYPE_CHECKING:
 
 
 FEW_STATES = 4000
-"""States near the initial one that are looked at for a short lasso, at least."""
+"""States near the initial one among which a short lasso is looked for, at least."""
 
 STATES_PER_STEP = 500
-"""The same for each step of the run that is known: readers pay for long ones."""
+"""The same for each step of the run that is known, if that is more."""
 
 SOME_STATES = 50_000
-"""The same, at most, however long the run is: a tenth of a second or two."""
-
+"""What the steps of a run can come to: they are stored in a tenth of a second."""
 
 MANY_STATES = 1_000_000
-"""The same, at most: they take several times the memory of those of a search."""
+"""Most such states, however many the search has entered: each takes several times the
+memory that it takes in a search.
+"""
 
 
 _REPLAY_SECONDS = 0.2

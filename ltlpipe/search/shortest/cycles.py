@@ -161,7 +161,7 @@ def shortest_cycle(
     complete : bool
         Whether there is no better one.
     """
-    backwards = _reversed(graph)
+    backwards = yield from _reversed(graph, progress)
     bounds = yield from _bounds(graph, backwards, bound, progress)
     n = len(graph.depths)
     room = Room(
@@ -190,13 +190,43 @@ def shortest_cycle(
     return Cycle(int(at[Place.BEST_STATE]), found), complete
 
 
-def _reversed(graph: Graph) -> Backwards:
+def _reversed(graph: Graph, progress: Progress) -> Job[Backwards]:
     """Return the transitions by their targets."""
     n = len(graph.depths)
-    src = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.first))
     counts = np.bincount(graph.dst, minlength=n)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Backwards(first, src[np.argsort(graph.dst, kind="stable")])
+    src = np.empty(len(graph.dst), dtype=np.int32)
+    places, at = first[:-1].copy(), np.zeros(1, dtype=np.int64)
+    while True:
+        status = yield from called(
+            place_step, graph.first, graph.dst, src, places, at, _BUDGET
+        )
+        yield progress._replace(work=min(_BUDGET, len(src)) * EDGE_WORK)
+        if status == Status.EMPTY:
+            return Backwards(first, src)
+
+
+@njit
+def place_step(first, dst, src, places, at, budget):
+    """Write the source of each transition behind those with the same target.
+
+    Returns RUNNING after `budget` transitions, else EMPTY.
+
+    src : int32[m]
+        Is written.
+    places : int64[n], at : int64[1]
+        Where the next source goes for each target; the state that is next.
+    """
+    while at[0] < first.shape[0] - 1:
+        if budget <= 0:
+            return Status.RUNNING
+        state = at[0]
+        for edge in range(first[state], first[state + 1]):
+            src[places[dst[edge]]] = state
+            places[dst[edge]] += 1
+        budget -= 1 + first[state + 1] - first[state]
+        at[0] += 1
+    return Status.EMPTY
 
 
 def _bounds(
@@ -214,7 +244,9 @@ def _bounds(
             (ahead[k], src[marked], (backwards.first, backwards.src)),
             (behind, graph.dst[marked], (graph.first, graph.dst)),
         ):
-            yield from _spread(distance, np.unique(sources), way, progress)
+            is_source = np.zeros(n, dtype=np.bool_)
+            is_source[sources] = True
+            yield from _spread(distance, np.flatnonzero(is_source), way, progress)
         with_mark = ahead[k].astype(np.int64) + behind - 1
         np.maximum(longest, with_mark, out=longest)
     least = graph.depths + longest
