@@ -24,9 +24,13 @@ class OutOfMemoryError(Exception):
 
 
 def total_bytes(tables: Any) -> int:
-    """Return the bytes of all arrays in nested tuples; one that stands twice is one."""
-    different = {id(array): array.nbytes for array in _arrays_in(tables)}
-    return int(sum(different.values()))
+    """Return the bytes of all arrays in nested tuples; views of one memory are one."""
+    owners = {id(owner): owner.nbytes for owner in map(_owner, _arrays_in(tables))}
+    return int(sum(owners.values()))
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    return array.base if isinstance(array.base, np.ndarray) else array
 
 
 def _arrays_in(tables: Any) -> Iterator[np.ndarray]:

@@ -95,7 +95,8 @@ class Reg(IntEnum):
     MOST_LEVELS = 56  # levels to expand
     NEXT_STOP = 57  # levels after which to return first
 
-    # Searches by several workers, far from what they write all the time
+    # Searches by several workers, far from what they write
+    PERMITS = 58  # states that may be entered, less what workers have been permitted
     STOP = 72  # not 0: all workers return
 
 

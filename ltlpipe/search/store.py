@@ -184,7 +184,6 @@ def resize_slots(store: Store, registers: np.ndarray, n_slots: int) -> Iterator[
     slots = store.slots
     slots.resize(0, refcheck=False)  # first free, then allocate: no copy
     slots.resize(n_slots, refcheck=False)
-    slots[:] = 0
     registers[Reg.ID_BITS] = int(n_slots).bit_length()
     n_stored = int(registers[Reg.STORED])
     for first in range(0, n_stored, _BLOCK):

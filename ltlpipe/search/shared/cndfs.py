@@ -40,7 +40,6 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.atomics import (
     compare_and_swap,
-    fetch_add,
     fetch_or,
     load,
     pause,
@@ -61,7 +60,12 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared.search import SharedSearch
 from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
 from ltlpipe.search.shared.union_find import NONE
-from ltlpipe.search.shared.worker_control import is_at_limit, shuffle, stopped
+from ltlpipe.search.shared.worker_control import (
+    count_entry,
+    is_at_limit,
+    shuffle,
+    stopped,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -114,7 +118,7 @@ def enter_blue(expand, product, store, registers, arrays, state):
     """Enter a state that is white; return whether that closes an accepting cycle."""
     own, known, colours = arrays.own, arrays.known, arrays.colours
     if fetch_or(known, state, MET) & MET == 0:
-        fetch_add(registers, Reg.VISITED, 1)
+        count_entry(registers, own)
     set_colour(colours, state, Colour.CYAN)
     n = expanded(expand, product, store, arrays, state)
     accepting = leaves_accepting(product, n)
@@ -228,7 +232,7 @@ def cndfs_step(expand, product, store, registers, arrays, budget):
             if not is_open or seen & BLUE != 0:
                 own[Own.TOP] = top - 1
                 continue
-            if seen & MET == 0 and is_at_limit(registers):
+            if seen & MET == 0 and is_at_limit(registers, own):
                 return stopped(registers, Status.LIMIT)
             own[Own.TOP] = top - 1
             budget -= 1
@@ -283,10 +287,10 @@ class CNDFS(SharedSearch):
             arrays.stack[0] = 0
             arrays.own[Own.TOP] = 1
 
-    def _together(self, answers: list[Status]) -> Status:
+    def _answer(self, answers: list[Status]) -> Status:
         """Return what the answers come to: EMPTY if it is that of all workers."""
         told: list[Status] = [a for a in answers if a != Status.EMPTY]
-        return super()._together(told) if told else Status.EMPTY
+        return super()._answer(told) if told else Status.EMPTY
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been entered."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,11 +28,18 @@ from ltlpipe.search.growth import (
 )
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rabin_parallel import with_own_buffers
-from ltlpipe.search.shared.table import CHUNK, N_OWN, Own, holes, resize_shared
+from ltlpipe.search.shared.table import (
+    CHUNK,
+    Own,
+    begin_resizing,
+    fill_shared,
+    holes,
+    new_owns,
+)
 from ltlpipe.search.store import MAX_LOAD, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.search.growth import Column
     from ltlpipe.search.problem import Problem
@@ -42,6 +50,14 @@ MAX_WORKERS = 31
 
 _ORDERED = (Status.FOUND, Status.EMPTY, Status.GROW, Status.LIMIT)
 """What workers answer, the first of which counts."""
+
+_SUMS = {
+    Own.VISITED: Reg.VISITED,
+    Own.REENTERED: Reg.REENTERED,
+    Own.N_SCCS: Reg.N_SCCS,
+    Own.EXPANSIONS: Reg.EXPANSIONS,
+    Own.TRANSITIONS: Reg.TRANSITIONS,
+}
 
 _SEED = 0x2545F4914F6CDD1D
 
@@ -66,13 +82,11 @@ class SharedSearch(Search):
         if not 1 <= workers <= self.max_workers:
             raise ValueError(f"{workers} workers; 1 to {self.max_workers} are possible")
         self.n_workers = workers
-        self._owns: list[np.ndarray] = []
-        for number in range(workers):
-            own = np.zeros(N_OWN, dtype=np.int64)
+        self._owns = new_owns(workers)
+        for number, own in enumerate(self._owns):
             own[Own.NUMBER] = number
             if number > 0:  # not 0 whatever the seed
                 own[Own.SHUFFLE] = (_SEED * (2 * (seed + 31 * number) + 1)) % (1 << 62)
-            self._owns.append(own)
         self._threads: ThreadPoolExecutor | None = None
         super().__init__(problem)
         others = [with_own_buffers(problem).product for _ in range(workers - 1)]
@@ -111,9 +125,14 @@ class SharedSearch(Search):
             for own in self._owns
         ]
         self.arrays = self._of_workers[0]
+        self._renew_views()
         self.store.rows[: len(initial)] = initial
         self.registers[Reg.STORED] = len(initial)
-        self._resize_slots(int(room / MAX_LOAD) + 1)
+        for _ in self._resize_slots(int(room / MAX_LOAD) + 1):
+            pass
+
+    def _renew_views(self) -> None:
+        """Make other views of arrays anew, whose memory may have moved."""
 
     def _new_own(self, room: int) -> dict[str, np.ndarray]:
         """Return the arrays that a worker has for itself."""
@@ -127,9 +146,14 @@ class SharedSearch(Search):
             for (name, column), entries in columns
         }
 
-    def _resize_slots(self, n_slots: int) -> None:
-        for _ in resize_shared(self.store, self.registers, self._owns, n_slots):
-            pass
+    def _resize_slots(self, n_slots: int) -> Iterator[None]:
+        """Rebuild the hash table, all workers together, with pauses."""
+        ranges = begin_resizing(self.store, self.registers, self._owns, n_slots)
+        for k in range(0, len(ranges), self.n_workers):
+            fill = partial(fill_shared, self.store, self.registers)
+            some = ranges[k : k + self.n_workers]
+            self._together([partial(fill, *rows) for rows in some])
+            yield
 
     @property
     def _chunk(self) -> int:
@@ -149,30 +173,38 @@ class SharedSearch(Search):
     def step(self, budget: int) -> Status:
         """Expand about `budget` states, by all workers together."""
         each = max(budget // self.n_workers, 1)
-        self.registers[Reg.STOP] = 0
-        return self._together(self._advance_all(each))
+        registers = self.registers
+        registers[Reg.STOP] = 0
+        registers[Reg.PERMITS] = registers[Reg.MAX_STATES] - registers[Reg.VISITED]
+        calls = [partial(self._advance, k, each) for k in range(self.n_workers)]
+        status = self._answer(self._together(calls))
+        self._sum_up()
+        if (
+            status == Status.LIMIT
+            and registers[Reg.VISITED] < registers[Reg.MAX_STATES]
+        ):
+            return Status.RUNNING  # another worker had permits left
+        return status
 
-    def _together(self, answers: list[Status]) -> Status:
+    def _answer(self, answers: list[Status]) -> Status:
         """Return what the answers of all workers come to."""
         for status in _ORDERED:
             if status in answers:
                 return status
         return Status.RUNNING
 
-    def _advance_all(self, budget: int) -> list[Status]:
-        """Advance each worker in a thread; raise what one of them raises."""
-        if self.n_workers == 1:
-            return [self._advance(0, budget)]
-        if self._threads is None:
+    def _together(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Make the calls, at most one for each worker, in threads; return the results.
+
+        Raises what one of them raises, when none is at work any more.
+        """
+        if self._threads is None and len(calls) > 1:
             self._threads = ThreadPoolExecutor(self.n_workers - 1, "ltlpipe-worker")
-        others = [
-            self._threads.submit(self._advance, number, budget)
-            for number in range(1, self.n_workers)
-        ]
+        others = [self._threads.submit(call) for call in calls[1:] if self._threads]
         try:
-            first = self._advance(0, budget)
+            first = calls[0]()
         finally:
-            for other in others:  # nobody is at work when this ends
+            for other in others:
                 other.exception()
         return [first, *(other.result() for other in others)]
 
@@ -191,14 +223,15 @@ class SharedSearch(Search):
         except BaseException:
             self.registers[Reg.STOP] = 1  # the others need not go on
             raise
-        self._sum_up()
         return status
 
     def _sum_up(self) -> None:
-        """Tell the registers what the workers have counted."""
+        """Tell the registers what the workers have counted, and take permits back."""
         owns, registers = self._owns, self.registers
-        registers[Reg.EXPANSIONS] = self.n_steps
-        registers[Reg.TRANSITIONS] = sum(int(own[Own.TRANSITIONS]) for own in owns)
+        for own in owns:
+            own[Own.PERMITS] = 0
+        for place, register in _SUMS.items():
+            registers[register] = sum(int(own[place]) for own in owns)
         registers[Reg.DEPTH] = max(int(own[Own.DEPTH]) for own in owns)
         registers[Reg.MAX_DEPTH] = max(int(own[Own.MAX_DEPTH]) for own in owns)
 
@@ -234,8 +267,7 @@ class SharedSearch(Search):
             minimum = int(needed / MAX_LOAD) + 1
             free = limit_bytes - self.memory_bytes
             length = affordable_length(slots, minimum, 4, free)
-            owns = self._owns
-            yield from resize_shared(self.store, self.registers, owns, length)
+            yield from self._resize_slots(length)
 
     def _follow(self) -> None:
         super()._follow()
@@ -243,6 +275,7 @@ class SharedSearch(Search):
         for name, column in self._own_states().items():
             for arrays in self._of_workers:
                 getattr(arrays, name).resize(column.shape(length), refcheck=False)
+        self._renew_views()
 
     def statistics(self) -> dict[str, int]:
         """Return what only searches by several workers count."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.growth import Column
     from ltlpipe.search.problem import Problem
 
-_OF_ONE_PAIR = (Own.TOP, Own.N_ROOTS, Own.DEPTH, Own.CURSOR)
+_OF_ONE_PAIR = (Own.TOP, Own.N_ROOTS, Own.DEPTH, Own.CURSOR, Own.N_SCCS)
 
 
 class SharedRabin(UFSCC):
@@ -71,11 +71,10 @@ class SharedRabin(UFSCC):
     def _begin_later(self) -> None:
         """Forget what is known of SCCs, and begin again with the initial state."""
         arrays, registers = self.arrays, self.registers
-        for array in (arrays.parent, arrays.following, arrays.sets, arrays.fstates):
+        for array in (arrays.pairs, arrays.fstates):
             array[: self.n_stored] = 0
         arrays.fstates[0] = 1
         registers[Reg.N_FSTATES] = registers[Reg.IS_LATER] = 1
-        registers[Reg.N_SCCS] = 0
         for own in self._owns:
             for place in _OF_ONE_PAIR:
                 own[place] = 0

@@ -32,19 +32,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.kernels.atomics import compare_and_swap, load
-from ltlpipe.runtime.kernels.jit import inlined, prefetch
+from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.store import fill_slots, hash_row, home_slot, slot_entry
+from ltlpipe.search.store import hash_row, home_slot, slot_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from ltlpipe.search.store import Store
 
 CHUNK = 1 << 10
 """Ids that a worker takes at a time, at least."""
 
-_BLOCK = 1 << 18  # rows that are entered into a new table without a pause
+_BLOCK = 1 << 16  # rows that are entered into a new table without a pause: some 5 ms
 
 
 class Own(IntEnum):
@@ -66,15 +66,26 @@ class Own(IntEnum):
     DEPTH = 13  # states on its stack
     MAX_DEPTH = 14
     CHUNK = 15  # ids that it takes at a time
+    VISITED = 16  # states that it was the first to enter
+    REENTERED = 17  # the same, in a later round
+    PERMITS = 18  # states that it may enter without asking
+    N_SCCS = 19  # complete SCCs that it has found to be that
 
     # cndfs
-    RED_BASE = 16  # stack entries below the red search, 0 if none runs
-    N_RED = 17  # states that the red search has entered
-    N_AWAITED = 18  # accepting ones among them, but for the seed
-    ACCEPTING = 19  # accepting states on the blue path
+    RED_BASE = 20  # stack entries below the red search, 0 if none runs
+    N_RED = 21  # states that the red search has entered
+    N_AWAITED = 22  # accepting ones among them, but for the seed
 
 
-N_OWN = max(Own) + 1
+_LINE = 128  # bytes that two cores do not write to at the same time without waiting
+
+
+def new_owns(n: int) -> list[np.ndarray]:
+    """Return registers for so many workers, int64[max(Own) + 1] each, far apart."""
+    length = -(-(max(Own) + 1) * 8 // _LINE) * _LINE // 8
+    memory = np.zeros((n + 1) * length, dtype=np.int64)
+    start = -memory.ctypes.data % _LINE // 8
+    return [memory[start + k * length :][: max(Own) + 1] for k in range(n)]
 
 
 @inlined
@@ -192,24 +203,46 @@ def holes(owns: Iterable[np.ndarray]) -> list[tuple[int, int]]:
     return sorted((first, last) for first, last in ranges if first < last)
 
 
-def resize_shared(
+def begin_resizing(
     store: Store, registers: np.ndarray, owns: list[np.ndarray], n_slots: int
-) -> Iterator[None]:
-    """Rebuild the hash table with another number of slots, with pauses.
+) -> list[tuple[int, int]]:
+    """Make all slots empty, `n_slots` of them, when no worker is at work.
 
-    No worker is at work.  The table is of no use before the end.
+    Returns the rows to be entered by `fill_shared`, as ranges of at most some ten
+    thousand.
     """
     slots = store.slots
     slots.resize(0, refcheck=False)  # first free, then allocate: no copy
     slots.resize(n_slots, refcheck=False)
-    slots[:] = 0
     registers[Reg.ID_BITS] = int(n_slots).bit_length()
-    n_ids = int(registers[Reg.STORED])
-    begin = 0
-    for first, last in [*holes(owns), (n_ids, n_ids)]:
-        for block in range(begin, first, _BLOCK):
-            fill_slots(store, registers, block, min(block + _BLOCK, first))
-            yield
-        begin = last
     for own in owns:
         own[Own.ID_BITS] = registers[Reg.ID_BITS]
+    n_ids = int(registers[Reg.STORED])
+    ranges, begin = [], 0
+    for first, last in [*holes(owns), (n_ids, n_ids)]:
+        starts = range(begin, first, _BLOCK)
+        ranges += [(start, min(start + _BLOCK, first)) for start in starts]
+        begin = last
+    return ranges
+
+
+@njit
+def fill_shared(store, registers, first, last):
+    """Enter the rows from `first` to before `last`, while others enter other rows."""
+    slots = store.slots
+    rows = store.rows
+    n_slots = slots.shape[0]
+    id_bits = np.uint64(registers[Reg.ID_BITS])
+    ahead = 16  # rows whose slot has been asked for
+    for state in range(first, last + ahead):
+        if state < last:
+            prefetch(slots, home_slot(hash_row(rows, state), n_slots))
+        settled = state - ahead
+        if settled >= first:
+            mixed = hash_row(rows, settled)
+            entry = slot_entry(mixed, settled, id_bits)
+            at = home_slot(mixed, n_slots)
+            while load(slots, at) != 0 or not compare_and_swap(slots, at, 0, entry):
+                at += 1
+                if at == n_slots:
+                    at = 0

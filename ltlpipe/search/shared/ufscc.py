@@ -55,7 +55,7 @@ from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.driver import EXTRACTING
-from ltlpipe.search.growth import INT32, UINT32, UINT64, Column
+from ltlpipe.search.growth import INT32, UINT32, Column
 from ltlpipe.search.packed import mark_bits, sets_of
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg
@@ -96,9 +96,7 @@ class UFSCC(SharedSearch):
     def _layout(self) -> Layout:
         return {
             Reg.STORED: {
-                "parent": UINT32,
-                "following": UINT32,
-                "sets": UINT64,
+                "pairs": Column(np.uint64, width=2),
                 **self._listed,
             },
         }
@@ -110,10 +108,21 @@ class UFSCC(SharedSearch):
         }
 
     def _constants(self) -> dict[str, np.ndarray]:
-        known = {"clauses": self._clauses(), "fin": np.zeros(1, dtype=np.uint32)}
+        known = {
+            "clauses": self._clauses(),
+            "fin": np.zeros(1, dtype=np.uint32),
+            "nodes": np.zeros(0, dtype=np.uint32),  # until the views are there
+            "sets": np.zeros(0, dtype=np.uint64),
+        }
         if not self._listed:
             known["fstates"] = np.zeros(1, dtype=np.uint32)
         return known
+
+    def _renew_views(self) -> None:
+        words = self.arrays.pairs.reshape(-1)
+        views = {"nodes": words.view(np.uint32), "sets": words}
+        self._of_workers = [arrays._replace(**views) for arrays in self._of_workers]
+        self.arrays = self._of_workers[0]
 
     def _clauses(self) -> np.ndarray:
         """Return uint32[c], the marks of each clause."""
@@ -134,7 +143,7 @@ class UFSCC(SharedSearch):
 
     def roots(self) -> Job[np.ndarray]:
         """Return int64[n_stored], the root of the set of each state."""
-        above = (self.arrays.parent[: self.n_stored] & LOW).astype(np.int64)
+        above = (self._words(0) & LOW).astype(np.int64)
         roots = np.where(above == 0, np.arange(self.n_stored), above - 1)
         while True:
             yield Progress(EXTRACTING, work=_ROOT_WORK * self.n_stored)
@@ -145,15 +154,22 @@ class UFSCC(SharedSearch):
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been entered."""
-        n = self.n_stored
-        is_child = self.arrays.parent[:n] & LOW != 0
-        return np.asarray(is_child | (self.arrays.sets[:n] & WORKERS != 0))
+        is_child = self._words(0) & LOW != 0
+        return np.asarray(is_child | (self.sets() & WORKERS != 0))
+
+    def sets(self) -> np.ndarray:
+        """Return uint64[n_stored], the word of each set, of no meaning for others."""
+        return np.asarray(self.arrays.pairs[: self.n_stored, 1])
+
+    def _words(self, place: int) -> np.ndarray:
+        """Return uint32[n_stored], `parent` (0) or `next` (1) of each state."""
+        return np.asarray(self.arrays.nodes[place::4][: self.n_stored])
 
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         roots = yield from self.roots()
         root = roots[self.registers[Reg.CLOSING]]
-        clause = self._seen_clause(int(self.arrays.sets[root] >> MARKS_SHIFT))
+        clause = self._seen_clause(int(self.sets()[root] >> MARKS_SHIFT))
         return (yield from PathFinder(self).lasso_in(roots == root, clause))
 
     def _seen_clause(self, marks: int) -> Clause | None:
@@ -167,22 +183,24 @@ class UFSCC(SharedSearch):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""
         super().assert_consistent()
-        assert_whole(self, complete(self.roots()))
+        roots = complete(self.roots())
+        assert_whole(self._words(0), self._words(1), roots, self.visited())
 
 
-def assert_whole(search: UFSCC, roots: np.ndarray) -> None:
+def assert_whole(
+    parent: np.ndarray, following: np.ndarray, roots: np.ndarray, visited: np.ndarray
+) -> None:
     """Check sets and lists; no worker is at work.
 
-    `roots` are those of the sets of all states, int64[n].
+    `parent` and `following` uint32[n] are words of nodes, `roots` int64[n] those of the
+    sets of all states, `visited` bool[n] says which have been entered.
     """
-    visited = search.visited()
-    arrays = search.arrays
-    n = search.n_stored
-    assert not (arrays.parent[:n] & LOCK).any()
-    assert not (arrays.following[:n] & LOCK).any()
-    is_tombstone = (arrays.following[:n] & HIGH) != 0
-    dead = (arrays.parent[:n] & HIGH != 0)[roots]
-    places = (arrays.following[:n] & LOW).astype(np.int64)
+    n = len(parent)
+    assert not (parent & LOCK).any()
+    assert not (following & LOCK).any()
+    is_tombstone = (following & HIGH) != 0
+    dead = (parent & HIGH != 0)[roots]
+    places = (following & LOW).astype(np.int64)
     behind = np.where(places == 0, np.arange(n), places - 1)
     assert (roots[behind] == roots).all()  # lists stay in their sets
     live = visited & ~is_tombstone

@@ -28,11 +28,18 @@ from ltlpipe.search.shared.union_find import (
     add_bits,
     find,
     is_dead,
+    parent_at,
     pick,
     remove,
+    set_at,
     unite,
 )
-from ltlpipe.search.shared.worker_control import is_at_limit, shuffle, stopped
+from ltlpipe.search.shared.worker_control import (
+    count_entry,
+    is_at_limit,
+    shuffle,
+    stopped,
+)
 
 INSIDE = -2
 """The worker is in the set of a state already, so a transition to it closes a cycle.
@@ -44,9 +51,9 @@ Or there is more to begin with than there was.
 class Arrays(NamedTuple):
     """The arrays of one worker: n states, k stack entries, r roots; n are shared."""
 
-    parent: np.ndarray  # uint32[n], see `union_find`
-    following: np.ndarray  # uint32[n]
-    sets: np.ndarray  # uint64[n]
+    pairs: np.ndarray  # uint64[n, 2], the memory of `nodes` and `sets`
+    nodes: np.ndarray  # uint32[4 n], see `union_find`
+    sets: np.ndarray  # uint64[2 n]
     stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
     stack_marks: np.ndarray  # uint32[...], packed: marks of the transition to it
     roots: np.ndarray  # int32[r], a state of each set on the worker's path
@@ -61,17 +68,17 @@ class Arrays(NamedTuple):
 @inlined
 def is_new(arrays, state):
     """Whether no worker has entered a state."""
-    alone = load(arrays.parent, state) == 0
-    return alone and load(arrays.sets, state) & WORKERS == 0
+    alone = load(arrays.nodes, parent_at(state)) == 0
+    return alone and load(arrays.sets, set_at(state)) & WORKERS == 0
 
 
 @inlined
 def note(registers, arrays, state):
     """Put a state that nobody has entered on the list Fstates, once."""
-    sets = arrays.sets
-    if load(sets, state) != 0 or load(arrays.parent, state) != 0:
+    sets, at = arrays.sets, set_at(state)
+    if load(sets, at) != 0 or load(arrays.nodes, parent_at(state)) != 0:
         return
-    if fetch_or(sets, state, NOTED) == 0:
+    if fetch_or(sets, at, NOTED) == 0:
         place = fetch_add(registers, Reg.N_FSTATES, 1)
         store(arrays.fstates, place, np.uint32(state + 1))
 
@@ -91,7 +98,7 @@ def next_start(registers, arrays):
         while word == 0:  # its number is known before it is written
             pause()
             word = load(fstates, place)
-        if not is_dead(arrays.parent, np.int64(word) - 1):
+        if not is_dead(arrays.nodes, np.int64(word) - 1):
             own[Own.CURSOR] = place
             return np.int64(word) - 1
     if load(registers, Reg.N_FSTATES) == n:
@@ -115,19 +122,19 @@ def lacks_room(product, store_, registers, arrays):
 def close_cycle(registers, arrays, state, marks):
     """Unite all sets on the path down to that of a state; whether it accepts."""
     own, roots = arrays.own, arrays.roots
-    parent, sets = arrays.parent, arrays.sets
+    nodes, sets = arrays.nodes, arrays.sets
     top = own[Own.N_ROOTS] - 1
-    while find(parent, state) != find(parent, np.int64(roots[top])):
+    while find(nodes, state) != find(nodes, np.int64(roots[top])):
         marks |= arrays.entry_marks[top]
         above, below = np.int64(roots[top]), np.int64(roots[top - 1])
-        unite(parent, arrays.following, sets, registers, above, below)
+        unite(nodes, sets, own, above, below)
         top -= 1
     own[Own.N_ROOTS] = top + 1
     bits = np.uint64(marks) << MARKS_SHIFT
-    root = find(parent, state)
-    if load(sets, root) & bits != bits:
-        add_bits(parent, sets, root, bits)
-    seen = np.uint32(load(sets, find(parent, state)) >> MARKS_SHIFT)
+    root = find(nodes, state)
+    if load(sets, set_at(root)) & bits != bits:
+        add_bits(nodes, sets, root, bits)
+    seen = np.uint32(load(sets, set_at(find(nodes, state))) >> MARKS_SHIFT)
     for i in range(arrays.clauses.shape[0]):
         if seen & arrays.clauses[i] == arrays.clauses[i]:
             compare_and_swap(registers, Reg.CLOSING, NONE, state)
@@ -143,10 +150,12 @@ def expand_state(expand, product, store_, registers, arrays, state):
     states wait on the worker's stack, below all others those in which other workers
     are: these may have completed them, or united them with the path, until then.
     """
-    own, parent, sets = arrays.own, arrays.parent, arrays.sets
+    own, nodes, sets = arrays.own, arrays.nodes, arrays.sets
     me = np.uint64(1) << np.uint64(own[Own.NUMBER])
     n = successors(expand, product, store_.rows[state])
-    intern_shared(store_, own, product.rows, n, product.ids, product.hashes, sets)
+    intern_shared(
+        store_, own, product.rows, n, product.ids, product.hashes, arrays.pairs
+    )
     own[Own.EXPANSIONS] += 1
     own[Own.TRANSITIONS] += n
     if own[Own.SHUFFLE] != 0:
@@ -159,10 +168,10 @@ def expand_state(expand, product, store_, registers, arrays, state):
         if marks & fin != 0:
             note(registers, arrays, target)
             continue
-        root = find(parent, target)
-        if load(parent, root) & HIGH != 0:
+        root = find(nodes, target)
+        if load(nodes, parent_at(root)) & HIGH != 0:
             continue
-        workers = load(sets, root) & WORKERS
+        workers = load(sets, set_at(root)) & WORKERS
         if workers & me != 0:
             if close_cycle(registers, arrays, target, marks):
                 return True
@@ -182,10 +191,10 @@ def expand_state(expand, product, store_, registers, arrays, state):
 
 
 @inlined
-def begin_frame(registers, arrays, state, marks):
+def begin_frame(arrays, state, marks):
     """Make a state the worker's uppermost root; return what to expand, or `NONE`."""
     own = arrays.own
-    chosen = pick(arrays.parent, arrays.following, registers, state)
+    chosen = pick(arrays.nodes, own, state)
     if chosen < 0:  # others have completed it meanwhile
         return chosen
     own[Own.DEPTH] += 1
@@ -199,15 +208,15 @@ def begin_frame(registers, arrays, state, marks):
 
 
 @inlined
-def go_on(registers, arrays, state):
+def go_on(arrays, state):
     """Continue a frame whose state is done; return what to expand next, or `NONE`."""
     own = arrays.own
     top, root = own[Own.TOP] - 1, own[Own.N_ROOTS] - 1
-    remove(arrays.following, state)
+    remove(arrays.nodes, state)
     chosen = np.int64(NONE)
     is_roots = arrays.frames[root] == top
     if is_roots:  # other frames of the set end with their state
-        chosen = pick(arrays.parent, arrays.following, registers, state)
+        chosen = pick(arrays.nodes, own, state)
     if chosen < 0:
         own[Own.TOP] = top
         own[Own.DEPTH] -= 1
@@ -223,19 +232,18 @@ def enter(registers, arrays, state, marks):
 
     Returns what to expand; `NONE` if others have completed the set meanwhile; `INSIDE`.
     """
-    own, parent, sets = arrays.own, arrays.parent, arrays.sets
+    own, nodes, sets = arrays.own, arrays.nodes, arrays.sets
     me = np.uint64(1) << np.uint64(own[Own.NUMBER])
-    root = find(parent, state)
-    before = load(sets, root)
+    root = find(nodes, state)
+    before = load(sets, set_at(root))
     if before & me == 0:
-        before = add_bits(parent, sets, root, me)
+        before = add_bits(nodes, sets, root, me)
     own[Own.TOP] -= 1
     if before & me != 0:
         return np.int64(INSIDE)
     if before & WORKERS == 0:
-        is_later = registers[Reg.IS_LATER] != 0
-        fetch_add(registers, Reg.REENTERED if is_later else Reg.VISITED, 1)
-    return begin_frame(registers, arrays, state, marks)
+        count_entry(registers, own)
+    return begin_frame(arrays, state, marks)
 
 
 @njit
@@ -246,7 +254,7 @@ def ufscc_step(expand, product, store_, registers, arrays, budget):
     others return, too.  After FOUND the set of state ``registers[Reg.CLOSING]`` is
     strongly connected, and its transitions carry all marks of a clause.
     """
-    own, parent = arrays.own, arrays.parent
+    own, nodes = arrays.own, arrays.nodes
     while budget > 0 and load(registers, Reg.STOP) == 0:
         if lacks_room(product, store_, registers, arrays):
             return stopped(registers, Status.GROW)
@@ -264,11 +272,11 @@ def ufscc_step(expand, product, store_, registers, arrays, budget):
         state = np.int64(arrays.stack[top - 1])
         marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
         if state < 0:
-            chosen = go_on(registers, arrays, ~state)
-        elif is_dead(parent, state):
+            chosen = go_on(arrays, ~state)
+        elif is_dead(nodes, state):
             own[Own.TOP] = top - 1
             continue
-        elif is_new(arrays, state) and is_at_limit(registers):
+        elif is_new(arrays, state) and is_at_limit(registers, own):
             return stopped(registers, Status.LIMIT)
         else:
             chosen = enter(registers, arrays, state, marks)

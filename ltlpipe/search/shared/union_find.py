@@ -7,7 +7,9 @@ which workers pick live ones.  A set without live states is *dead*: an SCC that 
 complete.  What a set knows (which workers are inside, acceptance marks) are bits of its
 root's word in `sets`.
 
-An entry that is 0 is a live state alone, so arrays need not be initialised:
+What belongs to a state are 16 bytes side by side, its *node*, so that it takes one
+cache line.  Kernels see all nodes as uint32[4 n], `nodes`, and as uint64[2 n], `sets`.
+A node of zeros is a live state alone, so nodes need not be initialised:
 
 ========== ========================================= =================================
 `parent`   0: a root; otherwise the parent + 1        `LOCK`, `HIGH` (dead; roots only)
@@ -46,14 +48,13 @@ import numpy as np
 from ltlpipe.runtime.kernels.atomics import (
     compare_and_swap,
     exchange,
-    fetch_add,
     fetch_or,
     load,
     pause,
     store,
 )
 from ltlpipe.runtime.kernels.jit import called, inlined
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.shared.table import Own
 
 LOCK = np.uint32(1 << 30)
 HIGH = np.uint32(1 << 31)
@@ -71,19 +72,43 @@ MARKS_SHIFT = np.uint64(32)
 NONE = -1
 
 
-@called
-def find(parent, state):
+@inlined
+def parent_at(state):
+    """Return the place of a state's `parent` in `nodes`."""
+    return 4 * state
+
+
+@inlined
+def next_at(state):
+    """Return the place of a state's `next` in `nodes`."""
+    return 4 * state + 1
+
+
+@inlined
+def set_at(state):
+    """Return the place of a state's word in `sets`."""
+    return 2 * state + 1
+
+
+@inlined
+def find(nodes, state):
     """Return the root of a state's set; paths become shorter on the way."""
-    above = load(parent, state) & LOW
+    above = load(nodes, parent_at(state)) & LOW
     if above == _ZERO:
         return state
+    return find_from(nodes, state, above)
+
+
+@called
+def find_from(nodes, state, above):
+    """Return the root of a state's set, whose parent is not 0."""
     while True:
         middle = np.int64(above) - 1
-        next_above = load(parent, middle) & LOW
+        next_above = load(nodes, parent_at(middle)) & LOW
         if next_above == _ZERO:
             return middle
         # A state that has a parent never is a root again, and has no flags.
-        store(parent, state, next_above)
+        store(nodes, parent_at(state), next_above)
         state = middle
         above = next_above
 
@@ -95,25 +120,25 @@ def priority(state):
 
 
 @inlined
-def is_dead(parent, state):
+def is_dead(nodes, state):
     """Whether a state's SCC is complete."""
-    return load(parent, find(parent, state)) & HIGH != _ZERO
+    return load(nodes, parent_at(find(nodes, state))) & HIGH != _ZERO
 
 
 @inlined
-def add_bits(parent, sets, root, bits):
+def add_bits(nodes, sets, root, bits):
     """Join bits to the set of what was its root; return what `root` itself had.
 
     Of a later root one cannot say whether it has had them before: another worker may
     have carried them there.
     """
-    before = fetch_or(sets, root, bits)
+    before = fetch_or(sets, set_at(root), bits)
     while True:
-        above = find(parent, root)
+        above = find(nodes, root)
         if above == root:
             return before
         root = above
-        fetch_or(sets, root, bits)
+        fetch_or(sets, set_at(root), bits)
 
 
 @inlined
@@ -124,111 +149,113 @@ def following(word, state):
 
 
 @inlined
-def settled(following_of, state):
+def settled(nodes, state):
     """Return a word of `next` once the state is not locked by another worker."""
-    word = load(following_of, state)
+    word = load(nodes, next_at(state))
     while word & (LOCK | HIGH) == LOCK:
         pause()
-        word = load(following_of, state)
+        word = load(nodes, next_at(state))
     return word
 
 
 @called
-def pick(parent, following_of, registers, state):
+def pick(nodes, own, state):
     """Return a live state of a state's list; `NONE`: its set is dead."""
     while True:
-        word = settled(following_of, state)
+        word = settled(nodes, state)
         if word & HIGH == _ZERO:
             return state
         other = following(word, state)
         if other == state:  # no live state is left
-            bury(parent, registers, state)
+            bury(nodes, own, state)
             return np.int64(NONE)
-        word = settled(following_of, other)
+        word = settled(nodes, other)
         if word & HIGH == _ZERO:
             return other
         behind = following(word, other)
-        store(following_of, state, HIGH | np.uint32(behind + 1))
+        store(nodes, next_at(state), HIGH | np.uint32(behind + 1))
         state = behind
 
 
 @inlined
-def bury(parent, registers, state):
+def bury(nodes, own, state):
     """Make the set of a state dead."""
     while True:
-        root = find(parent, state)
-        word = load(parent, root)
+        root = find(nodes, state)
+        word = load(nodes, parent_at(root))
         if word & HIGH != _ZERO:
             return
-        if word == _ZERO and compare_and_swap(parent, root, _ZERO, HIGH):
-            fetch_add(registers, Reg.N_SCCS, 1)
+        if word == _ZERO and compare_and_swap(nodes, parent_at(root), _ZERO, HIGH):
+            own[Own.N_SCCS] += 1
             return
         pause()
 
 
 @inlined
-def remove(following_of, state):
+def remove(nodes, state):
     """Make a state a tombstone."""
     while True:
-        word = load(following_of, state)
+        word = load(nodes, next_at(state))
         if word & HIGH != _ZERO:
             return
         if word & LOCK == _ZERO and compare_and_swap(
-            following_of, state, word, word | HIGH
+            nodes, next_at(state), word, word | HIGH
         ):
             return
         pause()
 
 
 @inlined
-def lock_live(parent, following_of, registers, state):
+def lock_live(nodes, own, state):
     """Lock a live state of a state's list and return it; `NONE`: its set is dead."""
     while True:
-        live = pick(parent, following_of, registers, state)
+        live = pick(nodes, own, state)
         if live < 0:
             return live
-        word = load(following_of, live)
+        word = load(nodes, next_at(live))
         if word & (LOCK | HIGH) == _ZERO and compare_and_swap(
-            following_of, live, word, word | LOCK
+            nodes, next_at(live), word, word | LOCK
         ):
             return live
         pause()
 
 
 @inlined
-def unlock(following_of, state):
+def unlock(nodes, state):
     """Undo `lock_live`."""
-    store(following_of, state, load(following_of, state) & ~LOCK)
+    store(nodes, next_at(state), load(nodes, next_at(state)) & ~LOCK)
 
 
 @called
-def unite(parent, following_of, sets, registers, one, other):
+def unite(nodes, sets, own, one, other):
     """Make the sets of two states one, unless one of them is dead."""
     while True:
-        root, child = find(parent, one), find(parent, other)
+        root, child = find(nodes, one), find(nodes, other)
         if root == child:
             return
         if priority(root) < priority(child):
             root, child = child, root
-        if compare_and_swap(parent, child, _ZERO, LOCK):  # it stays a live root
+        if compare_and_swap(
+            nodes, parent_at(child), _ZERO, LOCK
+        ):  # it stays a live root
             break
-        if load(parent, child) & HIGH != _ZERO:
+        if load(nodes, parent_at(child)) & HIGH != _ZERO:
             return
         pause()
-    low = lock_live(parent, following_of, registers, child)
+    low = lock_live(nodes, own, child)
     if low < 0:
-        store(parent, child, _ZERO)
+        store(nodes, parent_at(child), _ZERO)
         return
-    high = lock_live(parent, following_of, registers, root)
+    high = lock_live(nodes, own, root)
     if high < 0:
-        unlock(following_of, low)
-        store(parent, child, _ZERO)
+        unlock(nodes, low)
+        store(nodes, parent_at(child), _ZERO)
         return
-    behind_low = following(load(following_of, low), low)
-    behind_high = following(load(following_of, high), high)
-    store(following_of, low, LOCK | np.uint32(behind_high + 1))
-    store(following_of, high, LOCK | np.uint32(behind_low + 1))
-    exchange(parent, child, np.uint32(root + 1))
-    add_bits(parent, sets, root, load(sets, child))
-    store(following_of, low, np.uint32(behind_high + 1))
-    store(following_of, high, np.uint32(behind_low + 1))
+    behind_low = following(load(nodes, next_at(low)), low)
+    behind_high = following(load(nodes, next_at(high)), high)
+    store(nodes, next_at(low), LOCK | np.uint32(behind_high + 1))
+    store(nodes, next_at(high), LOCK | np.uint32(behind_low + 1))
+    exchange(nodes, parent_at(child), np.uint32(root + 1))
+    add_bits(nodes, sets, root, load(sets, set_at(child)))
+    store(nodes, next_at(low), np.uint32(behind_high + 1))
+    store(nodes, next_at(high), np.uint32(behind_low + 1))

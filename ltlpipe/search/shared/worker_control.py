@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.atomics import load, store
+from ltlpipe.runtime.kernels.atomics import compare_and_swap, load, store
 from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.shared.table import Own
+
+_SHARE = 128
+_MOST_PERMITS = 1 << 12
 
 
 @inlined
@@ -18,11 +21,31 @@ def stopped(registers, status):
 
 
 @inlined
-def is_at_limit(registers):
-    """Whether as many states have been entered as may be."""
+def is_at_limit(registers, own):
+    """Whether the worker may enter no more states.
+
+    It takes permits for as many as it can without leaving the others too few, so that
+    workers seldom count in the same place; those that are left when a call ends are
+    given back (`SharedSearch.step`).
+    """
+    while own[Own.PERMITS] == 0 and registers[Reg.IS_LATER] == 0:
+        left = load(registers, Reg.PERMITS)
+        if left <= 0:
+            return True
+        taken = min(left // _SHARE + 1, _MOST_PERMITS)
+        if compare_and_swap(registers, Reg.PERMITS, left, left - taken):
+            own[Own.PERMITS] = taken
+    return False
+
+
+@inlined
+def count_entry(registers, own):
+    """Count a state that no worker had entered."""
     if registers[Reg.IS_LATER] != 0:
-        return False
-    return load(registers, Reg.VISITED) >= registers[Reg.MAX_STATES]
+        own[Own.REENTERED] += 1
+    else:
+        own[Own.VISITED] += 1
+        own[Own.PERMITS] -= 1
 
 
 @inlined
