@@ -97,7 +97,8 @@ class Reg(IntEnum):
 
     # Searches by several workers, far from what they write
     PERMITS = 58  # states that may be entered, less what workers have been permitted
-    STOP = 72  # not 0: all workers return
+    BUDGET = 66  # states that may be expanded, less what workers have been granted
+    STOP = 74  # not 0: all workers return
 
 
 N_REGISTERS = max(Reg) + 1

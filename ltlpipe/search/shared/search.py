@@ -76,6 +76,7 @@ class SharedSearch(Search):
     """
 
     takes_workers = True
+    _extra: ClassVar[int] = 0  # entries that a step may push beside successors
     max_workers: ClassVar[int] = MAX_WORKERS
 
     def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
@@ -136,7 +137,7 @@ class SharedSearch(Search):
 
     def _new_own(self, room: int) -> dict[str, np.ndarray]:
         """Return the arrays that a worker has for itself."""
-        length = FIRST_ENTRIES + self._branching + 1
+        length = FIRST_ENTRIES + self._branching + 1 + self._extra
         columns = [
             (c, length) for cs in self._own_layout().values() for c in cs.items()
         ]
@@ -175,6 +176,7 @@ class SharedSearch(Search):
         each = max(budget // self.n_workers, 1)
         registers = self.registers
         registers[Reg.STOP] = 0
+        registers[Reg.BUDGET] = budget
         registers[Reg.PERMITS] = registers[Reg.MAX_STATES] - registers[Reg.VISITED]
         calls = [partial(self._advance, k, each) for k in range(self.n_workers)]
         status = self._answer(self._together(calls))
@@ -229,7 +231,7 @@ class SharedSearch(Search):
         """Tell the registers what the workers have counted, and take permits back."""
         owns, registers = self._owns, self.registers
         for own in owns:
-            own[Own.PERMITS] = 0
+            own[Own.PERMITS] = own[Own.BUDGET] = 0
         for place, register in _SUMS.items():
             registers[register] = sum(int(own[place]) for own in owns)
         registers[Reg.DEPTH] = max(int(own[Own.DEPTH]) for own in owns)
@@ -238,7 +240,7 @@ class SharedSearch(Search):
     def _grow(self, limit_bytes: float) -> Iterator[None]:
         for arrays, own in zip(self._of_workers, self._owns, strict=True):
             for register, columns in self._own_layout().items():
-                needed = int(own[register]) + self._branching + 1
+                needed = int(own[register]) + self._branching + 1 + self._extra
                 stacks = [getattr(arrays, name) for name in columns]
                 length = stacks[0].shape[0]
                 if needed > length:
@@ -284,6 +286,9 @@ class SharedSearch(Search):
             "workers": self.n_workers,
             "lost": sum(int(own[Own.LOST]) for own in owns),
             "expansions": self.n_steps,
+            "shared": [int(o[Own.SHARED]) for o in owns],
+            "exp": [int(o[Own.EXPANSIONS]) for o in owns],
+            "vis": [int(o[Own.VISITED]) for o in owns],
         }
 
     def assert_consistent(self) -> None:

@@ -70,6 +70,12 @@ class Own(IntEnum):
     REENTERED = 17  # the same, in a later round
     PERMITS = 18  # states that it may enter without asking
     N_SCCS = 19  # complete SCCs that it has found to be that
+    IS_WAITING = 24  # for an answer of another worker
+    GIVER = 25  # whom it has asked last
+    TRIES = 26  # answers without anything since it has got something
+    OFFERED = 27  # stack entries below have been told to others, or are not new
+    BUDGET = 29  # states that it may expand without asking
+    SHARED = 28  # states that others have told it
 
     # cndfs
     RED_BASE = 20  # stack entries below the red search, 0 if none runs

@@ -60,6 +60,7 @@ from ltlpipe.search.packed import mark_bits, sets_of
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.shared.search import SharedSearch
+from ltlpipe.search.shared.sharing import LINE, MOST_TOLD
 from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc_steps import Arrays, ufscc_step
 from ltlpipe.search.shared.union_find import (
@@ -101,6 +102,8 @@ class UFSCC(SharedSearch):
             },
         }
 
+    _extra: ClassVar[int] = MOST_TOLD
+
     def _own_layout(self) -> dict[Own, dict[str, Column]]:
         return {
             Own.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
@@ -113,6 +116,7 @@ class UFSCC(SharedSearch):
             "fin": np.zeros(1, dtype=np.uint32),
             "nodes": np.zeros(0, dtype=np.uint32),  # until the views are there
             "sets": np.zeros(0, dtype=np.uint64),
+            "mail": np.zeros(LINE * (self.n_workers + 1), dtype=np.uint64),
         }
         if not self._listed:
             known["fstates"] = np.zeros(1, dtype=np.uint32)

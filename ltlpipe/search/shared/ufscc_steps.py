@@ -18,6 +18,15 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.product import successors
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.shared.sharing import (
+    ANSWER,
+    FIRST,
+    LINE,
+    MOST_TOLD,
+    answer_all,
+    ask,
+    is_new,
+)
 from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
 from ltlpipe.search.shared.union_find import (
     HIGH,
@@ -36,10 +45,20 @@ from ltlpipe.search.shared.union_find import (
 )
 from ltlpipe.search.shared.worker_control import (
     count_entry,
+    count_expansion,
     is_at_limit,
+    is_at_work,
     shuffle,
     stopped,
 )
+
+HELPING = -(1 << 31)
+"""Stands on the stack for a root's frame without a state of its own to take off it."""
+
+PATIENCE = 64
+"""Answers without anything after which a worker expands a live state of others."""
+
+LOW_HALF = np.uint64(0xFFFFFFFF)
 
 INSIDE = -2
 """The worker is in the set of a state already, so a transition to it closes a cycle.
@@ -63,13 +82,7 @@ class Arrays(NamedTuple):
     fstates: np.ndarray  # uint32[n], shared: states to begin with, + 1
     fin: np.ndarray  # uint32[1], marks of transitions that are not taken
     clauses: np.ndarray  # uint32[c], marks of which a cycle has to see one entry's all
-
-
-@inlined
-def is_new(arrays, state):
-    """Whether no worker has entered a state."""
-    alone = load(arrays.nodes, parent_at(state)) == 0
-    return alone and load(arrays.sets, set_at(state)) & WORKERS == 0
+    mail: np.ndarray  # uint64[...], see `sharing`
 
 
 @inlined
@@ -111,9 +124,9 @@ def lacks_room(product, store_, registers, arrays):
     """Whether an array is too short for one more step; ids are taken if need be."""
     own = arrays.own
     n = product.ids.shape[0]
-    if own[Own.TOP] + n + 1 > arrays.stack.shape[0]:
+    if own[Own.TOP] + max(n + 1, MOST_TOLD) > arrays.stack.shape[0]:
         return True
-    if own[Own.N_ROOTS] == arrays.roots.shape[0]:
+    if own[Own.N_ROOTS] + MOST_TOLD > arrays.roots.shape[0]:
         return True
     return lacks_ids_or_room(product, store_, registers, own)
 
@@ -130,6 +143,13 @@ def close_cycle(registers, arrays, state, marks):
         unite(nodes, sets, own, above, below)
         top -= 1
     own[Own.N_ROOTS] = top + 1
+    return add_marks(registers, arrays, state, marks)
+
+
+@inlined
+def add_marks(registers, arrays, state, marks):
+    """Join marks to the set of a state; return whether it accepts."""
+    nodes, sets = arrays.nodes, arrays.sets
     bits = np.uint64(marks) << MARKS_SHIFT
     root = find(nodes, state)
     if load(sets, set_at(root)) & bits != bits:
@@ -191,46 +211,122 @@ def expand_state(expand, product, store_, registers, arrays, state):
 
 
 @inlined
-def begin_frame(arrays, state, marks):
-    """Make a state the worker's uppermost root; return what to expand, or `NONE`."""
+def begin_frame(arrays, root, marks, frame):
+    """Make a state the worker's uppermost root; `frame` is the entry of its frame."""
     own = arrays.own
-    chosen = pick(arrays.nodes, own, state)
-    if chosen < 0:  # others have completed it meanwhile
-        return chosen
     own[Own.DEPTH] += 1
     own[Own.MAX_DEPTH] = max(own[Own.MAX_DEPTH], own[Own.DEPTH])
     top, n_roots = own[Own.TOP], own[Own.N_ROOTS]
-    arrays.roots[n_roots], arrays.entry_marks[n_roots] = state, marks
+    arrays.roots[n_roots], arrays.entry_marks[n_roots] = root, marks
     arrays.frames[n_roots] = top
-    arrays.stack[top] = ~chosen
+    arrays.stack[top] = frame
     own[Own.TOP], own[Own.N_ROOTS] = top + 1, n_roots + 1
-    return chosen
+
+
+@inlined
+def end_frame(own, is_roots):
+    """End the uppermost frame."""
+    own[Own.TOP] -= 1
+    own[Own.DEPTH] -= 1
+    own[Own.N_ROOTS] -= is_roots
+    own[Own.OFFERED] = min(own[Own.OFFERED], own[Own.TOP])
 
 
 @inlined
 def go_on(arrays, state):
-    """Continue a frame whose state is done; return what to expand next, or `NONE`."""
+    """Continue a frame whose state is done.
+
+    It ends, or is the root's; then live states of its set are others'.
+    """
     own = arrays.own
     top, root = own[Own.TOP] - 1, own[Own.N_ROOTS] - 1
     remove(arrays.nodes, state)
-    chosen = np.int64(NONE)
     is_roots = arrays.frames[root] == top
-    if is_roots:  # other frames of the set end with their state
-        chosen = pick(arrays.nodes, own, state)
-    if chosen < 0:
-        own[Own.TOP] = top
-        own[Own.DEPTH] -= 1
-        own[Own.N_ROOTS] -= is_roots
+    # Other frames of the set end with their state.
+    if is_roots and pick(arrays.nodes, own, state) >= 0:
+        arrays.stack[top] = HELPING
     else:
-        arrays.stack[top] = ~chosen
+        end_frame(own, is_roots)
+
+
+@inlined
+def help_others(registers, arrays):
+    """Go on where the set of the uppermost root has live states of other workers.
+
+    Returns a state of it to expand; `NONE`: the frame has ended, or has more above it,
+    or waits; `INSIDE`: a cycle accepts.
+    """
+    own, nodes = arrays.own, arrays.nodes
+    n_roots = own[Own.N_ROOTS]
+    root = np.int64(arrays.roots[n_roots - 1])
+    if own[Own.IS_WAITING] != 0:
+        told = load(arrays.mail, LINE * own[Own.NUMBER] + ANSWER)
+        if told == 0:
+            pause()
+            return np.int64(NONE)
+        own[Own.IS_WAITING] = 0
+        if told == 1:
+            own[Own.TRIES] += 1
+            return np.int64(NONE)
+        own[Own.TRIES] = 0
+        return take_told(registers, arrays, np.int64(told) - 1)
+    if n_roots > 1 and find(nodes, root) == find(
+        nodes, np.int64(arrays.roots[n_roots - 2])
+    ):
+        marks = arrays.entry_marks[n_roots - 1]
+        end_frame(own, 1)
+        if add_marks(registers, arrays, root, marks):
+            return np.int64(INSIDE)
+        return np.int64(NONE)
+    chosen = pick(nodes, own, root)
+    if chosen < 0:
+        end_frame(own, 1)
+        return chosen
+    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
+    workers = load(arrays.sets, set_at(find(nodes, root))) & WORKERS
+    if workers & ~me != 0 and own[Own.TRIES] < PATIENCE:
+        ask(arrays, root, workers & ~me)
+        return np.int64(NONE)
+    own[Own.TRIES] = 0
+    arrays.stack[own[Own.TOP] - 1] = ~chosen
     return chosen
+
+
+@inlined
+def take_told(registers, arrays, told):
+    """Enter the roots that another worker has told, and have its states wait above."""
+    own = arrays.own
+    n_roots, n_states = told & 0xFFFF, told >> 16
+    first = LINE * own[Own.NUMBER] + FIRST
+    own[Own.SHARED] += n_states
+    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
+    for k in range(n_roots):
+        word = arrays.mail[first + k]
+        root = np.int64(word & LOW_HALF)
+        marks = np.uint32(word >> np.uint64(32))
+        if is_dead(arrays.nodes, root):
+            return np.int64(NONE)
+        before = add_bits(arrays.nodes, arrays.sets, find(arrays.nodes, root), me)
+        if before & me == 0:
+            begin_frame(arrays, root, marks, HELPING)
+        elif close_cycle(registers, arrays, root, marks):
+            return np.int64(INSIDE)
+    top = own[Own.TOP]
+    for k in range(n_states - 1, -1, -1):  # the first ends on top
+        word = arrays.mail[first + n_roots + k]
+        arrays.stack[top] = np.int64(word & LOW_HALF)
+        marks = np.uint32(word >> np.uint64(32))
+        write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top, marks)
+        top += 1
+    own[Own.TOP] = top
+    return np.int64(NONE)
 
 
 @inlined
 def enter(registers, arrays, state, marks):
     """Enter a set that is not dead, unless the worker is inside.
 
-    Returns what to expand; `NONE` if others have completed the set meanwhile; `INSIDE`.
+    Returns what to expand; `NONE` if others are inside; `INSIDE`.
     """
     own, nodes, sets = arrays.own, arrays.nodes, arrays.sets
     me = np.uint64(1) << np.uint64(own[Own.NUMBER])
@@ -243,11 +339,14 @@ def enter(registers, arrays, state, marks):
         return np.int64(INSIDE)
     if before & WORKERS == 0:
         count_entry(registers, own)
-    return begin_frame(arrays, state, marks)
+        begin_frame(arrays, state, marks, ~state)
+        return state
+    begin_frame(arrays, state, marks, HELPING)
+    return np.int64(NONE)
 
 
 @njit
-def ufscc_step(expand, product, store_, registers, arrays, budget):
+def ufscc_step(expand, product, store_, registers, arrays, _):
     """Advance one worker of Bloemen et al. 2016, Algorithm 4.
 
     `registers` are shared, `arrays` are the worker's.  Any answer but RUNNING makes the
@@ -255,7 +354,8 @@ def ufscc_step(expand, product, store_, registers, arrays, budget):
     strongly connected, and its transitions carry all marks of a clause.
     """
     own, nodes = arrays.own, arrays.nodes
-    while budget > 0 and load(registers, Reg.STOP) == 0:
+    while is_at_work(registers, own):
+        answer_all(registers, arrays)
         if lacks_room(product, store_, registers, arrays):
             return stopped(registers, Status.GROW)
         top = own[Own.TOP]
@@ -271,8 +371,13 @@ def ufscc_step(expand, product, store_, registers, arrays, budget):
             continue
         state = np.int64(arrays.stack[top - 1])
         marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
-        if state < 0:
-            chosen = go_on(arrays, ~state)
+        if state == HELPING:
+            chosen = help_others(registers, arrays)
+            if chosen == INSIDE:
+                return stopped(registers, Status.FOUND)
+        elif state < 0:
+            go_on(arrays, ~state)
+            continue
         elif is_dead(nodes, state):
             own[Own.TOP] = top - 1
             continue
@@ -284,7 +389,7 @@ def ufscc_step(expand, product, store_, registers, arrays, budget):
             if close_cycle(registers, arrays, state, marks):
                 return stopped(registers, Status.FOUND)
         elif chosen >= 0:
-            budget -= 1
+            count_expansion(registers, own)
             if expand_state(expand, product, store_, registers, arrays, chosen):
                 return stopped(registers, Status.FOUND)
-    return Status.RUNNING
+    return stopped(registers, Status.RUNNING)  # others may be waiting for this one

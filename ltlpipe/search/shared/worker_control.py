@@ -39,6 +39,30 @@ def is_at_limit(registers, own):
 
 
 @inlined
+def is_at_work(registers, own):
+    """Whether workers shall go on, and may expand more states in this call."""
+    if load(registers, Reg.STOP) != 0:
+        return False
+    return own[Own.BUDGET] > 0 or load(registers, Reg.BUDGET) > 0
+
+
+@inlined
+def count_expansion(registers, own):
+    """Take an expansion off what all workers together may make in this call.
+
+    Who has more to do takes more, by some at a time like permits.
+    """
+    while own[Own.BUDGET] == 0:
+        left = load(registers, Reg.BUDGET)
+        if left <= 0:
+            return  # another worker has taken the last; one more does not matter
+        taken = min(left // _SHARE + 1, _MOST_PERMITS)
+        if compare_and_swap(registers, Reg.BUDGET, left, left - taken):
+            own[Own.BUDGET] = taken
+    own[Own.BUDGET] -= 1
+
+
+@inlined
 def count_entry(registers, own):
     """Count a state that no worker had entered."""
     if registers[Reg.IS_LATER] != 0:

@@ -1,0 +1,159 @@
+"""Work that a worker of ``ufscc`` and ``rabin`` asks of another one.
+
+A worker that comes to a set in which others are could expand its live states once more,
+to find transitions that the others have not followed yet.  Instead it asks one of them,
+who has these transitions on its stack: the giver looks for the set on its own path, and
+tells states above it that wait there and that nobody has entered, the oldest first, and
+the roots of its path up to them.  What a giver tells are transitions, so the asker does
+only what it could have done by expanding the states itself.
+
+Each worker has a line of `mail`, uint64[`LINE`] each:
+
+======== ===============================================================================
+0        who asks it (a bit each)
+`ANSWER` 0: none yet; else 1 + the number of roots + 2**16 times that of states
+`ABOUT`  a state of the set about which it asks
+`FIRST`  roots and then states, the marks of the transition to each in the upper half
+======== ===============================================================================
+
+Nobody waits for ever: who waits for an answer still gives answers, and who has got none
+often enough expands a live state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ltlpipe.runtime.kernels.atomics import exchange, fetch_or, load, store
+from ltlpipe.runtime.kernels.jit import called, inlined
+from ltlpipe.search.packed import read_marks
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.shared.table import Own
+from ltlpipe.search.shared.union_find import WORKERS, find, parent_at, set_at
+
+LINE = 32
+ANSWER = 16
+ABOUT = 17
+FIRST = 18
+
+MOST_TOLD = LINE - FIRST
+"""States that one answer can tell, roots included."""
+
+_MOST_STATES = 4  # in one answer
+_ROOTS_LOOKED_AT = 128  # from either end of a path
+_ENTRIES_LOOKED_AT = 4096  # of a stack, for one answer
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+@inlined
+def is_new(arrays, state):
+    """Whether no worker has entered a state."""
+    alone = load(arrays.nodes, parent_at(state)) == 0
+    return alone and load(arrays.sets, set_at(state)) & WORKERS == 0
+
+
+@inlined
+def ask(arrays, state, others):
+    """Ask one of the workers `others`, a bit each, about the set of a state."""
+    own, mail = arrays.own, arrays.mail
+    giver = own[Own.GIVER]
+    while True:
+        giver = 0 if giver == 30 else giver + 1
+        if others >> np.uint64(giver) & np.uint64(1) != 0:
+            break
+    own[Own.GIVER] = giver
+    own[Own.IS_WAITING] = 1
+    line = LINE * own[Own.NUMBER]
+    store(mail, line + ANSWER, np.uint64(0))
+    store(mail, line + ABOUT, np.uint64(state))
+    fetch_or(mail, LINE * giver, np.uint64(1) << np.uint64(own[Own.NUMBER]))
+
+
+@inlined
+def answer_all(registers, arrays):
+    """Answer whoever asks this worker."""
+    own, mail = arrays.own, arrays.mail
+    line = LINE * own[Own.NUMBER]
+    if load(mail, line) != 0:
+        askers = exchange(mail, line, np.uint64(0))
+        for asker in range(31):
+            if askers >> np.uint64(asker) & np.uint64(1) != 0:
+                answer(registers, arrays, LINE * asker)
+
+
+@called
+def answer(registers, arrays, line):
+    """Tell states that wait above a set, in the asker's line."""
+    own, mail, roots = arrays.own, arrays.mail, arrays.roots
+    nodes, n_roots = arrays.nodes, own[Own.N_ROOTS]
+    about = find(nodes, np.int64(load(mail, line + ABOUT)))
+    base = place_of(nodes, roots, n_roots, about)
+    place = np.int64(-1)
+    if base >= 0:
+        place = first_waiting(arrays, base)
+    if place < 0:
+        store(mail, line + ANSWER, np.uint64(1))
+        return
+    below, above = base, n_roots  # the last root whose frame is below
+    while above - below > 1:
+        middle = (below + above) // 2
+        if arrays.frames[middle] < place:
+            below = middle
+        else:
+            above = middle
+    n_told = min(below - base, MOST_TOLD - _MOST_STATES)
+    for k in range(n_told):
+        marks = np.uint64(arrays.entry_marks[base + 1 + k]) << _HALF
+        mail[line + FIRST + k] = np.uint64(roots[base + 1 + k]) | marks
+    n_states = 0
+    if n_told == below - base:
+        top = own[Own.TOP]
+        end = arrays.frames[above] if above < n_roots else top
+        bits = registers[Reg.MARK_BITS]
+        is_lowest = own[Own.OFFERED] == place
+        while place < end and n_states < _MOST_STATES:
+            state = np.int64(arrays.stack[place])
+            if state >= 0 and is_new(arrays, state):
+                marks = np.uint64(read_marks(arrays.stack_marks, bits, place)) << _HALF
+                mail[line + FIRST + n_told + n_states] = np.uint64(state) | marks
+                n_states += 1
+            place += 1
+        if is_lowest:
+            own[Own.OFFERED] = place
+    store(mail, line + ANSWER, np.uint64(1 + n_told + (n_states << 16)))
+
+
+@inlined
+def place_of(nodes, roots, n_roots, root):
+    """Return the place of a set among the last or first on a path, or -1."""
+    last = max(n_roots - _ROOTS_LOOKED_AT, 0)
+    for k in range(n_roots - 1, last - 1, -1):
+        if find(nodes, np.int64(roots[k])) == root:
+            return k
+    for k in range(min(last, _ROOTS_LOOKED_AT)):
+        if find(nodes, np.int64(roots[k])) == root:
+            return k
+    return np.int64(-1)
+
+
+@inlined
+def first_waiting(arrays, base):
+    """Return the lowest place above a root where a state waits that is new, or -1."""
+    own = arrays.own
+    top = own[Own.TOP]
+    own[Own.OFFERED] = min(own[Own.OFFERED], top)
+    frame = np.int64(arrays.frames[base])
+    start = max(frame, own[Own.OFFERED])
+    end = min(top, start + _ENTRIES_LOOKED_AT)
+    found = np.int64(-1)
+    place = start
+    while place < end:
+        state = np.int64(arrays.stack[place])
+        if state >= 0 and is_new(arrays, state):
+            found = place
+            break
+        place += 1
+    if start == own[Own.OFFERED]:
+        own[Own.OFFERED] = place
+    return found
