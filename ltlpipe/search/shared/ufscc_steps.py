@@ -25,7 +25,6 @@ from ltlpipe.search.shared.sharing import (
     MOST_TOLD,
     answer_all,
     ask,
-    is_new,
 )
 from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
 from ltlpipe.search.shared.union_find import (
@@ -35,6 +34,7 @@ from ltlpipe.search.shared.union_find import (
     NOTED,
     WORKERS,
     add_bits,
+    bury_alone,
     find,
     is_dead,
     parent_at,
@@ -57,6 +57,9 @@ HELPING = -(1 << 31)
 
 PATIENCE = 64
 """Answers without anything after which a worker expands a live state of others."""
+
+REFUSED = -3
+"""No more states may be entered."""
 
 LOW_HALF = np.uint64(0xFFFFFFFF)
 
@@ -240,8 +243,11 @@ def go_on(arrays, state):
     """
     own = arrays.own
     top, root = own[Own.TOP] - 1, own[Own.N_ROOTS] - 1
-    remove(arrays.nodes, state)
     is_roots = arrays.frames[root] == top
+    if is_roots and bury_alone(arrays.sets, own, state):
+        end_frame(own, 1)
+        return
+    remove(arrays.nodes, state)
     # Other frames of the set end with their state.
     if is_roots and pick(arrays.nodes, own, state) >= 0:
         arrays.stack[top] = HELPING
@@ -324,14 +330,20 @@ def take_told(registers, arrays, told):
 
 @inlined
 def enter(registers, arrays, state, marks):
-    """Enter a set that is not dead, unless the worker is inside.
+    """Enter the set of the state on top of the stack, and take the state off it.
 
-    Returns what to expand; `NONE` if others are inside; `INSIDE`.
+    Returns what to expand; `NONE` if the set is dead or others are inside; `INSIDE`;
+    `REFUSED`, and does nothing, if it is one state too many.
     """
     own, nodes, sets = arrays.own, arrays.nodes, arrays.sets
-    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
     root = find(nodes, state)
+    if load(nodes, parent_at(root)) & HIGH != 0:
+        own[Own.TOP] -= 1
+        return np.int64(NONE)
+    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
     before = load(sets, set_at(root))
+    if before & WORKERS == 0 and is_at_limit(registers, own):
+        return np.int64(REFUSED)
     if before & me == 0:
         before = add_bits(nodes, sets, root, me)
     own[Own.TOP] -= 1
@@ -353,7 +365,7 @@ def ufscc_step(expand, product, store_, registers, arrays, _):
     others return, too.  After FOUND the set of state ``registers[Reg.CLOSING]`` is
     strongly connected, and its transitions carry all marks of a clause.
     """
-    own, nodes = arrays.own, arrays.nodes
+    own = arrays.own
     while is_at_work(registers, own):
         answer_all(registers, arrays)
         if lacks_room(product, store_, registers, arrays):
@@ -370,21 +382,19 @@ def ufscc_step(expand, product, store_, registers, arrays, _):
             own[Own.TOP] = 1
             continue
         state = np.int64(arrays.stack[top - 1])
-        marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
         if state == HELPING:
+            marks = np.uint32(0)
             chosen = help_others(registers, arrays)
             if chosen == INSIDE:
                 return stopped(registers, Status.FOUND)
         elif state < 0:
             go_on(arrays, ~state)
             continue
-        elif is_dead(nodes, state):
-            own[Own.TOP] = top - 1
-            continue
-        elif is_new(arrays, state) and is_at_limit(registers, own):
-            return stopped(registers, Status.LIMIT)
         else:
+            marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
             chosen = enter(registers, arrays, state, marks)
+        if chosen == REFUSED:
+            return stopped(registers, Status.LIMIT)
         if chosen == INSIDE:
             if close_cycle(registers, arrays, state, marks):
                 return stopped(registers, Status.FOUND)

@@ -60,6 +60,7 @@ LOCK = np.uint32(1 << 30)
 HIGH = np.uint32(1 << 31)
 LOW = np.uint32((1 << 30) - 1)
 _ZERO = np.uint32(0)
+_DEAD_ALONE = np.uint64((1 << 63) | (1 << 31))
 
 NOTED = np.uint64(1 << 31)
 """Of a set: it is on the list Fstates."""
@@ -189,6 +190,20 @@ def bury(nodes, own, state):
             own[Own.N_SCCS] += 1
             return
         pause()
+
+
+@inlined
+def bury_alone(sets, own, state):
+    """Make a live state a tombstone and its set dead, if it is alone in it.
+
+    Does so at once: `parent` and `next` are one word of `sets`.
+    """
+    if load(sets, 2 * state) != 0:
+        return False
+    if not compare_and_swap(sets, 2 * state, np.uint64(0), _DEAD_ALONE):
+        return False
+    own[Own.N_SCCS] += 1
+    return True
 
 
 @inlined
