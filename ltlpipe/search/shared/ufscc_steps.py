@@ -186,6 +186,7 @@ def expand_state(expand, product, store_, registers, arrays, state):
     top, n_new = own[Own.TOP], 0
     bits = registers[Reg.MARK_BITS]
     fin = arrays.fin[0]
+    uppermost = find(nodes, np.int64(arrays.roots[own[Own.N_ROOTS] - 1]))
     for i in range(n):
         target, marks = np.int64(product.ids[i]), product.marks[i]
         if marks & fin != 0:
@@ -194,11 +195,15 @@ def expand_state(expand, product, store_, registers, arrays, state):
         root = find(nodes, target)
         if load(nodes, parent_at(root)) & HIGH != 0:
             continue
-        workers = load(sets, set_at(root)) & WORKERS
-        if workers & me != 0:
+        known = load(sets, set_at(root))
+        bits_of_marks = np.uint64(marks) << MARKS_SHIFT
+        if root == uppermost and known & bits_of_marks == bits_of_marks:
+            continue  # nothing new: a transition inside a large set, most often
+        if known & me != 0:
             if close_cycle(registers, arrays, target, marks):
                 return True
-        elif workers != 0:
+            uppermost = find(nodes, np.int64(arrays.roots[own[Own.N_ROOTS] - 1]))
+        elif known & WORKERS != 0:
             arrays.stack[top] = target
             write_marks(arrays.stack_marks, bits, top, marks)
             top += 1
