@@ -135,7 +135,7 @@ class SharedSearch(Search):
     def _renew_views(self) -> None:
         """Make other views of arrays anew, whose memory may have moved."""
 
-    def _new_own(self, room: int) -> dict[str, np.ndarray]:
+    def _new_own(self, room: int) -> dict[str, Any]:
         """Return the arrays that a worker has for itself."""
         length = FIRST_ENTRIES + self._branching + 1 + self._extra
         columns = [

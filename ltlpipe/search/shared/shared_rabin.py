@@ -63,10 +63,11 @@ class SharedRabin(UFSCC):
     def _begin_round(self) -> None:
         """Begin the search for the next pairs."""
         fin, infs = self._left.pop(0)
-        self.arrays.fin[0] = fin
+        self.arrays.avoided[0] = fin
         clauses = np.array(infs, dtype=np.uint32)
         self._of_workers = [a._replace(clauses=clauses) for a in self._of_workers]
         self.arrays = self._of_workers[0]
+        self.registers[Reg.EMPTY_ACCEPTS] = 0 in infs
 
     def _begin_later(self) -> None:
         """Forget what is known of SCCs, and begin again with the initial state."""
@@ -91,7 +92,7 @@ class SharedRabin(UFSCC):
         return status
 
     def _seen_clause(self, marks: int) -> Clause:
-        fin, infs = int(self.arrays.fin[0]), self.arrays.clauses.tolist()
+        fin, infs = int(self.arrays.avoided[0]), self.arrays.clauses.tolist()
         return least_seen(fin, infs, marks)
 
     def statistics(self) -> dict[str, int]:

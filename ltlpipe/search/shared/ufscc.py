@@ -51,9 +51,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ltlpipe.automata.conditions import TRUE
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.jobs import Progress, complete
-from ltlpipe.search.acceptance import implied_clause
+from ltlpipe.search.acceptance import Formula, implied_clause, tabulate
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import INT32, UINT32, Column
 from ltlpipe.search.packed import mark_bits, sets_of
@@ -90,7 +91,9 @@ class UFSCC(SharedSearch):
     fin_less = True
     kernel = staticmethod(ufscc_step)
     array_type: ClassVar[type[Any]] = Arrays
-    _listed: ClassVar[dict[str, Column]] = {}  # of Fstates, where there are others
+    _listed: ClassVar[
+        dict[str, Column]
+    ] = {}  # columns of searches that are built on it
 
     arrays: Arrays
 
@@ -113,14 +116,23 @@ class UFSCC(SharedSearch):
     def _constants(self) -> dict[str, np.ndarray]:
         known = {
             "clauses": self._clauses(),
-            "fin": np.zeros(1, dtype=np.uint32),
+            "avoided": np.zeros(1, dtype=np.uint32),
             "nodes": np.zeros(0, dtype=np.uint32),  # until the views are there
             "sets": np.zeros(0, dtype=np.uint64),
             "mail": np.zeros(LINE * (self.n_workers + 1), dtype=np.uint64),
         }
-        if not self._listed:
-            known["fstates"] = np.zeros(1, dtype=np.uint32)
+        columns = {"fstates": 1, "labels": 0}  # what other searches have for each state
+        for name, length in columns.items():
+            if name not in self._listed:
+                known[name] = np.zeros(length, dtype=np.uint32)
         return known
+
+    def _new_own(self, room: int) -> dict[str, Any]:
+        return super()._new_own(room) | {"goal": self._goal()}
+
+    def _goal(self) -> Formula:
+        """Return what a cycle has to satisfy, if clauses do not say it."""
+        return tabulate(TRUE)._replace(ops=np.zeros(0, dtype=np.uint8))
 
     def _renew_views(self) -> None:
         words = self.arrays.pairs.reshape(-1)
@@ -139,6 +151,8 @@ class UFSCC(SharedSearch):
     def _begin(self) -> None:
         self.registers[Reg.CLOSING] = NONE
         self.registers[Reg.MARK_BITS] = self._mark_bits()
+        clauses = self.arrays.clauses
+        self.registers[Reg.EMPTY_ACCEPTS] = (clauses == 0).any()
         self.arrays.fstates[0] = 1  # the initial state
         self.registers[Reg.N_FSTATES] = 1
 

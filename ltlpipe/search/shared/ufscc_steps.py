@@ -15,6 +15,7 @@ from ltlpipe.runtime.kernels.atomics import (
     store,
 )
 from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.search.acceptance import Formula, holds
 from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.product import successors
 from ltlpipe.search.registers import Reg, Status
@@ -25,6 +26,7 @@ from ltlpipe.search.shared.sharing import (
     MOST_TOLD,
     answer_all,
     ask,
+    is_new,
 )
 from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
 from ltlpipe.search.shared.union_find import (
@@ -83,8 +85,10 @@ class Arrays(NamedTuple):
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
     own: np.ndarray  # int64[N_OWN], see `Own`
     fstates: np.ndarray  # uint32[n], shared: states to begin with, + 1
-    fin: np.ndarray  # uint32[1], marks of transitions that are not taken
+    labels: np.ndarray  # uint32[n], shared: the part of the product that a state is in
+    avoided: np.ndarray  # uint32[parts], marks of transitions that are not taken there
     clauses: np.ndarray  # uint32[c], marks of which a cycle has to see one entry's all
+    goal: Formula  # or that have to satisfy this, if it has nodes
     mail: np.ndarray  # uint64[...], see `sharing`
 
 
@@ -104,19 +108,26 @@ def next_start(registers, arrays):
     """Return a state of Fstates whose set is not dead; `NONE` if there is none.
 
     `INSIDE` if the list has become longer meanwhile.  Each worker goes round the list
-    from where it was last; a set in which others work is not dead, and is helped.
+    from where it was last, and takes a state that nobody has entered; if there is none,
+    it helps in a set in which others are.
     """
     own, fstates = arrays.own, arrays.fstates
     n = load(registers, Reg.N_FSTATES)
+    others = np.int64(NONE)
     for k in range(n):
         place = (own[Own.CURSOR] + k) % n
         word = load(fstates, place)
         while word == 0:  # its number is known before it is written
             pause()
             word = load(fstates, place)
-        if not is_dead(arrays.nodes, np.int64(word) - 1):
+        state = np.int64(word) - 1
+        if is_new(arrays, state):
             own[Own.CURSOR] = place
-            return np.int64(word) - 1
+            return state
+        if others < 0 and not is_dead(arrays.nodes, state):
+            others = state
+    if others >= 0:
+        return others
     if load(registers, Reg.N_FSTATES) == n:
         return np.int64(NONE)
     return np.int64(INSIDE)
@@ -158,11 +169,19 @@ def add_marks(registers, arrays, state, marks):
     if load(sets, set_at(root)) & bits != bits:
         add_bits(nodes, sets, root, bits)
     seen = np.uint32(load(sets, set_at(find(nodes, state))) >> MARKS_SHIFT)
+    if not is_accepting(arrays, seen):
+        return False
+    compare_and_swap(registers, Reg.CLOSING, NONE, state)
+    return True
+
+
+@inlined
+def is_accepting(arrays, marks):
+    """Whether a cycle that sees exactly these marks accepts."""
     for i in range(arrays.clauses.shape[0]):
-        if seen & arrays.clauses[i] == arrays.clauses[i]:
-            compare_and_swap(registers, Reg.CLOSING, NONE, state)
+        if marks & arrays.clauses[i] == arrays.clauses[i]:
             return True
-    return False
+    return arrays.goal.ops.shape[0] > 0 and holds(arrays.goal, marks)
 
 
 @inlined
@@ -185,20 +204,27 @@ def expand_state(expand, product, store_, registers, arrays, state):
         shuffle(own, product, n)
     top, n_new = own[Own.TOP], 0
     bits = registers[Reg.MARK_BITS]
-    fin = arrays.fin[0]
+    labels = arrays.labels
+    part = labels[state] if labels.shape[0] > 0 else np.uint32(0)
+    avoided = arrays.avoided[part]
+    may_pass = registers[Reg.EMPTY_ACCEPTS] == 0
     uppermost = find(nodes, np.int64(arrays.roots[own[Own.N_ROOTS] - 1]))
     for i in range(n):
         target, marks = np.int64(product.ids[i]), product.marks[i]
-        if marks & fin != 0:
-            note(registers, arrays, target)
+        if marks & avoided != 0:
+            if part == 0:
+                note(registers, arrays, target)
+            continue
+        if part != 0 and labels[target] != part:
             continue
         root = find(nodes, target)
         if load(nodes, parent_at(root)) & HIGH != 0:
             continue
         known = load(sets, set_at(root))
         bits_of_marks = np.uint64(marks) << MARKS_SHIFT
-        if root == uppermost and known & bits_of_marks == bits_of_marks:
-            continue  # nothing new: a transition inside a large set, most often
+        is_known = root == uppermost and known & bits_of_marks == bits_of_marks
+        if is_known and (may_pass or known >> MARKS_SHIFT != 0):
+            continue  # most transitions of a large set: they tell nothing new
         if known & me != 0:
             if close_cycle(registers, arrays, target, marks):
                 return True

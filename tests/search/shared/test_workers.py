@@ -92,7 +92,7 @@ def assert_right(automaton, workers, budget=None, seed=0, kind=UFSCC):
     if search.statistics().get("searches") == 0:  # there is no pair
         return 0
     registers = search.registers
-    avoided = 0 if kind is CNDFS else int(search.arrays.fin[0])
+    avoided = 0 if kind is CNDFS else int(search.arrays.avoided[0])
     n_states, n_sccs = all_sccs(automaton, avoided)
     assert registers[Reg.VISITED] == search.visited().sum() == n_states
     assert kind is CNDFS or registers[Reg.N_SCCS] == n_sccs
