@@ -286,19 +286,20 @@ class SharedSearch(Search):
             "workers": self.n_workers,
             "lost": sum(int(own[Own.LOST]) for own in owns),
             "expansions": self.n_steps,
-            "shared": [int(o[Own.SHARED]) for o in owns],
-            "exp": [int(o[Own.EXPANSIONS]) for o in owns],
-            "vis": [int(o[Own.VISITED]) for o in owns],
+            "shared": sum(int(own[Own.SHARED]) for own in owns),
         }
+
+    def _is_stored(self) -> np.ndarray:
+        """Return bool[n_stored], the ids that have a row."""
+        is_stored = np.ones(self.n_stored, dtype=np.bool_)
+        for first, last in holes(self._owns):
+            is_stored[first:last] = False
+        return is_stored
 
     def assert_consistent(self) -> None:
         """Check that no row is stored twice, and that each has a slot."""
-        n = self.n_stored
-        is_hole = np.zeros(n, dtype=np.bool_)
-        for first, last in holes(self._owns):
-            is_hole[first:last] = True
         slots = self.store.slots
         mask = np.uint32((1 << int(self.registers[Reg.ID_BITS])) - 1)
         ids = np.sort((slots[slots != 0] & mask).astype(np.int64) - 1)
-        assert ids.tolist() == np.flatnonzero(~is_hole).tolist()
+        assert ids.tolist() == np.flatnonzero(self._is_stored()).tolist()
         assert len(np.unique(self.store.rows[ids], axis=0)) == len(ids)

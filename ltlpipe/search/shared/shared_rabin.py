@@ -28,15 +28,12 @@ import numpy as np
 from ltlpipe.search.growth import UINT32
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rabin import least_seen, pairs_of, rounds_of
-from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Clause
     from ltlpipe.search.growth import Column
     from ltlpipe.search.problem import Problem
-
-_OF_ONE_PAIR = (Own.TOP, Own.N_ROOTS, Own.DEPTH, Own.CURSOR, Own.N_SCCS)
 
 
 class SharedRabin(UFSCC):
@@ -71,14 +68,11 @@ class SharedRabin(UFSCC):
 
     def _begin_later(self) -> None:
         """Forget what is known of SCCs, and begin again with the initial state."""
-        arrays, registers = self.arrays, self.registers
+        arrays = self.arrays
         for array in (arrays.pairs, arrays.fstates):
             array[: self.n_stored] = 0
         arrays.fstates[0] = 1
-        registers[Reg.N_FSTATES] = registers[Reg.IS_LATER] = 1
-        for own in self._owns:
-            for place in _OF_ONE_PAIR:
-                own[place] = 0
+        self._begin_anew(1)
         self._begin_round()
 
     def step(self, budget: int) -> Status:

@@ -80,6 +80,16 @@ if TYPE_CHECKING:
     from ltlpipe.search.growth import Layout
 
 
+_OF_ONE_ROUND = [
+    Own.TOP,
+    Own.N_ROOTS,
+    Own.DEPTH,
+    Own.N_SCCS,
+    Own.IS_WAITING,
+    Own.TRIES,
+    Own.OFFERED,
+]
+
 _ROOT_WORK = 0.01  # microseconds for each state whose root is looked for
 
 
@@ -159,6 +169,15 @@ class UFSCC(SharedSearch):
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
 
+    def _begin_anew(self, n: int) -> None:
+        """Search once more, from `n` states that Fstates has."""
+        registers = self.registers
+        registers[Reg.N_FSTATES], registers[Reg.IS_LATER] = n, 1
+        self.arrays.mail[:] = 0
+        for number, own in enumerate(self._owns):
+            own[_OF_ONE_ROUND] = 0
+            own[Own.CURSOR] = n * number // self.n_workers  # each begins elsewhere
+
     def roots(self) -> Job[np.ndarray]:
         """Return int64[n_stored], the root of the set of each state."""
         above = (self._words(0) & LOW).astype(np.int64)
@@ -172,8 +191,7 @@ class UFSCC(SharedSearch):
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been entered."""
-        is_child = self._words(0) & LOW != 0
-        return np.asarray(is_child | (self.sets() & WORKERS != 0))
+        return self._of_round()
 
     def sets(self) -> np.ndarray:
         """Return uint64[n_stored], the word of each set, of no meaning for others."""
@@ -202,7 +220,12 @@ class UFSCC(SharedSearch):
         """Check the invariants that the module states."""
         super().assert_consistent()
         roots = complete(self.roots())
-        assert_whole(self._words(0), self._words(1), roots, self.visited())
+        assert_whole(self._words(0), self._words(1), roots, self._of_round())
+
+    def _of_round(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that this round has entered."""
+        is_child = self._words(0) & LOW != 0
+        return np.asarray(is_child | (self.sets() & WORKERS != 0))
 
 
 def assert_whole(
@@ -211,16 +234,16 @@ def assert_whole(
     """Check sets and lists; no worker is at work.
 
     `parent` and `following` uint32[n] are words of nodes, `roots` int64[n] those of the
-    sets of all states, `visited` bool[n] says which have been entered.
+    sets of all states, `visited` bool[n] says which are to be looked at.
     """
     n = len(parent)
-    assert not (parent & LOCK).any()
-    assert not (following & LOCK).any()
+    assert not (parent & LOCK)[visited].any()
+    assert not (following & LOCK)[visited].any()
     is_tombstone = (following & HIGH) != 0
     dead = (parent & HIGH != 0)[roots]
     places = (following & LOW).astype(np.int64)
     behind = np.where(places == 0, np.arange(n), places - 1)
-    assert (roots[behind] == roots).all()  # lists stay in their sets
+    assert (roots[behind] == roots)[visited].all()  # lists stay in their sets
     live = visited & ~is_tombstone
     assert not (live & dead).any()
     for state in np.flatnonzero(live).tolist():

@@ -22,6 +22,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared import search as shared_search
 from ltlpipe.search.shared.cndfs import CNDFS
 from ltlpipe.search.shared.shared_rabin import SharedRabin
+from ltlpipe.search.shared.shared_tela import SharedTela
 from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
 from ltlpipe.systems.packing import pack
@@ -89,9 +90,14 @@ def assert_right(automaton, workers, budget=None, seed=0, kind=UFSCC):
             automaton, *(tuple(names[p].tolist()) for p in (lasso.prefix, lasso.cycle))
         )
         return None
-    if search.statistics().get("searches") == 0:  # there is no pair
+    counts = search.statistics()
+    if 0 in (counts.get("searches"), counts.get("passes")):  # there is no pair
         return 0
     registers = search.registers
+    if kind is SharedTela:
+        assert registers[Reg.VISITED] == search.visited().sum()
+        assert registers[Reg.VISITED] == all_sccs(automaton, 0)[0]
+        return None
     avoided = 0 if kind is CNDFS else int(search.arrays.avoided[0])
     n_states, n_sccs = all_sccs(automaton, avoided)
     assert registers[Reg.VISITED] == search.visited().sum() == n_states
@@ -134,6 +140,21 @@ def test_generalised_rabin(automaton, workers, budget):
 def test_generalised_rabin_by_the_thousand(automaton, workers, budget):
     """The same, more often."""
     assert_right(automaton, workers, budget, kind=SharedRabin)
+
+
+@given(conditioned(max_marks=5), WORKERS, st.sampled_from([None, 1, 3, 17]))
+@settings(max_examples=20 if INTERPRETED else 300)
+def test_any_condition(automaton, workers, budget):
+    """SCCs that may have accepting cycles are taken apart."""
+    assert_right(automaton, workers, budget, kind=SharedTela)
+
+
+@pytest.mark.slow
+@given(conditioned(max_marks=6), WORKERS, st.sampled_from([None, 1, 3, 17]))
+@settings(max_examples=10_000)
+def test_any_condition_by_the_thousand(automaton, workers, budget):
+    """The same, more often."""
+    assert_right(automaton, workers, budget, kind=SharedTela)
 
 
 @given(automata(state_based=True), WORKERS, st.sampled_from([None, 1, 3, 17]))

@@ -1,0 +1,316 @@
+"""Emptiness check for any acceptance condition by several workers.
+
+``--emptiness tela --workers P``.  The product is taken apart as by
+`ltlpipe.search.scc.tela`, but round by round: in each round all workers together search
+either the whole product or the inside of all SCCs that the round before has found and
+that may have accepting cycles although they are not accepting as a whole.
+
+Sources: C. Baier, F. Blahoudek, A. Duret-Lutz, J. Klein, D. Müller and J. Strejček,
+"Generic Emptiness Check for Fun and Profit", ATVA 2019, LNCS 11781, pp. 445-461; and
+those of `ltlpipe.search.shared.ufscc`, which each round is.
+
+Differences from the sources:
+
+- The source takes one SCC after the other, each recursively.  Here the SCCs of a round
+  are *parts* of the product with a label each: transitions between parts, and those
+  with marks that a part avoids, are not taken.  All their states are states to begin
+  with (Fstates), each worker begins elsewhere, and who finds none that is new helps in
+  an SCC in which others are: so small SCCs are searched side by side, and large ones by
+  several workers.
+- Where a part has alternatives of what to avoid, they are searched in rounds one after
+  the other, the SCCs inside before the next alternative.
+- The alternatives that `tela` searches in passes that take turns are searched here in
+  passes one after the other.
+- What to avoid is decided between rounds, for each set of marks that an SCC has, by
+  `ltlpipe.search.acceptance.passes_of`; workers judge marks as they join them.
+
+Why it is complete: a cycle in a part that accepts lies in one SCC of it; either that
+SCC's marks satisfy the condition, or the cycle avoids what one of the alternatives
+avoids, and lies inside this SCC in a later round.  Each alternative avoids a mark that
+its SCC has, so at most 32 rounds are nested.
+
+Cost: as ufscc, and 8 bytes per state; 8 more per state of SCCs that wait to be taken
+apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.search.acceptance import implied_clause, passes_of, tabulate
+from ltlpipe.search.growth import UINT32
+from ltlpipe.search.paths import PathFinder
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.shared.ufscc import UFSCC
+from ltlpipe.search.shared.union_find import HIGH, LOW, MARKS_SHIFT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.acceptance import Formula
+    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Column
+    from ltlpipe.search.problem import Problem
+
+_BLIND = 2  # alternatives that are searched before SCCs say whether it is needed
+_BLOCK = 1 << 18  # states that are looked at without a pause
+
+Alternative = tuple[int, "Condition"]
+"""Marks to avoid, as bits, and the condition that is left."""
+
+
+@dataclass
+class Batch:
+    """SCCs that are to be taken apart."""
+
+    members: np.ndarray  # int32[m], their states
+    labels: np.ndarray  # uint32[m], the number of each one's SCC, from 1
+    kinds: np.ndarray  # int32[SCCs + 1], what is searched in each, [0] of no meaning
+    alternatives: list[list[Alternative]]  # of each kind
+    turn: int = 0  # which alternative is the next
+
+
+def alternatives_of(condition: Condition, marks: int) -> list[Alternative]:
+    """Return what cycles may avoid inside an SCC with some marks that is not accepting.
+
+    Each avoids at least one of the marks; none if no cycle inside can accept.
+    """
+    found: list[Alternative] = []
+    for avoided, left in passes_of(condition.within(marks), marks.bit_count() + 1):
+        if avoided:
+            found.append((avoided, left))
+        else:  # a part of a disjunction, to be split itself
+            found += alternatives_of(left, marks)
+    return found
+
+
+class SharedTela(UFSCC):
+    """The search after Baier et al. 2019, by several workers, in progress."""
+
+    name = "tela"
+    emerson_lei = True
+    _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32, "labels": UINT32}
+
+    def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
+        given = problem.condition
+        self._condition = generalised_buchi(problem.n_marks) if given is None else given
+        self._passes = passes_of(self._condition, _BLIND)
+        self._batches: list[Batch] = []
+        self._kinds = np.zeros(1, dtype=np.int32)  # of the parts of this round
+        self._left: list[Alternative] = []  # what is searched in parts of each kind
+        self._members: np.ndarray | None = None  # those of this round; None: all states
+        self._is_over = False  # a round, and what follows is not yet prepared
+        self._is_whole = False  # the product has been searched once
+        self._has_ended = not self._passes
+        self.n_passes = self.n_splits = 0
+        super().__init__(problem, workers=workers, seed=seed)
+
+    def _clauses(self) -> np.ndarray:
+        return np.zeros(0, dtype=np.uint32)
+
+    def _goal(self) -> Formula:
+        return tabulate(self._condition)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.registers[Reg.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
+        if self._passes:
+            self._begin_pass()
+
+    def _begin_pass(self) -> None:
+        self.n_passes += 1
+        self._left = [self._passes.pop(0)]
+        self._kinds = np.zeros(1, dtype=np.int32)
+        self._members = None
+        self._set_avoided(np.array([self._left[0][0]], dtype=np.uint32))
+
+    def _set_avoided(self, avoided: np.ndarray) -> None:
+        self._of_workers = [a._replace(avoided=avoided) for a in self._of_workers]
+        self.arrays = self._of_workers[0]
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays, those of SCCs that wait included."""
+        waiting = sum(b.members.nbytes + b.labels.nbytes for b in self._batches)
+        return super().memory_bytes + waiting
+
+    def step(self, budget: int) -> Status:
+        """Expand about `budget` states, by all workers together.
+
+        GROW when a round is over, too: the next one is prepared with pauses.
+        """
+        if self._has_ended:
+            return Status.EMPTY
+        if self._is_over:
+            return Status.GROW
+        status = super().step(budget)
+        if status != Status.EMPTY:
+            return status
+        self._is_over = self._is_whole = True
+        return Status.GROW
+
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
+        if not self._is_over:
+            yield from super()._grow(limit_bytes)
+            return
+        yield from self._take_apart()
+        if self._batches:
+            yield from self._begin_parts()
+        elif self._passes:
+            yield from self._begin_later_pass()
+        else:
+            self._has_ended = True
+        self._is_over = False
+
+    def _blocks(self) -> Iterator[np.ndarray]:
+        """Yield the states of this round, int64[...] each time."""
+        if self._members is None:
+            for begin in range(0, self.n_stored, _BLOCK):
+                yield np.arange(begin, min(begin + _BLOCK, self.n_stored))
+        else:
+            for begin in range(0, len(self._members), _BLOCK):
+                yield self._members[begin : begin + _BLOCK].astype(np.int64)
+
+    def _take_apart(self) -> Iterator[None]:
+        """Make a batch of those SCCs of the round that may have accepting cycles."""
+        pairs, labels = self.arrays.pairs, self.arrays.labels
+        kinds: dict[tuple[int, int], int] = {}
+        alternatives: list[list[Alternative]] = []
+        of_sccs: list[np.ndarray] = [np.zeros(1, dtype=np.int32)]
+        n_sccs = 0
+        for states in self._blocks():
+            roots = states[self._words(0)[states] == HIGH]
+            marks = (pairs[roots, 1] >> MARKS_SHIFT).astype(np.int64)
+            parts = self._kinds[labels[roots]].astype(np.int64)
+            keys, places = np.unique(parts << 32 | marks, return_inverse=True)
+            of_keys = np.empty(len(keys), dtype=np.int32)
+            for k, key in enumerate(keys.tolist()):
+                case = key >> 32, key & 0xFFFFFFFF
+                if case not in kinds:
+                    found = self._alternatives(*case)
+                    kinds[case] = len(alternatives) if found else -1
+                    alternatives += [found] if found else []
+                of_keys[k] = kinds[case]
+            of_roots = of_keys[places]
+            is_open = of_roots >= 0
+            numbers = np.zeros(len(roots), dtype=np.uint64)
+            n_open = int(is_open.sum())
+            numbers[is_open] = np.arange(n_sccs + 1, n_sccs + n_open + 1)
+            pairs[roots, 1] = numbers  # its marks are not needed any more
+            of_sccs.append(of_roots[is_open])
+            n_sccs += n_open
+            yield
+        if n_sccs == 0:
+            return
+        members, numbers_of = [], []
+        for states in self._blocks():
+            numbers = pairs[self._roots_of(states), 1]
+            members.append(states[numbers > 0].astype(np.int32))
+            numbers_of.append(numbers[numbers > 0].astype(np.uint32))
+            yield
+        self._batches.append(
+            Batch(
+                np.concatenate(members),
+                np.concatenate(numbers_of),
+                np.concatenate(of_sccs),
+                alternatives,
+            )
+        )
+
+    def _alternatives(self, kind: int, marks: int) -> list[Alternative]:
+        """Return what may be avoided besides, in an SCC of a part of some kind."""
+        avoided, condition = self._left[kind]
+        found = alternatives_of(condition, marks) if marks else []
+        return [(avoided | more, left) for more, left in found]
+
+    def _roots_of(self, states: np.ndarray) -> np.ndarray:
+        """Return int64[k], the roots of the sets of some states."""
+        parents = self._words(0)
+        roots = states
+        while True:
+            above = (parents[roots] & LOW).astype(np.int64)
+            if not above.any():
+                return roots
+            roots = np.where(above == 0, roots, above - 1)
+
+    def _begin_parts(self) -> Iterator[None]:
+        """Begin a round that searches inside the SCCs of the last batch."""
+        batch = self._batches.pop()
+        many = np.array([len(found) for found in batch.alternatives])
+        has_turn = many[batch.kinds] > batch.turn
+        if (many > batch.turn + 1).any():
+            others = Batch(batch.members, batch.labels, batch.kinds, batch.alternatives)
+            others.turn = batch.turn + 1
+            self._batches.append(others)
+        for states in self._blocks():
+            self.arrays.labels[states] = 0
+            yield
+        last = [found[min(batch.turn, len(found) - 1)] for found in batch.alternatives]
+        self._left, self._kinds = last, batch.kinds
+        avoided = np.array([marks for marks, _ in last], dtype=np.uint32)[batch.kinds]
+        avoided[0] = 0
+        self._set_avoided(avoided)
+        chosen = has_turn[batch.labels]
+        self._members = batch.members[chosen]
+        n = len(self._members)
+        labels = batch.labels[chosen]
+        arrays = self.arrays
+        for begin in range(0, n, _BLOCK):
+            end = min(begin + _BLOCK, n)
+            states = self._members[begin:end]
+            arrays.labels[states] = labels[begin:end]
+            arrays.pairs[states] = 0
+            arrays.fstates[begin:end] = states + 1
+            yield
+        self.n_splits += len(np.unique(labels))
+        self._begin_anew(n)
+
+    def _begin_later_pass(self) -> Iterator[None]:
+        """Begin the next search of the whole product."""
+        for states in self._blocks():
+            self.arrays.labels[states] = 0
+            yield
+        self._begin_pass()
+        for states in self._blocks():
+            self.arrays.pairs[states] = 0
+            self.arrays.fstates[states] = 0
+            yield
+        self.arrays.fstates[0] = 1
+        self._begin_anew(1)
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been entered."""
+        if self._is_whole:
+            return self._is_stored()
+        return super().visited()
+
+    def lasso(self) -> Job[ProductLasso]:
+        """Return a short accepting run; the search must have answered FOUND."""
+        closing = int(self.registers[Reg.CLOSING])
+        roots = yield from self.roots()
+        root, labels = roots[closing], self.arrays.labels[: self.n_stored]
+        inside = (roots == root) & (labels == labels[closing])
+        marks = int(self.sets()[root] >> MARKS_SHIFT)
+        clause = implied_clause(self.problem, marks)
+        return (yield from PathFinder(self).lasso_in(inside, clause))
+
+    def _of_round(self) -> np.ndarray:
+        entered = super()._of_round()
+        if self._members is not None:
+            entered &= self.arrays.labels[: self.n_stored] != 0
+        return entered
+
+    def statistics(self) -> dict[str, int]:
+        """Return what only this algorithm counts."""
+        return {
+            **super().statistics(),
+            "passes": self.n_passes,
+            "splits": self.n_splits,
+            "reentered": int(self.registers[Reg.REENTERED]),
+        }
