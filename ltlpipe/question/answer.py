@@ -157,7 +157,7 @@ class Statistics:
     bytes_per_state: float | None = None
     colour_bytes_per_state: float | None = None
     coverage: float | None = None
-    details: dict[str, int] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
     compile_seconds: float = 0.0
     cpu_seconds: float = 0.0
 

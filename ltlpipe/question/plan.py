@@ -192,6 +192,21 @@ def settle(
     )
 
 
+def for_workers(plan: Plan, options: Options) -> Plan:
+    """Return a settled plan with a search that several workers share, if it is free.
+
+    Searches for acceptance with Fin have a form for workers themselves.
+    """
+    is_free = options.emptiness == AUTO and options.bitstate is None
+    if options.workers == 1 or not is_free or plan.emptiness in _TAKES_FIN:
+        return plan
+    why = (
+        f"ufscc, because {options.workers} workers can share its states and what it "
+        "finds out of SCCs (Bloemen et al. 2016 and 2019)"
+    )
+    return replace(plan, emptiness="ufscc", reasons=(why, *plan.reasons[1:]))
+
+
 def kind_of(plan: Plan, options: Options, automaton: PropertyAutomaton) -> str | None:
     """Return what to call an automaton, where the kind was free; None without one."""
     kind = plan.automaton

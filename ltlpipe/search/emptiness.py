@@ -131,7 +131,7 @@ class StoredSearch(Resumable):
         columns = self._columns.get(register, {})
         return sum(column.entry_bytes for column in columns.values())
 
-    def statistics(self) -> dict[str, int]:
+    def statistics(self) -> dict[str, Any]:
         """Return what only this algorithm counts."""
         return {name: int(self.registers[r]) for name, r in self.counts.items()}
 

@@ -14,6 +14,7 @@ from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer, Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS
+from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, Progress
 from ltlpipe.strategies.ample import ample_plan
@@ -207,7 +208,7 @@ def _product(
         plan = question.with_one_mark(given)
     product = yield from question.product(plan, trace, network)
     plan = question.settled(product.plan, product.table, product.reductions)
-    return product, plan
+    return product, for_workers(plan, question.options)
 
 
 def _size(network: Network) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.network import with_components
+from ltlpipe.question.plan import for_workers
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.strategies.state_search import search_states
 
@@ -48,6 +49,7 @@ def obstacle_of_acceptance(question: Question) -> str | None:
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product = yield from question.product(question.given, trace)
-    trace.plan = question.settled(product.plan, product.table, product.reductions)
+    plan = question.settled(product.plan, product.table, product.reductions)
+    trace.plan = for_workers(plan, question.options)
     answer = yield from search_states(question, product, trace)
     return answer

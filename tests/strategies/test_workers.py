@@ -79,6 +79,37 @@ def test_rabin(formula, workers):
     assert one.verdict == several.verdict
 
 
+def test_automatic_choice():
+    """Several workers get a search that they can share, where nothing is reduced."""
+    network = philosophers(4)
+    one = check(network, "GF eat0 -> GF eat1", reduce="none", unknown="never")
+    several = check(
+        network, "GF eat0 -> GF eat1", reduce="none", unknown="never", workers=2
+    )
+    assert one.plan.emptiness != "ufscc" == several.plan.emptiness
+    assert "2 workers can share" in several.plan.reasons[0]
+    assert one.verdict == several.verdict
+
+
+def test_each_worker_is_accounted_for():
+    found = check(token_ring(4), "GF(token1>=1)", emptiness="ufscc", workers=3)
+    details = found.stats.details
+    assert sum(details["states_of_workers"]) == found.stats.states
+    assert sum(details["expansions_of_workers"]) == details["expansions"]
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("fairness", ["weak", "strong"])
+def test_fairness(fairness, workers):
+    """Acceptance with Fin is taken apart by all workers together."""
+    network = philosophers(3)
+    options = {"fairness": fairness, "emptiness": "tela", "unknown": "never"}
+    one = check(network, "GF eat0", **options)
+    several = check(network, "GF eat0", workers=workers, **options)
+    assert one.verdict == several.verdict
+    assert several.stats.details["workers"] == workers
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_pairs_of_rabin(workers):
     """Each has a search of its own, as many at a time as there are workers."""

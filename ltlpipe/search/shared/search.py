@@ -59,6 +59,13 @@ _SUMS = {
     Own.TRANSITIONS: Reg.TRANSITIONS,
 }
 
+_OF_WORKERS = {
+    "states_of_workers": Own.VISITED,
+    "expansions_of_workers": Own.EXPANSIONS,
+    "collisions_of_workers": Own.LOST,
+    "told_to_workers": Own.TOLD,
+}
+
 _SEED = 0x2545F4914F6CDD1D
 
 
@@ -279,15 +286,17 @@ class SharedSearch(Search):
                 getattr(arrays, name).resize(column.shape(length), refcheck=False)
         self._renew_views()
 
-    def statistics(self) -> dict[str, int]:
-        """Return what only searches by several workers count."""
-        owns = self._owns
-        return {
-            "workers": self.n_workers,
-            "lost": sum(int(own[Own.LOST]) for own in owns),
-            "expansions": self.n_steps,
-            "shared": sum(int(own[Own.SHARED]) for own in owns),
+    def statistics(self) -> dict[str, Any]:
+        """Return what only searches by several workers count.
+
+        Of each worker: states that it was the first to enter, expansions, rows that
+        another one has stored in the same moment, and states that it was told of.
+        """
+        of_workers = {
+            name: [int(own[place]) for own in self._owns]
+            for name, place in _OF_WORKERS.items()
         }
+        return {"workers": self.n_workers, "expansions": self.n_steps} | of_workers
 
     def _is_stored(self) -> np.ndarray:
         """Return bool[n_stored], the ids that have a row."""

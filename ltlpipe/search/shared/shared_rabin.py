@@ -21,7 +21,7 @@ Cost: as ufscc, and 4 bytes per state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class SharedRabin(UFSCC):
         fin, infs = int(self.arrays.avoided[0]), self.arrays.clauses.tolist()
         return least_seen(fin, infs, marks)
 
-    def statistics(self) -> dict[str, int]:
+    def statistics(self) -> dict[str, Any]:
         """Return what only this algorithm counts."""
         return {
             **super().statistics(),

@@ -36,7 +36,7 @@ apart.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -306,7 +306,7 @@ class SharedTela(UFSCC):
             entered &= self.arrays.labels[: self.n_stored] != 0
         return entered
 
-    def statistics(self) -> dict[str, int]:
+    def statistics(self) -> dict[str, Any]:
         """Return what only this algorithm counts."""
         return {
             **super().statistics(),

@@ -70,20 +70,22 @@ class Own(IntEnum):
     REENTERED = 17  # the same, in a later round
     PERMITS = 18  # states that it may enter without asking
     N_SCCS = 19  # complete SCCs that it has found to be that
-    IS_WAITING = 24  # for an answer of another worker
-    GIVER = 25  # whom it has asked last
-    TRIES = 26  # answers without anything since it has got something
-    OFFERED = 27  # stack entries below have been told to others, or are not new
-    BUDGET = 29  # states that it may expand without asking
-    SHARED = 28  # states that others have told it
+    BUDGET = 20  # states that it may expand without asking
+
+    # ufscc and what is built on it: see `ltlpipe.search.shared.sharing`
+    IS_WAITING = 21  # for an answer of another worker
+    GIVER = 22  # whom it has asked last
+    TRIES = 23  # answers without anything since it has got something
+    TOLD = 24  # states that others have told it
+    OFFERED = 25  # stack entries below have been told to others, or are not new
 
     # cndfs
-    RED_BASE = 20  # stack entries below the red search, 0 if none runs
-    N_RED = 21  # states that the red search has entered
-    N_AWAITED = 22  # accepting ones among them, but for the seed
+    RED_BASE = 26  # stack entries below the red search, 0 if none runs
+    N_RED = 27  # states that the red search has entered
+    N_AWAITED = 28  # accepting ones among them, but for the seed
 
 
-_LINE = 128  # bytes that two cores do not write to at the same time without waiting
+_LINE = 128  # bytes; cores that write to the same ones wait for each other
 
 
 def new_owns(n: int) -> list[np.ndarray]:

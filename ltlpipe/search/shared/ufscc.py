@@ -16,12 +16,19 @@ Differences from the sources:
 - The recursion is a stack of states that wait and of frames, the complements of states
   that have been expanded; each root knows where its frame is.
 - A frame that is not that of the uppermost root ends as soon as its own state is done;
-  only the root's frame picks further states of the set.  As printed a single worker
-  expands each state of a large SCC twice.
+  only the root's frame goes on with other live states of the set.  As printed a single
+  worker expands each state of a large SCC twice.
+- A live state of a set is on the stack of a worker that has expanded it.  Others in
+  this set do not expand it again: they ask that worker for transitions that nobody has
+  followed (`ltlpipe.search.shared.sharing`).  The frame of who asks has no state then,
+  and ends with the set, or becomes part of that of a root below in the same set.
 - Marks are joined to the set when a transition closes a cycle, with those of the tree
   transitions to the roots in between.
 - Transitions to sets that are dead or on the worker's path are taken when their source
-  is expanded ("known states first"), the others wait.
+  is expanded ("known states first"), the others wait, below all others those in which
+  other workers are.
+- The expansions that one call may make are taken by the workers as they need them, so
+  nobody waits at the end of a call for one that has more to do.
 - Workers other than the first take successors in an order of their own (swarming).
 
 Why no cycle is missed: a set dies only when all its states are tombstones, and a state
@@ -30,7 +37,10 @@ dead, or in which the worker was, and which it has then united with all in betwe
 which was searched before.  So all transitions from a dead set lead to dead sets, and
 all transitions inside it have been taken by somebody who has joined their marks.  Why
 none is reported wrongly: states are united only along a cycle of one worker's stack, so
-a set is strongly connected, and its marks are those of transitions inside.
+a set is strongly connected, and its marks are those of transitions inside.  What one
+worker tells another are transitions from states of the set that was asked about, so the
+other takes them as if it had expanded these states; only who has expanded a state makes
+it a tombstone.
 
 Whether a worker was in a set already is told by the first atomic or of its own bit
 alone: a root above may hold this bit because another worker has just carried it there.
@@ -41,8 +51,7 @@ successors of states of dead sets are in dead sets.
 
 Cost: 16 bytes per state; four bytes of each worker's stack, and a bit per mark (rounded
 up to a power of two), per state on its path and per waiting successor; 12 bytes per
-root.  Each state is expanded once or, by workers that meet in the same place at the
-same time, a few times more.
+root.  Each state is expanded once, but for a few in a thousand.
 """
 
 from __future__ import annotations
@@ -212,7 +221,7 @@ class UFSCC(SharedSearch):
         """Return what an accepting set satisfies, by its marks."""
         return implied_clause(self.problem, marks)
 
-    def statistics(self) -> dict[str, int]:
+    def statistics(self) -> dict[str, Any]:
         """Return what only this algorithm counts."""
         return {**super().statistics(), "sccs": int(self.registers[Reg.N_SCCS])}
 

@@ -335,7 +335,7 @@ def take_told(registers, arrays, told):
     own = arrays.own
     n_roots, n_states = told & 0xFFFF, told >> 16
     first = LINE * own[Own.NUMBER] + FIRST
-    own[Own.SHARED] += n_states
+    own[Own.TOLD] += n_states
     me = np.uint64(1) << np.uint64(own[Own.NUMBER])
     for k in range(n_roots):
         word = arrays.mail[first + k]
