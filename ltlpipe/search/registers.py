@@ -98,6 +98,7 @@ class Reg(IntEnum):
     # Searches by several workers, far from what they write
     PERMITS = 58  # states that may be entered, less what workers have been permitted
     BUDGET = 66  # states that may be expanded, less what workers have been granted
+    CLOSING_MARKS = 59  # those for which the set of CLOSING was found to accept
     STOP = 74  # not 0: all workers return
 
 

@@ -42,9 +42,10 @@ import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.search.acceptance import implied_clause, passes_of, tabulate
-from ltlpipe.search.growth import UINT32
+from ltlpipe.search.growth import UINT32, total_bytes
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc.rabin import Rabin
 from ltlpipe.search.shared.ufscc import UFSCC
 from ltlpipe.search.shared.union_find import HIGH, LOW, MARKS_SHIFT
 
@@ -295,10 +296,17 @@ class SharedTela(UFSCC):
         closing = int(self.registers[Reg.CLOSING])
         roots = yield from self.roots()
         root, labels = roots[closing], self.arrays.labels[: self.n_stored]
-        inside = (roots == root) & (labels == labels[closing])
-        marks = int(self.sets()[root] >> MARKS_SHIFT)
+        marks = int(self.registers[Reg.CLOSING_MARKS])
         clause = implied_clause(self.problem, marks)
-        return (yield from PathFinder(self).lasso_in(inside, clause))
+        if clause is None or clause.satisfied_by(int(self.sets()[root] >> MARKS_SHIFT)):
+            inside = (roots == root) & (labels == labels[closing])
+            return (yield from PathFinder(self).lasso_in(inside, clause))
+        # Another worker has joined marks to the set before it saw that it had to stop.
+        search = Rabin(self.problem, known=self, pairs=[clause])
+        search.registers[Reg.MAX_STATES] = self.registers[Reg.MAX_STATES]
+        yield from search.run_on(self.memory_bytes)
+        self.extraction_bytes = total_bytes(search.arrays)
+        return (yield from search.lasso())
 
     def _of_round(self) -> np.ndarray:
         entered = super()._of_round()

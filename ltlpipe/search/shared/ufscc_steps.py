@@ -171,7 +171,8 @@ def add_marks(registers, arrays, state, marks):
     seen = np.uint32(load(sets, set_at(find(nodes, state))) >> MARKS_SHIFT)
     if not is_accepting(arrays, seen):
         return False
-    compare_and_swap(registers, Reg.CLOSING, NONE, state)
+    if compare_and_swap(registers, Reg.CLOSING, NONE, state):
+        registers[Reg.CLOSING_MARKS] = np.int64(seen)
     return True
 
 

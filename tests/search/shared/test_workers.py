@@ -149,6 +149,21 @@ def test_any_condition(automaton, workers, budget):
     assert_right(automaton, workers, budget, kind=SharedTela)
 
 
+@given(conditioned(max_marks=4), st.sampled_from([1, 3]))
+@settings(max_examples=20 if INTERPRETED else 100)
+def test_marks_that_come_too_late(automaton, workers):
+    """Another worker may join marks after the set has been found to accept."""
+    search = SharedTela(problem_of(automaton), workers=workers)
+    if drive(search, Limits()).status != Status.FOUND:
+        return
+    root = jobs.run(search.roots())[search.registers[Reg.CLOSING]]
+    search.arrays.pairs[root, 1] |= np.uint64(0xFFFFFFFF << 32)
+    lasso = jobs.run(search.lasso())
+    names = search.store.rows[:, 0].astype(int)
+    runs = (tuple(names[part].tolist()) for part in (lasso.prefix, lasso.cycle))
+    replay(automaton, *runs)
+
+
 @pytest.mark.slow
 @given(conditioned(max_marks=6), WORKERS, st.sampled_from([None, 1, 3, 17]))
 @settings(max_examples=10_000)
