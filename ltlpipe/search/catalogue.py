@@ -52,6 +52,7 @@ SEARCHES: dict[str, Callable[[], type[Search]]] = {
 
 OF_WORKERS: dict[str, Callable[[], type[Search]]] = {
     "rabin": partial(_load, "shared.shared_rabin", "SharedRabin"),
+    "rabin-parallel": partial(_load, "shared.distributed_rabin", "DistributedRabin"),
     "tela": partial(_load, "shared.shared_tela", "SharedTela"),
 }
 """The same for those that have another form for several workers."""

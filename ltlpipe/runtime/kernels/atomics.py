@@ -19,6 +19,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from numba import types
+from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
@@ -84,6 +85,10 @@ if INTERPRETED:
 
     def pause() -> None:
         """Let other threads go on, while waiting for one of them."""
+        time.sleep(0)
+
+    def give_way() -> None:
+        """Do what `pause` does."""
         time.sleep(0)
 
 else:
@@ -172,6 +177,20 @@ else:
                 nothing = ir.FunctionType(ir.VoidType(), [])
                 name = "llvm.x86.sse2.pause"
                 builder.call(builder.module.declare_intrinsic(name, [], nothing), [])
+            return context.get_dummy_value()
+
+        return types.void(), generate
+
+    @intrinsic
+    def give_way(typing_context: Any) -> Any:
+        """Let another thread have the core, where there are more threads than cores."""
+        from llvmlite import ir
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = ir.FunctionType(ir.IntType(32), [])
+            tools: Any = cgutils
+            call = tools.get_or_insert_function(builder.module, kind, "sched_yield")
+            builder.call(call, [])
             return context.get_dummy_value()
 
         return types.void(), generate

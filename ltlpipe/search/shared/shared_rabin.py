@@ -43,8 +43,15 @@ class SharedRabin(UFSCC):
     emerson_lei = True
     _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32}
 
-    def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
-        self._left = rounds_of(pairs_of(problem))
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        workers: int = 1,
+        seed: int = 0,
+        pairs: list[Clause] | None = None,
+    ) -> None:
+        self._left = rounds_of(pairs_of(problem) if pairs is None else pairs)
         self.n_rounds = len(self._left)
         super().__init__(problem, workers=workers, seed=seed)
 

@@ -79,6 +79,8 @@ class Own(IntEnum):
     TOLD = 24  # states that others have told it
     OFFERED = 25  # stack entries below have been told to others, or are not new
 
+    POLLS = 29  # looks at an answer that has not come
+
     # cndfs
     RED_BASE = 26  # stack entries below the red search, 0 if none runs
     N_RED = 27  # states that the red search has entered

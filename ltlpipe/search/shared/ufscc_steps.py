@@ -10,6 +10,7 @@ from ltlpipe.runtime.kernels.atomics import (
     compare_and_swap,
     fetch_add,
     fetch_or,
+    give_way,
     load,
     pause,
     store,
@@ -300,7 +301,11 @@ def help_others(registers, arrays):
     if own[Own.IS_WAITING] != 0:
         told = load(arrays.mail, LINE * own[Own.NUMBER] + ANSWER)
         if told == 0:
-            pause()
+            own[Own.POLLS] += 1
+            if own[Own.POLLS] & 63 == 0:  # who is asked may have no core
+                give_way()
+            else:
+                pause()
             return np.int64(NONE)
         own[Own.IS_WAITING] = 0
         if told == 1:
