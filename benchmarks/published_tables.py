@@ -1,0 +1,269 @@
+"""What the published question comes to: agreement, and Tables 4 to 7 of the source.
+
+Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
+Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Sec. 5.
+
+``published_table4.csv``
+    geometric mean seconds of the search with TGBAs and the TGRAs of each translator;
+``published_table5.csv``
+    geometric mean sizes of the automata and products;
+``published_table6.csv``, ``published_table7.csv``
+    the same for Fin-less automata, the TGRAs they were made from, and TGBAs;
+``published_workers.csv``
+    how many times as fast workers are as the sequential search;
+``published_summary.csv``
+    verdicts and sizes beside the published ones, states per second.
+
+Means are over the tasks that all ways of a table (translator and kind of check)
+decided with that number of workers; `tasks` says how many.  Of these, the published
+means are over those for which the published runs of all ways are known
+(`published_tasks`): they are made from ``published.csv``, not read from the printed
+tables, and have times of 16 cores.  Products are those of tasks that hold: only these
+are searched whole.
+
+Differences from the source: it gives no means for each verdict in Tables 4 and 6;
+published products (`published_states`) count each state once for each pair.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from benchmarks import record
+from benchmarks.acceptance_tables import geometric_mean, summary
+from benchmarks.published_sample import (
+    FINLESS,
+    ORIGIN,
+    TFLA_SAMPLE,
+    TGBA,
+    TGRA_SAMPLE,
+)
+from benchmarks.tasks import significant
+from ltlpipe.report.layouts import markdown, of_frame
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+Row = dict[str, Any]
+
+TASK = ["experiment", "model", "task"]
+WAY = ["translator", "kind"]
+MEANS = (
+    *("search_seconds", "published_seconds"),
+    *("automaton_states", "product_states", "product_transitions"),
+    *("published_states", "published_transitions"),
+)
+TIMES = ("search_seconds", "to_tgba")
+PUBLISHED_TIMES = ("published_tasks", "published_seconds", "published_to_tgba")
+SIZES = ("pairs", *MEANS[2:], "fin_share")
+FEWEST = 0.01
+"""Published seconds have two digits behind the point."""
+
+LARGE = 10_000
+"""States of a search whose speed says something."""
+
+TITLES = {
+    "published_table4": "Table 4: seconds, TGBA and TGRA",
+    "published_table5": "Table 5: sizes, TGBA and TGRA",
+    "published_table6": "Table 6: seconds, TGBA, TGRA and Fin-less automata",
+    "published_table7": "Table 7: sizes, TGBA, TGRA and Fin-less automata",
+    "published_workers": "Several workers beside the sequential search",
+    "published_summary": "Agreement with the published verdicts and sizes",
+}
+
+
+def write(
+    runs: pd.DataFrame, products: pd.DataFrame, counts: pd.DataFrame, out: Path
+) -> None:
+    """Write all tables as CSV, and together as Markdown.
+
+    Parameters
+    ----------
+    runs, products : DataFrame
+        The measurements, as `benchmarks.published` writes them.
+    counts : DataFrame
+        How many tasks each figure stands for.
+    out : Path
+        A folder.
+    """
+    tables: dict[str, list[Row]] = {}
+    for sample, times, sizes in ((TGRA_SAMPLE, 4, 5), (TFLA_SAMPLE, 6, 7)):
+        found = means(runs, products, sample)
+        tables[f"published_table{times}"] = [
+            _some(row, (*TIMES, *PUBLISHED_TIMES)) for row in found
+        ]
+        tables[f"published_table{sizes}"] = [_some(row, SIZES) for row in found]
+    tables["published_workers"] = list(speedups(runs))
+    tables["published_summary"] = list(agreement(runs))
+    sections = ["# The published question: what was measured\n"]
+    for name, rows in tables.items():
+        if rows:
+            record.write(out / f"{name}.csv", rows)
+            sections += [f"## {TITLES[name]}\n", markdown(of_frame(pd.DataFrame(rows)))]
+    sections += ["## Tasks of each figure\n", markdown(of_frame(counts))]
+    text = "\n".join(sections)
+    (out / "published_tables.md").write_text(text, encoding="utf-8")
+
+
+def _some(row: Row, columns: Sequence[str]) -> Row:
+    about = (*TASK[:1], "workers", "verdict", *WAY, "tasks", "undecided")
+    return {column: row[column] for column in (*about, *columns)}
+
+
+def averaged(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per task, way and number of workers: the mean seconds of its runs.
+
+    What one run did not decide is not decided.
+    """
+    key = [*TASK, *WAY, "workers"]
+    order = runs["verdict"].eq(UNKNOWN).astype(int)
+    last = runs.assign(order=order).sort_values("order", kind="stable")
+    rows = last.groupby(key, sort=False).tail(1).drop(columns="order").set_index(key)
+    rows["search_seconds"] = runs.groupby(key)["search_seconds"].mean()
+    return rows.reset_index()
+
+
+def means(runs: pd.DataFrame, products: pd.DataFrame, sample: str) -> list[Row]:
+    """Return geometric means per experiment, number of workers, verdict and way."""
+    rows = averaged(runs[[sample in of.split() for of in runs["samples"]]])
+    rows = rows[rows["translator"].isin(_translators(rows, sample))]
+    if rows.empty:
+        return []
+    sizes = ["automaton_states", "fin_share"]
+    about = products.set_index([*TASK, "translator"])[[*sizes, "pairs"]]
+    rows = rows.drop(columns="pairs").join(about, on=[*TASK, "translator"])
+    held = rows["verdict"].eq(HOLDS)
+    for column in ("states", "transitions"):
+        rows[f"product_{column}"] = rows[column].where(held)
+    rows["published_seconds"] = rows["published_seconds"].clip(lower=FEWEST)
+    found = []
+    for (experiment, workers), some in rows.groupby(["experiment", "workers"]):
+        ways = some.assign(
+            family=f"{experiment} {workers}",
+            system=some["model"],
+            formula=some["task"],
+            automaton=some["translator"] + " " + some["kind"],
+        )
+        found += _with_ratios(_comparable(ways), str(experiment), int(workers))
+    return found
+
+
+def _translators(rows: pd.DataFrame, sample: str) -> list[str]:
+    """Return the translators of a sample: a task may be in both."""
+    names = sorted(set(rows["translator"]))
+    if sample == TFLA_SAMPLE:
+        return [name for name in names if name in (TGBA, ORIGIN, FINLESS)]
+    return [name for name in names if name != FINLESS]
+
+
+def _comparable(ways: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows without published figures where some way of a task lacks them."""
+    ways = ways.copy()
+    n_ways = ways["automaton"].nunique()
+    by_task = ways.groupby(["system", "formula"])
+    for column in ("published_seconds", "published_states", "published_transitions"):
+        known = by_task[column].transform("count") == n_ways
+        ways[column] = ways[column].where(known)
+    decided = ways["verdict"].ne(UNKNOWN).groupby([ways["system"], ways["formula"]])
+    whole = (decided.transform("sum") == n_ways) & ways["published_seconds"].notna()
+    ways["published_run"] = whole
+    return ways
+
+
+def _with_ratios(ways: pd.DataFrame, experiment: str, workers: int) -> Iterator[Row]:
+    """Yield the means, and how they compare with those of the TGBA."""
+    reference: dict[str, Row] = {}
+    table = summary(ways.to_dict("records"), MEANS)
+    for row in table:
+        if row["automaton"] == f"{TGBA} tgba":
+            reference[row["verdict"]] = row
+    for row in table:
+        translator, kind = row["automaton"].split()
+        of_tgba = reference.get(row["verdict"], {})
+        some = ways[ways["automaton"].eq(row["automaton"]) & ways["published_run"]]
+        if row["verdict"] != "all":
+            some = some[some["verdict"] == row["verdict"]]
+        yield row | {
+            "experiment": experiment,
+            "workers": workers,
+            "translator": translator,
+            "kind": kind,
+            "tasks": row["questions"],
+            "undecided": row["not_answered"],
+            "published_tasks": len(some),
+            "to_tgba": _ratio(row, of_tgba, "search_seconds"),
+            "published_to_tgba": _ratio(row, of_tgba, "published_seconds"),
+        }
+
+
+def _ratio(row: Row, reference: Row, column: str) -> float | None:
+    if row[column] is None or reference.get(column) is None:
+        return None
+    return significant(row[column] / reference[column])
+
+
+def speedups(runs: pd.DataFrame) -> Iterator[Row]:
+    """Yield how many times as fast workers are, over tasks decided both ways."""
+    rows = averaged(runs)
+    decided = rows[rows["verdict"] != UNKNOWN]
+    key = [*TASK, *WAY]
+    first = decided[decided["workers"] == 0].set_index(key)["search_seconds"]
+    parallel = decided[decided["workers"] > 0].join(first, on=key, rsuffix="_alone")
+    parallel = parallel.dropna(subset="search_seconds_alone")
+    by = ["experiment", *WAY, "workers", "verdict"]
+    for group, some in parallel.groupby(by):
+        ratios = some["search_seconds_alone"] / some["search_seconds"].clip(lower=1e-5)
+        large = ratios[some["states"] >= LARGE]
+        yield dict(zip(by, group, strict=True)) | {
+            "tasks": len(some),
+            "times_as_fast": geometric_mean(ratios),
+            "large_tasks": len(large),
+            "times_as_fast_large": geometric_mean(large),
+        }
+
+
+def agreement(runs: pd.DataFrame) -> Iterator[Row]:
+    """Yield verdicts, sizes and speed of each way, beside what is published."""
+    by = ["experiment", *WAY, "workers"]
+    for group, some in runs.groupby(by):
+        large = some[some["states"] >= LARGE]
+        speed = large["states"] / large["search_seconds"]
+        yield dict(zip(by, group, strict=True)) | {
+            "tasks": len(some.groupby(TASK)),
+            "runs": len(some),
+            "right": int(some["right"].eq(True).sum()),
+            "wrong": int(some["right"].eq(False).sum()),
+            "undecided": int(some["verdict"].eq(UNKNOWN).sum()),
+            "same_size": int(some["same_states"].eq(True).sum()),
+            "other_size": int(some["same_states"].eq(False).sum()),
+            "states_per_second": significant(_median(speed)),
+            "bytes_per_state": significant(_median(large["bytes_per_state"])),
+        }
+
+
+def _median(values: pd.Series[float]) -> float | None:
+    known = values.dropna()
+    return float(known.median()) if len(known) else None
+
+
+def wrong(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield what does not agree with what is published, or with other searches."""
+    names = [*TASK, *WAY, "workers", "run"]
+    for row in runs.to_dict("records"):
+        about = ", ".join(str(row[name]) for name in names)
+        if row["right"] is False:
+            yield f"{about}: {row['verdict']}, published is another verdict"
+        if row["same_states"] is False:
+            yield (
+                f"{about}: {row['states']:.0f} states, counted {row['pairs']} times; "
+                f"published {row['published_states']:.0f}"
+            )
+    held = runs[runs["verdict"] == HOLDS]
+    for key, sizes in held.groupby([*TASK, "translator"])["states"]:
+        if sizes.nunique() > 1:
+            yield f"{', '.join(map(str, key))}: sizes {sorted(set(sizes))}"
