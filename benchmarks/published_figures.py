@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from benchmarks.published_data import TGBA_CHECK
 from benchmarks.published_sample import FINLESS, ORIGIN, TFLA_SAMPLE, TGBA
-from benchmarks.published_tables import TASK, averaged
+from benchmarks.published_tables import TASK, averaged, given
 from ltlpipe.report.plots import acceptances, figures, save
 from ltlpipe.verdict.verdict import UNKNOWN
 
@@ -83,9 +82,8 @@ def plotted(runs: pd.DataFrame, products: pd.DataFrame) -> pd.DataFrame:
     about = products.set_index(key)[["acceptance", "fin_share"]]
     rows = rows.join(about, on=key)
     finless = rows["translator"] == FINLESS
-    given = rows["kind"].eq(TGBA_CHECK) == (finless | rows["translator"].eq(TGBA))
     label = rows["translator"].where(
-        given, rows["translator"] + ", " + rows["kind"] + " check"
+        given(rows), rows["translator"] + ", " + rows["kind"] + " check"
     )
     return rows.assign(
         system=rows["model"], formula=rows["task"], automaton=label, finless=finless

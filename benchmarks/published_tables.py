@@ -18,11 +18,9 @@ Means are over the tasks that all ways of a table (translator and kind of check)
 decided with that number of workers; `tasks` says how many.  Of these, the published
 means are over those for which the published runs of all ways are known
 (`published_tasks`): they are made from ``published.csv``, not read from the printed
-tables, and have times of 16 cores.  Products are those of tasks that hold: only these
-are searched whole.
-
-Differences from the source: it gives no means for each verdict in Tables 4 and 6;
-published products (`published_states`) count each state once for each pair.
+tables, and have times of 16 cores.  Sizes are those of the search with the fewest
+workers; of products, they are over the tasks that hold: only these are searched whole.
+Published products of TGRAs count a state once for each pair.
 """
 
 from __future__ import annotations
@@ -33,6 +31,7 @@ import pandas as pd
 
 from benchmarks import record
 from benchmarks.acceptance_tables import geometric_mean, summary
+from benchmarks.published_data import TGBA_CHECK
 from benchmarks.published_sample import (
     FINLESS,
     ORIGIN,
@@ -41,7 +40,7 @@ from benchmarks.published_sample import (
     TGRA_SAMPLE,
 )
 from benchmarks.tasks import significant
-from ltlpipe.report.layouts import markdown, of_frame
+from ltlpipe.report.layouts import Layout, markdown, of_frame
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
 if TYPE_CHECKING:
@@ -53,14 +52,14 @@ Row = dict[str, Any]
 
 TASK = ["experiment", "model", "task"]
 WAY = ["translator", "kind"]
-MEANS = (
-    *("search_seconds", "published_seconds"),
-    *("automaton_states", "product_states", "product_transitions"),
-    *("published_states", "published_transitions"),
+PUBLISHED = ("published_seconds", "published_states", "published_transitions")
+PRODUCTS = ("product_states", "product_transitions")
+MEANS = ("search_seconds", "automaton_states", *PRODUCTS, *PUBLISHED)
+TIMES = (
+    *("search_seconds", "to_tgba"),
+    *("published_tasks", "published_seconds", "published_to_tgba"),
 )
-TIMES = ("search_seconds", "to_tgba")
-PUBLISHED_TIMES = ("published_tasks", "published_seconds", "published_to_tgba")
-SIZES = ("pairs", *MEANS[2:], "fin_share")
+SIZES = ("automaton_states", "pairs", *PRODUCTS, *PUBLISHED[1:], "fin_share")
 FEWEST = 0.01
 """Published seconds have two digits behind the point."""
 
@@ -93,26 +92,36 @@ def write(
     """
     tables: dict[str, list[Row]] = {}
     for sample, times, sizes in ((TGRA_SAMPLE, 4, 5), (TFLA_SAMPLE, 6, 7)):
-        found = means(runs, products, sample)
-        tables[f"published_table{times}"] = [
-            _some(row, (*TIMES, *PUBLISHED_TIMES)) for row in found
-        ]
-        tables[f"published_table{sizes}"] = [_some(row, SIZES) for row in found]
+        rows = of_sample(averaged(runs), products, sample)
+        tables[f"published_table{times}"] = means(rows, TIMES)
+        few = rows["workers"].eq(rows["workers"].min())
+        tables[f"published_table{sizes}"] = means(rows[few & given(rows)], SIZES)
     tables["published_workers"] = list(speedups(runs))
     tables["published_summary"] = list(agreement(runs))
     sections = ["# The published question: what was measured\n"]
     for name, rows in tables.items():
         if rows:
             record.write(out / f"{name}.csv", rows)
-            sections += [f"## {TITLES[name]}\n", markdown(of_frame(pd.DataFrame(rows)))]
-    sections += ["## Tasks of each figure\n", markdown(of_frame(counts))]
+            sections += [f"## {TITLES[name]}\n", _markdown(pd.DataFrame(rows))]
+    sections += ["## Tasks of each figure\n", _markdown(counts)]
     text = "\n".join(sections)
     (out / "published_tables.md").write_text(text, encoding="utf-8")
 
 
-def _some(row: Row, columns: Sequence[str]) -> Row:
-    about = (*TASK[:1], "workers", "verdict", *WAY, "tasks", "undecided")
-    return {column: row[column] for column in (*about, *columns)}
+def _markdown(frame: pd.DataFrame) -> str:
+    layout = of_frame(frame)
+    values = frame.astype(object).where(frame.notna(), None).to_numpy()
+    rows = [[_shown(value) for value in row] for row in values]
+    return markdown(Layout(layout.titles, rows, layout.kinds))
+
+
+def _shown(value: Any) -> str:
+    """Return a number with the digits that say something."""
+    if value is None:
+        return "-"
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def averaged(runs: pd.DataFrame) -> pd.DataFrame:
@@ -128,73 +137,88 @@ def averaged(runs: pd.DataFrame) -> pd.DataFrame:
     return rows.reset_index()
 
 
-def means(runs: pd.DataFrame, products: pd.DataFrame, sample: str) -> list[Row]:
-    """Return geometric means per experiment, number of workers, verdict and way."""
-    rows = averaged(runs[[sample in of.split() for of in runs["samples"]]])
-    rows = rows[rows["translator"].isin(_translators(rows, sample))]
-    if rows.empty:
-        return []
-    sizes = ["automaton_states", "fin_share"]
-    about = products.set_index([*TASK, "translator"])[[*sizes, "pairs"]]
-    rows = rows.drop(columns="pairs").join(about, on=[*TASK, "translator"])
+def given(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Return where automata are checked as they are given, TGRAs for their pairs."""
+    return rows["kind"].eq(TGBA_CHECK) == rows["translator"].isin((TGBA, FINLESS))
+
+
+def of_sample(rows: pd.DataFrame, products: pd.DataFrame, sample: str) -> pd.DataFrame:
+    """Return the rows of a sample's tasks and translators, with all that has means."""
+    rows = rows[[sample in of.split() for of in rows["samples"]]]
+    # A task may be in both samples.
+    foreign = rows["translator"].eq(FINLESS)
+    if sample == TFLA_SAMPLE:
+        foreign = ~rows["translator"].isin((TGBA, ORIGIN, FINLESS))
+    rows = rows[~foreign].drop(columns="pairs")
+    about = products.rename(columns={"transitions": "explored"})
+    about = about.set_index([*TASK, "translator"])
+    columns = ["automaton_states", "pairs", "fin_share", "explored", "whole"]
+    rows = rows.join(about[columns], on=[*TASK, "translator"])
     held = rows["verdict"].eq(HOLDS)
-    for column in ("states", "transitions"):
-        rows[f"product_{column}"] = rows[column].where(held)
+    rows["product_states"] = rows["states"].where(held)
+    # Several workers, or several pairs, look at a transition more than once.
+    once = rows["kind"].eq(TGBA_CHECK) & rows["workers"].eq(0)
+    explored = rows["explored"].where(rows["whole"].eq(True))
+    rows["product_transitions"] = rows["transitions"].where(once, explored).where(held)
     rows["published_seconds"] = rows["published_seconds"].clip(lower=FEWEST)
+    return rows
+
+
+def means(rows: pd.DataFrame, columns: Sequence[str]) -> list[Row]:
+    """Return geometric means per experiment, number of workers, verdict and way.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `of_sample` returned, or some of it.
+    columns : sequence of str
+        Which means, and what is said of them.
+    """
     found = []
     for (experiment, workers), some in rows.groupby(["experiment", "workers"]):
         ways = some.assign(
-            family=f"{experiment} {workers}",
+            family="",
             system=some["model"],
             formula=some["task"],
             automaton=some["translator"] + " " + some["kind"],
         )
-        found += _with_ratios(_comparable(ways), str(experiment), int(workers))
+        for row in _with_ratios(_comparable(ways)):
+            about = {"experiment": experiment, "workers": workers}
+            about |= {name: row[name] for name in ("verdict", *WAY)}
+            about |= {"tasks": row["questions"], "undecided": row["not_answered"]}
+            if row["questions"]:
+                found.append(about | {column: row[column] for column in columns})
     return found
 
 
-def _translators(rows: pd.DataFrame, sample: str) -> list[str]:
-    """Return the translators of a sample: a task may be in both."""
-    names = sorted(set(rows["translator"]))
-    if sample == TFLA_SAMPLE:
-        return [name for name in names if name in (TGBA, ORIGIN, FINLESS)]
-    return [name for name in names if name != FINLESS]
-
-
 def _comparable(ways: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without published figures where some way of a task lacks them."""
+    """Return the rows; a figure that some way of a task lacks is removed from all."""
     ways = ways.copy()
     n_ways = ways["automaton"].nunique()
-    by_task = ways.groupby(["system", "formula"])
-    for column in ("published_seconds", "published_states", "published_transitions"):
-        known = by_task[column].transform("count") == n_ways
+    task = [ways["system"], ways["formula"]]
+    for column in (*PRODUCTS, *PUBLISHED):
+        known = ways[column].groupby(task).transform("count") == n_ways
         ways[column] = ways[column].where(known)
-    decided = ways["verdict"].ne(UNKNOWN).groupby([ways["system"], ways["formula"]])
-    whole = (decided.transform("sum") == n_ways) & ways["published_seconds"].notna()
-    ways["published_run"] = whole
+    decided = ways["verdict"].ne(UNKNOWN).groupby(task).transform("sum") == n_ways
+    ways["published_run"] = decided & ways["published_seconds"].notna()
     return ways
 
 
-def _with_ratios(ways: pd.DataFrame, experiment: str, workers: int) -> Iterator[Row]:
+def _with_ratios(ways: pd.DataFrame) -> Iterator[Row]:
     """Yield the means, and how they compare with those of the TGBA."""
-    reference: dict[str, Row] = {}
     table = summary(ways.to_dict("records"), MEANS)
+    reference = {
+        row["verdict"]: row
+        for row in table
+        if row["automaton"] == f"{TGBA} {TGBA_CHECK}"
+    }
     for row in table:
-        if row["automaton"] == f"{TGBA} tgba":
-            reference[row["verdict"]] = row
-    for row in table:
-        translator, kind = row["automaton"].split()
         of_tgba = reference.get(row["verdict"], {})
         some = ways[ways["automaton"].eq(row["automaton"]) & ways["published_run"]]
         if row["verdict"] != "all":
             some = some[some["verdict"] == row["verdict"]]
         yield row | {
-            "experiment": experiment,
-            "workers": workers,
-            "translator": translator,
-            "kind": kind,
-            "tasks": row["questions"],
-            "undecided": row["not_answered"],
+            **dict(zip(WAY, row["automaton"].split(), strict=True)),
             "published_tasks": len(some),
             "to_tgba": _ratio(row, of_tgba, "search_seconds"),
             "published_to_tgba": _ratio(row, of_tgba, "published_seconds"),
