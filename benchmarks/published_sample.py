@@ -57,7 +57,7 @@ class Trial(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What is to be measured."""
+    """What is to be measured; the tasks depend on the count and the seed alone."""
 
     count: int  # tasks of each sample
     seed: int = 0
@@ -88,7 +88,7 @@ def _samples(experiment: Experiment, choice: Choice) -> dict[str, list[Question]
     found = {}
     sizes = experiment.sizes()
     for sample in (TGRA_SAMPLE, TFLA_SAMPLE):
-        names = _translators(experiment, sample, choice)
+        names = _translators(experiment, sample)
         if not names:
             continue
         whole, partly = [], []
@@ -105,22 +105,22 @@ def _samples(experiment: Experiment, choice: Choice) -> dict[str, list[Question]
     return found
 
 
-def _translators(experiment: Experiment, sample: str, choice: Choice) -> list[str]:
-    """Return the translators of a sample; none if it is not to be measured."""
+def _translators(experiment: Experiment, sample: str) -> list[str]:
+    """Return the translators of a sample; none if the experiment has no such sample."""
     known = experiment.translators
     if sample == TGRA_SAMPLE:
-        names = [name for name in known if name != FINLESS]
-    else:
-        names = [TGBA, ORIGIN, FINLESS] if FINLESS in known else []
-    return [name for name in names if name in (choice.translators or known)]
+        return [name for name in known if name != FINLESS]
+    return [TGBA, ORIGIN, FINLESS] if FINLESS in known else []
 
 
 def _of_task(
     experiment: Experiment, question: Question, samples: Sequence[str], choice: Choice
 ) -> Iterator[Trial]:
     """Yield the checks of a task, those of TGBAs first."""
-    names = {n for sample in samples for n in _translators(experiment, sample, choice)}
+    names = {n for sample in samples for n in _translators(experiment, sample)}
     for name in sorted(names, key=lambda name: (name != TGBA, name)):
+        if name not in (choice.translators or names):
+            continue
         if (question, name) in experiment.automata:
             for kind in experiment.kinds(name):
                 if kind in (choice.kinds or (kind,)):

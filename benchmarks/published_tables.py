@@ -237,11 +237,11 @@ def speedups(runs: pd.DataFrame) -> Iterator[Row]:
     decided = rows[rows["verdict"] != UNKNOWN]
     key = [*TASK, *WAY]
     first = decided[decided["workers"] == 0].set_index(key)["search_seconds"]
-    parallel = decided[decided["workers"] > 0].join(first, on=key, rsuffix="_alone")
-    parallel = parallel.dropna(subset="search_seconds_alone")
+    parallel = decided[decided["workers"] > 0].join(first.rename("alone"), on=key)
+    parallel = parallel.dropna(subset="alone")
     by = ["experiment", *WAY, "workers", "verdict"]
     for group, some in parallel.groupby(by):
-        ratios = some["search_seconds_alone"] / some["search_seconds"].clip(lower=1e-5)
+        ratios = some["alone"] / some["search_seconds"].clip(lower=1e-5)
         large = ratios[some["states"] >= LARGE]
         yield dict(zip(by, group, strict=True)) | {
             "tasks": len(some),
