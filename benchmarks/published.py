@@ -19,6 +19,9 @@ Nothing is reduced, so products are the published ones.  Tables:
 - ``published_fig6_beem.svg`` to ``published_fig9_beem.svg``
   (`benchmarks.published_figures`).
 
+``published_tables.md`` says how many tasks each table and figure stands for; with
+``--docs PAGE`` that is filled in between two marks of a page, too.
+
 The first two grow with each search: the same command goes on where it stopped, after
 ``--budget`` or an interruption.  Delete them to begin anew.
 
@@ -49,6 +52,7 @@ from benchmarks.tasks import significant
 from ltlpipe import LtlpipeError, UnsupportedError, check, load
 from ltlpipe.automata.hoa import read_automaton
 from ltlpipe.families.philosophers import philosophers
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
 if TYPE_CHECKING:
@@ -63,6 +67,9 @@ SEARCHES = {
     "tgba": ("couvreur99", "ufscc"),
     "tgra": ("rabin", "rabin"),
 }
+
+BEGIN, END = "<!-- numbers of tasks -->", "<!-- end -->"
+"""The marks in a page between which numbers of tasks are filled in."""
 
 TEXTS = dict.fromkeys(("model", "task", "reason", "acceptance"), str)
 """Columns of tables that could be taken for numbers."""
@@ -157,6 +164,9 @@ def _options() -> argparse.ArgumentParser:
     add("--budget", type=float, default=float("inf"), help="seconds in all")
     add("--tables", action="store_true", help="write tables and figures only")
     add("--out", type=Path, default=record.RESULTS, metavar="DIR")
+    add(
+        "--docs", type=Path, metavar="PAGE", help="whose numbers of tasks are filled in"
+    )
     return parser
 
 
@@ -323,12 +333,34 @@ def written(experiments: Sequence[Experiment], chosen: Any) -> int:
         return 0
     runs = pd.read_csv(out / RUNS, dtype=TEXTS)
     products = pd.read_csv(out / PRODUCTS, dtype=TEXTS)
-    counts = published_figures.write(runs, products, experiments, out)
-    published_tables.write(runs, products, counts, out)
+    figures = published_figures.write(runs, products, experiments, out)
+    tables = published_tables.write(runs, products, out)
+    counts = published_tables.stood_for(tables, figures)
+    text = published_tables.as_markdown(tables, counts)
+    (out / "published_tables.md").write_text(text, encoding="utf-8")
+    if chosen.docs is not None:
+        fill(chosen.docs, counts)
     wrong = list(published_tables.wrong(runs))
     for text in wrong:
         print(text, file=sys.stderr)
     return int(bool(wrong))
+
+
+def fill(page: Path, text: str) -> None:
+    """Put text between the marks of a page, in place of what is there.
+
+    Raises
+    ------
+    InputError
+        The page has no marks.
+    """
+    old = page.read_text(encoding="utf-8")
+    before, begin, rest = old.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise InputError(f"expected {BEGIN} and then {END}", file=str(page))
+    new = f"{before}{begin}\n\n{text}\n{end}{after}"
+    page.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -77,16 +77,14 @@ TITLES = {
 
 
 def write(
-    runs: pd.DataFrame, products: pd.DataFrame, counts: pd.DataFrame, out: Path
-) -> None:
-    """Write all tables as CSV, and together as Markdown.
+    runs: pd.DataFrame, products: pd.DataFrame, out: Path
+) -> dict[str, list[Row]]:
+    """Write all tables as CSV; return their rows by the names of the files.
 
     Parameters
     ----------
     runs, products : DataFrame
         The measurements, as `benchmarks.published` writes them.
-    counts : DataFrame
-        How many tasks each figure stands for.
     out : Path
         A folder.
     """
@@ -98,14 +96,44 @@ def write(
         tables[f"published_table{sizes}"] = means(rows[few & given(rows)], SIZES)
     tables["published_workers"] = list(speedups(runs))
     tables["published_summary"] = list(agreement(runs))
-    sections = ["# The published question: what was measured\n"]
     for name, rows in tables.items():
         if rows:
             record.write(out / f"{name}.csv", rows)
+    return tables
+
+
+def stood_for(tables: dict[str, list[Row]], figures: list[Row]) -> str:
+    """Return a table in Markdown: how many tasks each table and figure stands for."""
+    rows: dict[tuple[str, str, int], Row] = {}
+    for name, found in tables.items():
+        title, _, _ = TITLES[name].partition(":")
+        for row in found:
+            if title.startswith("Table"):
+                key = title, row["experiment"], row["workers"]
+                said = "tasks" if row["verdict"] == "all" else row["verdict"]
+                about = dict(zip(("what", "experiment", "workers"), key, strict=True))
+                rows.setdefault(key, about)[said] = row["tasks"]
+    for row in rows.values():  # all ways decided these
+        row["ways"] = "all"
+    numbers = ["workers", "tasks", "holds", "violated"]
+    table = pd.DataFrame(
+        [*rows.values(), *figures], columns=["what", "experiment", "ways", *numbers]
+    )
+    return _markdown(table.astype(dict.fromkeys(numbers, "Int64")))
+
+
+def as_markdown(tables: dict[str, list[Row]], counts: str) -> str:
+    """Return all tables on one page; `counts` is what `stood_for` returned."""
+    sections = [
+        "# The published question: what was measured\n",
+        "Made by `python -m benchmarks.published`; docs/published.md explains it.\n",
+        "## Numbers of tasks\n",
+        counts,
+    ]
+    for name, rows in tables.items():
+        if rows:
             sections += [f"## {TITLES[name]}\n", _markdown(pd.DataFrame(rows))]
-    sections += ["## Tasks of each figure\n", _markdown(counts)]
-    text = "\n".join(sections)
-    (out / "published_tables.md").write_text(text, encoding="utf-8")
+    return "\n".join(sections)
 
 
 def _markdown(frame: pd.DataFrame) -> str:
