@@ -45,14 +45,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from benchmarks import published_figures, published_tables, record
-from benchmarks.published_data import KINDS, TGRA_CHECK, Experiment
-from benchmarks.published_products import explored
+from benchmarks.published_data import KINDS, TGBA_CHECK, TGRA_CHECK, Experiment
+from benchmarks.published_products import COLUMNS, explored
 from benchmarks.published_sample import Choice, Trial, trials
+from benchmarks.published_tables import ERROR
 from benchmarks.tasks import significant
 from ltlpipe import LtlpipeError, UnsupportedError, check, load
 from ltlpipe.automata.hoa import read_automaton
 from ltlpipe.families.philosophers import philosophers
+from ltlpipe.question.given_options import understood
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.spelling import FLAGS, name_as
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
 if TYPE_CHECKING:
@@ -62,11 +65,8 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = ("beem", "mcc")
 RUNS, PRODUCTS = "published_runs.csv", "published_products.csv"
-SEARCHES = {
-    # Kind of check: sequential, and with workers.
-    "tgba": ("couvreur99", "ufscc"),
-    "tgra": ("rabin", "rabin"),
-}
+SEARCHES = {TGBA_CHECK: ("couvreur99", "ufscc"), TGRA_CHECK: ("rabin", "rabin")}
+"""The emptiness checks of a kind: sequential, and with workers."""
 
 BEGIN, END = "<!-- numbers of tasks -->", "<!-- end -->"
 """The marks in a page between which numbers of tasks are filled in."""
@@ -123,11 +123,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         experiments = [
             Experiment(name, chosen.data / name) for name in chosen.experiments
         ]
+        _refuse(chosen)
         if not chosen.tables:
             with suppress(KeyboardInterrupt):
                 measure(experiments, chosen)
         return written(experiments, chosen)
-    except LtlpipeError as error:
+    except (LtlpipeError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 
@@ -159,7 +160,7 @@ def _options() -> argparse.ArgumentParser:
     add("--timeout", type=float, default=30.0, help="seconds of each search")
     add("--memory", type=float, default=8192.0, help="MiB of each search")
     add(
-        "--explore", type=_at_least(1), default=5_000_000, help="states, for Fin shares"
+        "--explore", type=_at_least(1), default=2_000_000, help="states, for Fin shares"
     )
     add("--budget", type=float, default=float("inf"), help="seconds in all")
     add("--tables", action="store_true", help="write tables and figures only")
@@ -185,6 +186,15 @@ def _names(text: str) -> list[str]:
 
 def _numbers(text: str) -> list[int]:
     return [_at_least(0)(number) for number in _names(text)]
+
+
+def _refuse(chosen: Any) -> None:
+    """Raise LtlpipeError for what would come to light after hours, or in all rows."""
+    limits = {"timeout": chosen.timeout, "memory": chosen.memory}
+    for workers in chosen.workers:
+        understood(limits | {"workers": max(workers, 1)})
+    if chosen.docs is not None:
+        _marked(chosen.docs)
 
 
 def planned(experiments: Sequence[Experiment], chosen: Any) -> list[Search]:
@@ -234,8 +244,8 @@ def measure(experiments: Sequence[Experiment], chosen: Any) -> None:
         if search.key not in done:
             row = searched(search, limits)
             record.append(out / RUNS, row)
-            print(number, len(searches), *search.key, row["verdict"], row["states"],
-                  row["search_seconds"], flush=True)  # fmt: skip
+            found = row["verdict"], row["states"], row["search_seconds"]
+            print(f"{number}/{len(searches)}", *search.key, *found, flush=True)
 
 
 def product(trial: Trial, limits: Limits) -> Row:
@@ -246,14 +256,16 @@ def product(trial: Trial, limits: Limits) -> Row:
         "acceptance": automaton.acceptance,
         "pairs": automaton.pairs,
     }
-    violations = read_automaton(automaton.path, automaton.name)
-    return row | explored(
-        load(trial.experiment.models[trial.question.model]),
-        violations,
-        limits.explored,
-        limits.timeout,
-        limits.memory,
-    )
+    row |= dict.fromkeys(COLUMNS)
+    with suppress(LtlpipeError):  # the searches tell
+        row |= explored(
+            load(trial.experiment.models[trial.question.model]),
+            read_automaton(automaton.path, automaton.name),
+            limits.explored,
+            limits.timeout,
+            limits.memory,
+        )
+    return row
 
 
 def searched(search: Search, limits: Limits) -> Row:
@@ -273,9 +285,9 @@ def searched(search: Search, limits: Limits) -> Row:
             timeout=limits.timeout,
             memory=limits.memory,
         )
-    except UnsupportedError as error:
-        row |= dict.fromkeys(("states", "transitions", *_TIMES, "bytes_per_state"))
-        row |= {"verdict": UNKNOWN, "reason": str(error).splitlines()[0]}
+    except LtlpipeError as error:
+        row |= dict.fromkeys(_MEASURED)  # rows of one table have one order
+        row |= {"verdict": UNKNOWN, "reason": f"{ERROR}{error}".splitlines()[0]}
     else:
         row |= _measured(found)
     # `favoid` counts a state once for each pair that is searched.
@@ -298,18 +310,20 @@ def searched(search: Search, limits: Limits) -> Row:
 
 
 _TIMES = ("seconds", "search_seconds", "cpu_seconds")
+_MEASURED = (
+    *("verdict", "reason", "states", "transitions"),
+    *(*_TIMES, "bytes_per_state"),
+)
 
 
 def _measured(found: Verdict) -> Row:
     stats = found.stats
-    return {
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "states": stats.states,
-        "transitions": stats.transitions,
-        **{name: significant(getattr(stats, name)) for name in _TIMES},
-        "bytes_per_state": significant(stats.bytes_per_state),
-    }
+    values = (
+        *(found.verdict, found.reason, stats.states, stats.transitions),
+        *(significant(getattr(stats, name)) for name in _TIMES),
+        significant(stats.bytes_per_state),
+    )
+    return dict(zip(_MEASURED, values, strict=True))
 
 
 @cache
@@ -329,7 +343,7 @@ def written(experiments: Sequence[Experiment], chosen: Any) -> int:
     """Write tables and figures of all rows; return 1 if a row is wrong, else 0."""
     out: Path = chosen.out
     if not (record.resume(out / RUNS) and record.resume(out / PRODUCTS)):
-        print("there are no rows yet")
+        print(f"{out / RUNS}: there are no rows yet")
         return 0
     runs = pd.read_csv(out / RUNS, dtype=TEXTS)
     products = pd.read_csv(out / PRODUCTS, dtype=TEXTS)
@@ -347,21 +361,26 @@ def written(experiments: Sequence[Experiment], chosen: Any) -> int:
 
 
 def fill(page: Path, text: str) -> None:
-    """Put text between the marks of a page, in place of what is there.
+    """Put text between the marks of a page, in place of what is there."""
+    before, after = _marked(page)
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def _marked(page: Path) -> tuple[str, str]:
+    """Return what is before and behind the marks of a page.
 
     Raises
     ------
     InputError
-        The page has no marks.
+        It has no marks.
     """
-    old = page.read_text(encoding="utf-8")
-    before, begin, rest = old.partition(BEGIN)
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:
         raise InputError(f"expected {BEGIN} and then {END}", file=str(page))
-    new = f"{before}{begin}\n\n{text}\n{end}{after}"
-    page.write_text(new, encoding="utf-8")
+    return before, after
 
 
 if __name__ == "__main__":
+    name_as(FLAGS)
     sys.exit(main())

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
 
+COLUMNS = ("states", "transitions", "fin_share", "whole")
+
 Row = dict[str, Any]
 
 
@@ -46,7 +48,7 @@ def explored(
 
     `violations` is the automaton, a graph of Spot.
     """
-    row: Row = dict.fromkeys(("states", "transitions", "fin_share", "whole"))
+    row: Row = dict.fromkeys(COLUMNS)
     marks = fin_marks(violations)
     if not marks:
         return row

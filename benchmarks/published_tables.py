@@ -66,6 +66,9 @@ FEWEST = 0.01
 LARGE = 10_000
 """States of a search whose speed says something."""
 
+ERROR = "error: "
+"""How the reason of a row begins that is unknown for another reason than a limit."""
+
 TITLES = {
     "published_table4": "Table 4: seconds, TGBA and TGRA",
     "published_table5": "Table 5: sizes, TGBA and TGRA",
@@ -304,10 +307,12 @@ def _median(values: pd.Series[float]) -> float | None:
 
 
 def wrong(runs: pd.DataFrame) -> Iterator[str]:
-    """Yield what does not agree with what is published, or with other searches."""
+    """Yield what failed, or disagrees with what is published or with other searches."""
     names = [*TASK, *WAY, "workers", "run"]
     for row in runs.to_dict("records"):
         about = ", ".join(str(row[name]) for name in names)
+        if str(row["reason"]).startswith(ERROR):
+            yield f"{about}: {row['reason']}"
         if row["right"] is False:
             yield f"{about}: {row['verdict']}, published is another verdict"
         if row["same_states"] is False:

@@ -254,7 +254,7 @@ def row_of(task, name, seconds, verdict="holds", workers=0, **more):
     row = {"experiment": "x", "model": "m", "task": str(task), "translator": name}
     row |= {"kind": "tgba" if name in ("tgba", "finless") else "tgra", "run": 0}
     row |= {"workers": workers, "samples": "tgra", "verdict": verdict, "pairs": 1}
-    row |= {"right": verdict != "unknown" or None, "same_states": None}
+    row |= {"right": verdict != "unknown" or None, "same_states": None, "reason": None}
     row |= {"search_seconds": seconds, "states": 20_000, "transitions": 50_000}
     row |= {"published_seconds": seconds * 2, "published_states": 20_000.0}
     row |= {"published_transitions": 50_000.0, "bytes_per_state": 30.0}
@@ -428,7 +428,7 @@ def test_numbers_of_tasks_are_filled_in(folder, tmp_path, capsys):
     assert "| Table 4 | ring | all | 0 | 1 | 1 | - |" in text
     assert "| Fig. 6 | ring | rabin against tgba | 0 | 1 | 1 | 0 |" in text
     assert "| Fig. 7 | ring | 3 automata | - | - | - | - |" in text
-    assert "old" not in text
+    assert "old\n" not in text
     assert main(asked) == 0
     assert page.read_text() == text
     page.write_text("nothing")
@@ -481,6 +481,35 @@ def test_bad_input_is_told(folder, tmp_path, capsys):
     assert "error: " in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main([*asked, "--workers", "-1"])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--workers", "32"), "workers=32: expected"),
+        (("--timeout", "-1"), "timeout=-1.0: expected"),
+        (("--docs", "missing.md"), "missing.md"),
+    ],
+    ids=["workers", "timeout", "docs"],
+)
+def test_bad_options_are_told_at_once(folder, tmp_path, capsys, options, told):
+    out = tmp_path / "out"
+    assert main([*command(folder, out), *options]) == 2
+    assert told in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_what_cannot_be_searched_is_a_row(folder, tmp_path, capsys):
+    """A proposition that names nothing of the model: the other searches go on."""
+    with gzip.open(folder / "automata" / "ring.hoa.gz", "wt") as stream:
+        stream.write(AUTOMATA.replace("p0 == 1", "nothing == 1"))
+    out = tmp_path / "out"
+    assert main(command(folder, out, "--workers", "0")) == 1
+    assert "000, tgba, tgba, 0, 0: error: formula: nothing in" in capsys.readouterr().err
+    rows = table(out).set_index(["task", "translator"])
+    assert rows.loc[("000", "tgba"), "verdict"] == "unknown"
+    assert rows.loc[("001", "rabin"), "verdict"] == "holds"
+    assert bool(rows.loc[("001", "rabin"), "same_states"])
 
 
 @needs_data
