@@ -505,7 +505,8 @@ def test_what_cannot_be_searched_is_a_row(folder, tmp_path, capsys):
         stream.write(AUTOMATA.replace("p0 == 1", "nothing == 1"))
     out = tmp_path / "out"
     assert main(command(folder, out, "--workers", "0")) == 1
-    assert "000, tgba, tgba, 0, 0: error: formula: nothing in" in capsys.readouterr().err
+    told = "000, tgba, tgba, 0, 0: error: formula: nothing in the system"
+    assert told in capsys.readouterr().err
     rows = table(out).set_index(["task", "translator"])
     assert rows.loc[("000", "tgba"), "verdict"] == "unknown"
     assert rows.loc[("001", "rabin"), "verdict"] == "holds"
