@@ -2,8 +2,8 @@
 
 The share is that of `ltlpipe.search.exploring`: transitions of the product that carry a
 mark of which the condition has a Fin term, by whichever pair.  Marks are those of the
-automaton as it is published: ltlpipe's searches take weak automata for Büchi automata,
-which have no Fin left.
+automaton as it is published: ltlpipe's searches take weak automata (`weak`) for Büchi
+automata, which have no Fin left.
 
 Products can be too large to be explored, so exploration, breadth first, ends after so
 many states; the share is then that of the part explored, and `whole` is false.
@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import spot
 
 from benchmarks.tasks import significant
 from ltlpipe.automata.conditions import fin
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
 
-COLUMNS = ("states", "transitions", "fin_share", "whole")
+COLUMNS = ("weak", "states", "transitions", "fin_share", "whole")
 
 Row = dict[str, Any]
 
@@ -49,6 +50,7 @@ def explored(
     `violations` is the automaton, a graph of Spot.
     """
     row: Row = dict.fromkeys(COLUMNS)
+    row["weak"] = bool(spot.is_inherently_weak_automaton(violations))
     marks = fin_marks(violations)
     if not marks:
         return row
@@ -103,7 +105,7 @@ def with_fin(
     i.  Of transitions that agree in all but marks, tables keep one: if there is one
     outside the Fin sets, that.
     """
-    import buddy  # to be found once Spot has been imported
+    import buddy  # found once Spot has been imported
 
     variables = [automaton.register_ap(name) for name in propositions]
     cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]

@@ -192,6 +192,7 @@ def test_a_share_is_that_of_the_exploration(folder):
     size = product_size(model, rabin, emptiness="rabin", reduce="none")
     row = explored(model, rabin, 1000, 10.0, 1000.0)
     assert row == {
+        "weak": False,
         "states": size.states,
         "transitions": size.transitions,
         "fin_share": size.fin_share,
@@ -203,7 +204,7 @@ def test_a_weak_automaton_has_its_share(folder):
     """p1 is marked after one step, and then all steps are in the Fin set."""
     model = load(str(folder / "models" / "ring.pnml"))
     row = explored(model, spot.automaton(WEAK), 1000, 10.0, 1000.0)
-    assert (row["states"], row["transitions"]) == (7, 7)
+    assert (row["weak"], row["states"], row["transitions"]) == (True, 7, 7)
     assert row["fin_share"] == pytest.approx(6 / 7, abs=1e-3)
     part = explored(model, spot.automaton(WEAK), 2, 10.0, 1000.0)
     assert part["whole"] is False
