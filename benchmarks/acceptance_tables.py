@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from benchmarks.tasks import significant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 MEANS = [
     "search_seconds",
@@ -23,8 +26,13 @@ SOON = 0.005  # seconds
 FEWEST = 1e-5  # seconds; geometric means know no zero
 
 
-def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return geometric means per family, verdict and way."""
+def summary(
+    rows: list[dict[str, Any]], means: Sequence[str] = MEANS
+) -> list[dict[str, Any]]:
+    """Return geometric means per family, verdict and way.
+
+    They are over the questions that all ways of a family were asked and answered.
+    """
     table = []
     frame = pd.DataFrame(rows)
     for family, of_family in frame.groupby("family", sort=False):
@@ -36,32 +44,36 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 row = {"family": family, "verdict": verdict, "automaton": way}
                 row["questions"] = len(keys)
                 row["not_answered"] = int((some["verdict"] == "unknown").sum())
-                table.append(row | _means(some.loc[keys] if keys else some[:0]))
+                table.append(row | _means(some.loc[keys] if keys else some[:0], means))
     return table
 
 
 def _questions(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Return the questions that all ways answered, and the verdicts."""
+    n_ways = frame["automaton"].nunique()
     return {
         key: rows["verdict"].iloc[0]
         for key, rows in frame.groupby(["system", "formula"], sort=False)
-        if (rows["verdict"] != "unknown").all()
+        if len(rows) == n_ways and (rows["verdict"] != "unknown").all()
     }
 
 
-def _means(rows: pd.DataFrame) -> dict[str, Any]:
-    means: dict[str, Any] = {}
-    for column in MEANS:
-        values = [
-            max(float(v), FEWEST) for v in rows[column] if v is not None and v == v
-        ]
-        means[column] = (
-            significant(statistics.geometric_mean(values)) if values else None
-        )
+def _means(rows: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
+    found = {column: geometric_mean(rows[column]) for column in columns}
     for column in ("pairs", "fin_share"):  # zero is one of their values
-        values = [float(v) for v in rows[column] if v is not None and v == v]
-        means[column] = significant(statistics.mean(values)) if values else None
-    return means
+        values = _known(rows[column])
+        found[column] = significant(statistics.mean(values)) if values else None
+    return found
+
+
+def geometric_mean(values: Iterable[Any]) -> float | None:
+    """Return the mean of what is known, to four digits; None if nothing is."""
+    known = [max(value, FEWEST) for value in _known(values)]
+    return significant(statistics.geometric_mean(known)) if known else None
+
+
+def _known(values: Iterable[Any]) -> list[float]:
+    return [float(value) for value in values if not pd.isna(value)]
 
 
 def of_tela(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
