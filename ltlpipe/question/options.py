@@ -243,8 +243,10 @@ class Options:
     )
     workers: int = _option(
         1,
-        "Threads for each question (ufscc, cndfs, rabin, rabin-parallel).",
+        "Threads that share the search of each question.",
         "P",
+        "For ufscc, rabin, rabin-parallel, tela and cndfs; where nothing reduces the "
+        "product, one of these is the automatic choice then.",
         least=1,
         most=MAX_WORKERS,
     )

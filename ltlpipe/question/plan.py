@@ -9,7 +9,13 @@ from ltlpipe.automata.conditions import shape_of
 from ltlpipe.question.answer import Plan
 from ltlpipe.question.options import ALPHABET, AUTO, BITSTATE, Options
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES, takes_any_marks
+from ltlpipe.search.catalogue import (
+    DECOUPLED,
+    POWERSET,
+    SEARCHES,
+    SHARED,
+    takes_any_marks,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
@@ -197,14 +203,20 @@ def for_workers(plan: Plan, options: Options) -> Plan:
 
     Searches for acceptance with Fin have a form for workers themselves.
     """
-    is_free = options.emptiness == AUTO and options.bitstate is None
-    if options.workers == 1 or not is_free or plan.emptiness in _TAKES_FIN:
+    if options.workers == 1 or plan.emptiness in SHARED:
         return plan
+    if options.emptiness != AUTO or options.bitstate is not None:
+        return alone(plan, f"{plan.emptiness} cannot be shared")
     why = (
         f"ufscc, because {options.workers} workers can share its states and what it "
         "finds out of SCCs (Bloemen et al. 2016 and 2019)"
     )
     return replace(plan, emptiness="ufscc", reasons=(why, *plan.reasons[1:]))
+
+
+def alone(plan: Plan, why: str) -> Plan:
+    """Return a plan that says why several workers are not used."""
+    return replace(plan, reasons=(*plan.reasons, f"one worker, because {why}"))
 
 
 def kind_of(plan: Plan, options: Options, automaton: PropertyAutomaton) -> str | None:

@@ -57,6 +57,9 @@ OF_WORKERS: dict[str, Callable[[], type[Search]]] = {
 }
 """The same for those that have another form for several workers."""
 
+SHARED = frozenset({*OF_WORKERS, "ufscc", "cndfs"})
+"""Emptiness checks that several workers can share."""
+
 
 def takes_any_marks(name: str) -> bool:
     """Whether a search takes generalised acceptance, on transitions."""

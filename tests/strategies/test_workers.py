@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LtlpipeWarning, check, load
+from ltlpipe import LTS, LtlpipeWarning, Network, check, load
 from ltlpipe.families.nets import dining, token_ring
 from ltlpipe.families.philosophers import philosophers
 from tests.strategies import networks, recurrent_formulas
@@ -89,6 +89,20 @@ def test_automatic_choice():
     assert one.plan.emptiness != "ufscc" == several.plan.emptiness
     assert "2 workers can share" in several.plan.reasons[0]
     assert one.verdict == several.verdict
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"emptiness": "se05", "reduce": "none"}, "se05 cannot be shared"),
+        ({"reduce": "ample"}, "ample sets need to know what is on its stack"),
+    ],
+)
+def test_one_worker_and_why(options, why):
+    steps = [(0, "a", 1), (1, "b", 0)]
+    parts = [LTS.from_transitions(steps), LTS.from_transitions([(0, "c", 1)])]
+    found = check(Network(parts), "GF a", workers=2, **options)
+    assert f"one worker, because {why}" in found.plan.reasons
 
 
 def test_each_worker_is_accounted_for():
