@@ -39,7 +39,7 @@ class Agreement:
 
     n_published: int = 0  # rows with a published verdict
     n_agreeing: int = 0
-    _differing: list[tuple[int, Differing]] = field(default_factory=list)
+    places: list[tuple[int, Differing]] = field(default_factory=list)  # in any order
 
     def add(self, row: Mapping[str, Any], number: int = 0) -> None:
         """Take a row; `number` is its place among those that differ."""
@@ -51,17 +51,17 @@ class Agreement:
             self.n_agreeing += 1
         elif verdict != UNKNOWN:
             about = Differing(row["system"], row["formula_id"], verdict, expected)
-            self._differing.append((number, about))
+            self.places.append((number, about))
 
     @property
     def differing(self) -> list[Differing]:
         """The answers that are not the published ones, by their places."""
-        return [about for _, about in sorted(self._differing, key=lambda d: d[0])]
+        return [about for _, about in sorted(self.places, key=lambda place: place[0])]
 
     @property
     def n_answers(self) -> int:
         """How many rows with a published verdict have one of their own."""
-        return self.n_agreeing + len(self._differing)
+        return self.n_agreeing + len(self.places)
 
     def __str__(self) -> str:
         """Say how many answers agree, and how many there are not."""

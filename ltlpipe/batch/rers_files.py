@@ -1,7 +1,8 @@
 """Which files are problems of the RERS challenge, as it publishes them.
 
-A folder holds any number of pairs: ``problemNNN.dot``, and ``problemNNN-properties*.txt``
-or ``problemNNN*.ltl`` beside it, each also ``.gz``.  NNN is the problem's number.
+A folder holds any number of pairs: ``problemNNN.dot``, and beside it
+``problemNNN-properties*.txt`` or ``problemNNN*.ltl``, each also ``.gz``.  NNN is the
+problem's number.
 """
 
 from __future__ import annotations

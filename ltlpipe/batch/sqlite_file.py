@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.files import StrPath
 
-SCHEMA = 3
+SCHEMA = 2
 """The version of the tables of a store; a file of a newer one is refused.
 
-Version 2 has further columns of results, version 3 the published verdicts of tasks.
+Version 2 has further columns of results and, since published verdicts, of tasks.
 """
 
 APPLICATION = 0x4C544C70

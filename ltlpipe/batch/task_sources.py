@@ -54,11 +54,11 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
     system without formulas, published properties without a system, or two systems of
     one problem.
     """
-    problems = []
+    problems: list[Problem] = []
     for path in map(Path, paths):
         if not path.is_dir():
             raise InputError("expected a folder of problems", file=str(path))
-        found = []
+        found: list[Problem] = []
         for folder, subfolders, files in os.walk(path, onerror=_unreadable):
             subfolders.sort(key=_natural)
             found += _problems_in(Path(folder), files)

@@ -38,9 +38,9 @@ def solve(
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Folders, at any depth, with system.* beside *.ltl, or with "
-            "problemNNN.dot beside problemNNN-properties*.txt as RERS publishes them; or "
-            "task tables, .csv or .parquet with columns system, formula and options.",
+            help="Folders with system.* beside *.ltl, or problemNNN.dot beside "
+            "problemNNN-properties*.txt, at any depth; or task tables, .csv or "
+            ".parquet with columns system, formula and options.",
         ),
     ],
     out: Annotated[

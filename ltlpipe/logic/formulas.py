@@ -1,9 +1,10 @@
 """LTL formulas: reading them, and walking through Spot's trees without recursion.
 
-Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands
-for weak until and `WR` for weak release (Spot's ``W`` and ``R``), as in the files of the
-RERS challenge, and propositions may be comparisons (``P_1=="CS"``, ``x+y <= 3``; see `ltlpipe.logic.propositions`).  Files of
-formulas are read by `ltlpipe.logic.formula_files`.
+Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands for weak
+until and `WR` for weak release, Spot's ``W`` and ``R``, as in the files of the RERS
+challenge; and propositions may be comparisons (``P_1=="CS"``, ``x+y <= 3``; see
+`ltlpipe.logic.propositions`).  Files of formulas are read by
+`ltlpipe.logic.formula_files`.
 
 Spot shares equal subformulas; `fold` looks at each once, so that a formula that
 doubles itself on paper costs what it costs in memory.
@@ -285,7 +286,11 @@ def _spelled(match: re.Match[str]) -> str:
 def _masked(match: re.Match[str]) -> str:
     """Return WU, WR or a quoted name without a change of its length."""
     found = match[0]
-    return f"{OPERATORS[found]} " if found in OPERATORS else '"' + "_" * (len(found) - 2) + '"'
+    return (
+        f"{OPERATORS[found]} "
+        if found in OPERATORS
+        else '"' + "_" * (len(found) - 2) + '"'
+    )
 
 
 def _first_error(text: str) -> tuple[str, int]:

@@ -5,8 +5,8 @@ header; K, a number from 0, is what the property is called.  Behind the colon st
 published solution (``true`` or ``false``, and any remark behind it), or a remark, or
 nothing.  Blank lines and lines with another ``#`` say nothing.
 
-A wrong number is a wrong answer, so nothing is guessed: a line that is nearly a header, a
-number that stands twice, text before the first header, or a word where other headers
+A wrong number is a wrong answer, so nothing is guessed: a line that is nearly a header,
+a number that stands twice, text before the first header, or another word where headers
 have solutions is refused.
 
 Source: the lists of properties of the RERS challenges 2012 to 2019, as published.
@@ -126,8 +126,8 @@ def _refuse_doubts(headers: Sequence[_Header], file: str) -> None:
             raise InputError(message, file=file, line=header.line)
     for header in _without_solution(headers, file):
         message = (
-            f"{header.remark[:40]!r} behind '#{header.number}:', expected the solution, "
-            "true or false"
+            f"{header.remark[:40]!r} behind '#{header.number}:', expected the "
+            "solution, true or false"
         )
         raise InputError(message, file=file, line=header.line)
 

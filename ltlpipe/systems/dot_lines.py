@@ -156,10 +156,11 @@ def component(
     states, state_names = numbering(n for n in nodes if n != nodes[artificial])
     state = np.array([states.get(n, -1) for n in nodes], dtype=np.int32)
     alphabet = {text: k for k, text in enumerate(text for text in labels if text)}
-    internal = ()
+    internal: frozenset[str] = frozenset()
     if np.count_nonzero(empty) > 1:
-        internal = (_fresh(alphabet),)
-        alphabet[internal[0]] = alphabet[""] = len(alphabet)
+        silent = _fresh(alphabet)
+        internal = frozenset({silent})
+        alphabet[silent] = alphabet[""] = len(alphabet)
     letter = np.array([alphabet.get(text, -1) for text in labels], dtype=np.int32)
     alphabet.pop("", None)
     steps = np.arange(len(edges)) != start
@@ -170,7 +171,7 @@ def component(
         src=state[src[steps]],
         label=letter[label[steps]],
         dst=state[dst[steps]],
-        internal=frozenset(internal),
+        internal=internal,
         name=name,
         state_names=state_names,
     )
@@ -187,7 +188,9 @@ def _start(
     """
     (starts,) = np.nonzero(empty)
     if not len(starts):
-        raise MisplacedError(f"{name} has no start edge (one with an empty label)", None)
+        raise MisplacedError(
+            f"{name} has no start edge (one with an empty label)", None
+        )
     n_left = np.bincount(src, minlength=len(nodes))
     n_entered = np.bincount(dst, minlength=len(nodes))
     unentered = starts[n_entered[src[starts]] == 0].tolist()
