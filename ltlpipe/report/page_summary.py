@@ -165,8 +165,8 @@ def agreement(frame: pd.DataFrame) -> Agreement:
         return found
     plain = frame.reindex(columns=["system", "formula_id", "verdict", "expected"])
     plain = plain[plain["expected"].notna()]
-    for number, row in zip(plain.index, from_frame(plain), strict=True):
-        found.add(row, int(number))
+    for place, row in zip(plain.index, from_frame(plain), strict=True):
+        found.add(row, int(place))
     return found
 
 

@@ -213,7 +213,7 @@ def test_a_list_that_is_refused_is_one_row(tmp_path):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_answers_are_the_solutions(seed, tmp_path):
-    """Shuffled and spread over lines: what is published comes back, number by number."""
+    """Shuffled and spread over lines: each property gets its own answer back."""
     rng = random.Random(seed)
     known = {"G(a => F(b))": True, "(!b WU a)": True, "G(!a)": False, "F(G(a))": False}
     expected = {}

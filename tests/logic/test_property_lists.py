@@ -58,7 +58,7 @@ def test_numbers_solutions_and_formulas(newline, name, tmp_path):
 
 
 def test_remarks_are_no_solutions(tmp_path):
-    """What the properties say in words, as behind the headers of sequential problems."""
+    """What the properties say in words, as published with sequential problems."""
     content = (
         "#0: output x precedes y\nG a\n#1: truly, a occurs\nF a\n#2: false_a\nF b\n"
     )
