@@ -66,8 +66,8 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
             raise InputError(
                 "no problem found; expected folders with a system.* "
                 f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl, or with "
-                "model.pnml and LTL*.xml, or with problemNNN.dot and "
-                "problemNNN-properties*.txt",
+                "model.pnml and LTL*.xml, or with "
+                "problemNNN.dot and problemNNN-properties*.txt",
                 file=str(path),
             )
         problems.extend(found)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _HEADER = re.compile(r"\s*#(\d{1,9})\s*:(.*)", re.ASCII)
-_NUMBERED = re.compile(r"\s*\d+\s*:", re.ASCII)
+_NUMBERED = re.compile(r"\s*(\d+)\s*:", re.ASCII)
 # What begins like a header: ``#3 true``, ``# 3:``, ``#-3:``, ``#:``.
 _NEARLY = re.compile(r"\s*#(?:[-+.]?\d|\s+[-+.]?\d+\s*:|\s*:)", re.ASCII)
 _SOLUTION = re.compile(r"(true|false)\b", re.IGNORECASE)
@@ -58,12 +58,21 @@ class _Header(NamedTuple):
 def is_property_list(lines: Sequence[str], file: str) -> bool:
     """Whether a file is a list of properties: by its name, or by its headers.
 
-    Files whose formulas have numbers of their own (``0: G a``) are none: there a line
-    with ``#`` is a comment.
+    Files that begin with a formula with a number of its own (``0: G a``) are none:
+    there a line with ``#`` is a comment.
     """
     if _PUBLISHED.fullmatch(PurePath(file).name):
         return True
-    return any(map(_HEADER.match, lines)) and not any(map(_NUMBERED.match, lines))
+    for text in lines:
+        if _HEADER.match(text):
+            return True
+        if _is_formula(text):
+            return not _NUMBERED.match(text) and any(map(_HEADER.match, lines))
+    return False
+
+
+def _is_formula(text: str) -> bool:
+    return bool(text.strip()) and not text.lstrip().startswith("#")
 
 
 def read_list(lines: Sequence[str], file: str) -> list[Listed]:
@@ -87,10 +96,15 @@ def read_list(lines: Sequence[str], file: str) -> list[Listed]:
                 found.append(_listed(header, formula))
             headers.append(begun)
             header, formula = begun, []
-        elif text.strip() and not text.lstrip().startswith("#"):
+        elif _is_formula(text):
             if header is None:
                 message = f"a formula before the first header, {EXPECTED_HEADER}"
                 raise InputError(message, file=file, line=number)
+            own = _NUMBERED.match(text)
+            if own is not None and (formula or int(own[1]) != header.number):
+                message = f"a formula numbered {own[1]} behind '#{header.number}:'"
+                raise InputError(message, file=file, line=number)
+            text = text if own is None else text[own.end() :]
             formula.append((number, text.strip()))
     if header is None:
         raise InputError(f"no header found, {EXPECTED_HEADER}", file=file)

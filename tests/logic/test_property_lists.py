@@ -193,11 +193,28 @@ def test_a_list_that_promises_solutions(tmp_path):
     assert [each.solution for each in found] == [None, True, None]
 
 
-def test_numbered_lines_below_comments_stay_what_they_are(tmp_path):
-    """Files whose formulas have numbers of their own have comments, no headers."""
-    found = asked(tmp_path, "#0: first\n4: G a\n#1: second\n5: F a\n", "f.ltl")
+def test_formulas_with_numbers_of_their_own(tmp_path):
+    """A file that begins with one has comments, no headers."""
+    found = asked(tmp_path, "4: G a\n#0: more\n5: F a\n", "f.ltl")
     assert [each.number for each in found] == [4, 5]
-    assert [each.formula.identifier for each in found] == ["f.ltl:2", "f.ltl:4"]
+    assert [each.formula.identifier for each in found] == ["f.ltl:1", "f.ltl:3"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ("#0:\n1: G a\n", 2, "a formula numbered 1 behind '#0:'"),
+        ("#0:\n0: G a\n1: F a\n", 3, "a formula numbered 1 behind '#0:'"),
+        ("G a\n#1: more\nF a\n", 1, "a formula before the first header, expected"),
+    ],
+)
+def test_headers_beside_other_numbers(content, line, message, tmp_path):
+    """Nobody could say which number a formula has, in a file of any name."""
+    found = refusal(tmp_path, content, "f.ltl")
+    assert found[0] == line
+    assert found[1].startswith(message)
+    (same,) = asked(tmp_path, "#3: true\n 3 : G a\n", "f.ltl")
+    assert (same.number, same.formula.text) == (3, "G a")
 
 
 @pytest.mark.parametrize(
