@@ -184,7 +184,8 @@ def _start(
 
     Its label is empty and its source has no other edge.  Where that holds of several,
     as an internal action can leave a state that is not reachable, it is the one from
-    node 0; so no other one is it where node 0 seems to be left by two start edges.
+    node 0.  As a wrong start would be a wrong verdict, it is refused to be another one
+    where node 0 is left by an empty label and nodes are numbers, or never entered.
     """
     (starts,) = np.nonzero(empty)
     if not len(starts):
@@ -195,7 +196,9 @@ def _start(
     n_entered = np.bincount(dst, minlength=len(nodes))
     unentered = starts[n_entered[src[starts]] == 0].tolist()
     alone = [edge for edge in unentered if n_left[src[edge]] == 1]
-    from_zero = [edge for edge in unentered if nodes[src[edge]] == "0"]
+    numbered = all(map(INTEGER.fullmatch, nodes))
+    left = starts.tolist() if numbered else unentered
+    from_zero = [edge for edge in left if nodes[src[edge]] == "0"]
     if from_zero or len(alone) <= 1:
         start = int((from_zero or alone or starts.tolist())[0])
         _refuse_others(name, nodes, src, dst, start)

@@ -128,6 +128,7 @@ def test_refused_with_file_and_line(text, expected):
         ('4 -> 4 [label="b"]', "4 -> 4", "m.dot:9: the edge 4 -> 4 of cluster_1"),
         ('3 -> 4 [label=""];', "", "m.dot:7: cluster_1 has no start edge"),
         ("1 -> 2", '0 -> 1 [label=""]; 1 -> 2', "m.dot:4: cluster_0 uses 0, where its"),
+        ("1 -> 2", '9->2[label=""] 2->0[label=c] 1 -> 2', "m.dot:4: cluster_0 uses 0,"),
         (
             "4 -> 4",
             '5 -> 4 [label=""]; 4 -> 4',
