@@ -117,6 +117,34 @@ def test_reduced_models(tmp_path):
     assert (rows[0]["full_states"], rows[0]["ample_states"]) == ("27", "7")
 
 
+def test_published_problems(tmp_path, monkeypatch):
+    """Property by property, none twice; a wrong answer is told."""
+    network = 'digraph { subgraph component0 { 0->1 [label=""]\n1->1 [label="a"] } }\n'
+    properties = "#1: true\nG a\n#4:{}\nF !a\n"
+    for folder, solution in (("training", " false"), ("2017", "")):
+        (tmp_path / "rers" / folder).mkdir(parents=True)
+        about = tmp_path / "rers" / folder / "problem7"
+        about.with_suffix(".dot").write_text(network)
+        text = properties.format(solution) if solution else "#2:\nG a\n"
+        (about.parent / "problem7-properties.txt").write_text(text)
+    monkeypatch.setenv("LTLPIPE_BENCHMARKS", str(tmp_path))
+    path = tmp_path / "rers.csv"
+
+    rows = rows_of("benchmarks.rers", ["--problems", "training/7"], path)
+    again = rows_of("benchmarks.rers", ["--timeout", "60"], path)
+
+    names = [(row["problem"], row["property"], row["verdict"]) for row in again]
+    expected = [("training/7", "1", "holds"), ("training/7", "4", "violated")]
+    assert sorted(names[:2]) == expected
+    assert names[2:] == [("2017/7", "2", "holds")]
+    assert again[:2] == rows
+    assert {row["timeout"] for row in again} == {"60.0"}
+    path.write_text(path.read_text().replace("holds,,holds", "violated,,holds"))
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        rows_of("benchmarks.rers", ["--summary"], path)
+    assert b"DIFFERS: 7, property 1: violated, published: holds" in caught.value.stdout
+
+
 def test_every_emptiness_check_stands_beside_spots(tmp_path):
     """And sees the states of the product, counted here by a formula."""
     arguments = ["--philosophers", "3", "--ring", "4", "--random"]

@@ -204,6 +204,7 @@ def answer(
             row, failure = failed_row(task.system_name, task.formula, error), error
     warned = tuple((str(w.message), w.category.__name__) for w in caught)
     known |= option_columns(merged) | {
+        "expected": task.expected,
         "warnings": _listed(warned),
         "started_at": started_at,
         "wall_seconds": time.monotonic() - wall,

@@ -1,24 +1,28 @@
 """The conventions of the RERS challenge for problems, answers and a summary.
 
 An answer is a line ``problem,property,true`` or ``problem,property,false``; tasks
-that are not decided have none.  The problem's number is the last number in the
-name of the formula file or, if that has none, of its folder.  The property's number
-is the one with a colon before the formula, or else the place of the formula in its
-file, from 0.
+that are not decided have none.  The problem's number is that of ``problemNNN.dot``, or
+else the last number in the name of the formula file or, if that has none, of its
+folder.  The property's number is that of its header ``#K:``, or the one with a colon
+before the formula, or else the place of the formula in its file, from 0.
 
 The summary is that of S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic,
 Automata, and Reduction", CAV 2020, Fig. 2: problem, components, and the wall-clock
-time for all of its formulas, loading included; and how many of them are decided.
+time for all of its formulas, loading included; and how many of them are decided, and,
+where solutions are published, how many answers agree with them.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe.batch.agreement import Agreement
+from ltlpipe.batch.rers_files import number_of
 from ltlpipe.batch.table_writers import CsvWriter
+from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
@@ -50,6 +54,7 @@ class Effort:
     seconds: float = 0.0  # wall-clock time for all formulas so far
     decided: int = 0  # formulas that hold or are violated
     total: int = 0
+    agreement: Agreement = field(default_factory=Agreement)  # with solutions
 
 
 def names_of(tasks: Sequence[Task]) -> list[Name]:
@@ -77,11 +82,14 @@ def _file_of(task: Task) -> str:
 
 
 def _place(task: Task) -> str:
-    line = task.formula.line if isinstance(task.formula, Formula) else None
+    line = None if isinstance(task.formula, (str, AutomatonFile)) else task.formula.line
     return f"{_file_of(task)}:{line}"
 
 
 def _problem_of(task: Task) -> int:
+    published = number_of(task.system[0]) if isinstance(task.system, tuple) else None
+    if published is not None:
+        return published
     file = Path(_file_of(task))
     for name in (file.name.split(".")[0], file.resolve().parent.name):
         if found := _NUMBER.findall(name):
@@ -93,9 +101,9 @@ def _problem_of(task: Task) -> int:
 
 
 def _property_of(task: Task) -> int | None:
-    if not isinstance(task.formula, Formula):
-        return None
-    return task.position if task.formula.number is None else task.formula.number
+    if task.number is not None:
+        return task.number
+    return task.position if isinstance(task.formula, Formula) else None
 
 
 class RersWriter:
@@ -122,6 +130,7 @@ class RersWriter:
         effort = self.efforts[name.problem]
         effort.components = row.get("n_components") or effort.components
         effort.seconds += row.get("wall_seconds") or 0.0
+        effort.agreement.add(row)
         answer = _ANSWERS.get(row["verdict"])
         if answer is not None:
             effort.decided += 1

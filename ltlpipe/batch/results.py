@@ -108,13 +108,14 @@ def is_store(path: StrPath) -> bool:
 
 def _columns(path: str) -> dict[str, Sequence[Any]]:
     """Return the values of each column, all from one moment."""
-    own = ("system", "formula_id", "formula")  # of the task, whoever solved it
+    own = ("system", "formula_id", "formula", "expected")  # of the task, not its result
     kept = [column for column in RESULT_DTYPES if column not in own]
     with reading(path) as db:
-        missing = missing_columns(db, kept)
         chosen = ", ".join(
-            [f"tasks.{column}" for column in own]
-            + ["NULL" if c in missing else f"results.{c}" for c in kept]
+            "NULL" if column in missing else f"{table}.{column}"
+            for table, columns in (("tasks", own), ("results", kept))
+            for missing in [missing_columns(db, table, columns)]
+            for column in columns
         )
         rows = db.execute(
             f"SELECT options, attempts, tasks.run, key, {chosen} "

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 """The version of the tables of a store; a file of a newer one is refused.
 
-Version 2 has further columns of results.
+Version 2 has further columns of results and, since published verdicts, of tasks.
 """
 
 APPLICATION = 0x4C544C70
@@ -102,14 +102,16 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
         )
 
 
-def add_columns(db: sqlite3.Connection, columns: Mapping[str, str]) -> None:
-    """Give the results of an older store the columns that it has not."""
-    for name in missing_columns(db, columns):
-        db.execute(f"ALTER TABLE results ADD COLUMN {name} {columns[name]}")
+def add_columns(db: sqlite3.Connection, table: str, columns: Mapping[str, str]) -> None:
+    """Give a table of an older store the columns that it has not."""
+    for name in missing_columns(db, table, columns):
+        db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
-def missing_columns(db: sqlite3.Connection, columns: Iterable[str]) -> list[str]:
-    """Return which columns the results of a store have not, as it is older."""
-    known = {row[1] for row in db.execute("PRAGMA table_info(results)")}
+def missing_columns(
+    db: sqlite3.Connection, table: str, columns: Iterable[str]
+) -> list[str]:
+    """Return which columns a table of a store has not, as it is older."""
+    known = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
     return [name for name in columns if name not in known]

@@ -66,6 +66,7 @@ _SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL", "boolean": "INTEGER"}
 _COLUMN_TYPES = {c: _SQL_TYPES.get(t, "TEXT") for c, t in RESULT_DTYPES.items()}
 _COLUMNS = ", ".join(f"{c} {sql}" for c, sql in _COLUMN_TYPES.items())
 _NAMES = ", ".join(RESULT_DTYPES)
+_TASK_COLUMNS = {"expected": "TEXT"}  # which the tasks of older stores have not
 
 _TABLES = f"""
 CREATE TABLE runs (
@@ -87,6 +88,7 @@ CREATE TABLE tasks (
     formula_id TEXT,
     formula TEXT,
     options TEXT NOT NULL,      -- JSON, those that are not the default
+    expected TEXT,              -- the published verdict
     PRIMARY KEY (place, key)
 ) WITHOUT ROWID;
 CREATE TABLE results (
@@ -112,6 +114,7 @@ class Listed(NamedTuple):
     formula_id: str | None
     formula: str | None
     options: str
+    expected: str | None = None
 
 
 class Store:
@@ -180,7 +183,8 @@ class Store:
                 self._db.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
             refuse_foreign(self._db, self.path)
-            add_columns(self._db, _COLUMN_TYPES)
+            add_columns(self._db, "results", _COLUMN_TYPES)
+            add_columns(self._db, "tasks", _TASK_COLUMNS)
             known = process(os.getpid())
             self.run = self._db.execute(
                 "INSERT INTO runs (command, began_at, place, pid, process_started, "
@@ -226,8 +230,9 @@ class Store:
                 "DELETE FROM tasks WHERE place = :place AND run < :run", rows
             )
             self._db.executemany(
-                "INSERT OR REPLACE INTO tasks VALUES (:place, :key, :run, :number, "
-                ":system, :formula_id, :formula, :options)",
+                "INSERT OR REPLACE INTO tasks (place, key, run, number, system, "
+                "formula_id, formula, options, expected) VALUES (:place, :key, :run, "
+                ":number, :system, :formula_id, :formula, :options, :expected)",
                 rows,
             )
 

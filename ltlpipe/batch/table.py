@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CATEGORY, TIME = "category", "datetime64[us, UTC]"
 
 VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
-"""The categories of the column `verdict`, in all tables."""
+"""The categories of the columns `verdict` and `expected`, in all tables."""
 
 DTYPES = {
     "system": CATEGORY,
@@ -62,11 +62,13 @@ DTYPES = {
     "warnings": "string",
     "vacuous": "boolean",
     "vacuous_part": "string",
+    "expected": CATEGORY,
 }
 """The columns, in order, and their types; missing values are NA.
 
 What `solve` and `compare` return has these types, and what `ltlpipe.results` reads, out
-of stores and files.  Columns that repeat few values are categories.
+of stores and files.  Columns that repeat few values are categories.  `expected` is the
+published verdict of a task, where its file tells one.
 """
 
 COMPARISON_DTYPES = DTYPES | {
@@ -215,6 +217,7 @@ def json_of(row: Row) -> dict[str, Any]:
         | {key: row.get(key) for key in plain}
         | {"lasso": lasso}
         | {key: row.get(key) for key in ("vacuous", "vacuous_part")}
+        | {key: row.get(key) for key in ("formula_id", "expected")}
     )
 
 
@@ -252,9 +255,10 @@ def typed(values: Any, column: str, dtype: Any) -> Any:
         return pd.array(values, dtype=dtype)
     texts = pd.array(values, dtype="string")
     found = sorted(texts.dropna().unique())
-    if column == "verdict" and (others := [v for v in found if v not in VERDICTS]):
+    closed = column in ("verdict", "expected")
+    if closed and (others := [v for v in found if v not in VERDICTS]):
         raise ValueError(f"{others[0]!r}, expected one of {', '.join(VERDICTS)}")
-    names = VERDICTS if column == "verdict" else found
+    names = VERDICTS if closed else found
     return pd.Categorical(texts, categories=pd.Index(names, dtype="string"))
 
 

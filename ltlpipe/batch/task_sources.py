@@ -2,7 +2,8 @@
 
 A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the
 components of one network) and at least one ``*.ltl``; or one of the Model Checking
-Contest, with ``model.pnml`` and ``LTL*.xml``.
+Contest, with ``model.pnml`` and ``LTL*.xml``; or one of the pairs of files in a folder
+that the RERS challenge has published (`ltlpipe.batch.rers_files`).
 """
 
 from __future__ import annotations
@@ -13,17 +14,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.batch.rers_files import pairs
 from ltlpipe.batch.settings import combinations
 from ltlpipe.batch.task_tables import read_tasks
 from ltlpipe.batch.tasks import Task
-from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.logic.formula_files import read_asked
+from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.systems.formats import READ_SUFFIXES
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.formula_files import Asked
     from ltlpipe.runtime.files import StrPath
 
 TABLE_SUFFIXES = (".csv", ".parquet")
@@ -47,23 +51,23 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
     """Find the problems in folders, at any depth, in sorted order (2 before 10).
 
     Refused are paths that are no folders or hold no problem, and folders that hold a
-    system without formulas or two systems.
+    system without formulas, published properties without a system, or two systems of
+    one problem.
     """
-    problems = []
+    problems: list[Problem] = []
     for path in map(Path, paths):
         if not path.is_dir():
             raise InputError("expected a folder of problems", file=str(path))
-        found = []
+        found: list[Problem] = []
         for folder, subfolders, files in os.walk(path, onerror=_unreadable):
             subfolders.sort(key=_natural)
-            problem = _problem_in(Path(folder), files)
-            if problem is not None:
-                found.append(problem)
+            found += _problems_in(Path(folder), files)
         if not found:
             raise InputError(
                 "no problem found; expected folders with a system.* "
                 f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl, or with "
-                "model.pnml and LTL*.xml",
+                "model.pnml and LTL*.xml, or with "
+                "problemNNN.dot and problemNNN-properties*.txt",
                 file=str(path),
             )
         problems.extend(found)
@@ -73,6 +77,20 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
 def _unreadable(error: OSError) -> None:
     message = f"cannot be read: {error.strerror}"
     raise InputError(message, file=str(error.filename)) from None
+
+
+def _problems_in(folder: Path, files: list[str]) -> Iterator[Problem]:
+    """Yield the problem of a folder, if it has one system, and published ones."""
+    published = pairs(folder, files)
+    taken = {file for pair in published for file in pair.properties}
+    problem = _problem_in(folder, [file for file in files if file not in taken])
+    if problem is not None:
+        yield problem
+    for pair in published:
+        properties = sorted(pair.properties, key=_natural)
+        yield Problem(
+            (str(folder / pair.system),), tuple(str(folder / f) for f in properties)
+        )
 
 
 def _problem_in(folder: Path, files: list[str]) -> Problem | None:
@@ -113,19 +131,73 @@ def tasks_of(problems: Iterable[Problem]) -> list[Task]:
     A formula that does not parse is a task, too, and so is a file without any
     formula that can be read: the row says so.
     """
+    return [task for problem in problems for task in _tasks_of(problem)]
+
+
+def _tasks_of(problem: Problem) -> list[Task]:
+    """Return the tasks of a problem, each property of lists once.
+
+    A second list may repeat those of the first, to tell their solutions.
+    """
     tasks: list[Task] = []
-    for problem in problems:
-        for file in problem.formulas:
-            formulas: list[Formula | FormulaError] | list[InputError]
-            try:
-                formulas = read_formulas(file, collect_errors=True)
-            except InputError as error:
-                formulas = [error]
-            tasks.extend(
-                Task(problem.system, formula, position)
-                for position, formula in enumerate(formulas)
-            )
+    listed: dict[str, int] = {}  # by name: which task it is
+    for file in problem.formulas:
+        try:
+            found = read_asked(file)
+        except InputError as error:
+            tasks.append(Task(problem.system, error))
+            continue
+        for position, asked in enumerate(found):
+            task = _task(problem.system, asked, position)
+            name = asked.formula.name
+            if name is None or asked.number is None:
+                tasks.append(task)
+                continue
+            first = listed.setdefault(name, len(tasks))
+            if first == len(tasks):
+                tasks.append(task)
+            elif (both := _merged(tasks[first], task)) is not None:
+                tasks[first] = both
+            else:
+                tasks.append(_contradiction(tasks[first], task))
     return tasks
+
+
+def _task(system: tuple[str, ...], asked: Asked, position: int) -> Task:
+    solutions = {True: HOLDS, False: VIOLATED, None: None}
+    return Task(
+        system,
+        asked.formula,
+        position,
+        number=asked.number,
+        expected=solutions[asked.solution],
+    )
+
+
+def _merged(one: Task, two: Task) -> Task | None:
+    """Return one property out of two of a number; None if they are not the same."""
+    solutions = {task.expected for task in (one, two)} - {None}
+    if _meaning(one) != _meaning(two) or len(solutions) > 1:
+        return None
+    return replace(one, expected=one.expected or two.expected)
+
+
+def _meaning(task: Task) -> Any:
+    asked = task.formula
+    return asked.spot if isinstance(asked, Formula) else task.columns["formula"]
+
+
+def _contradiction(first: Task, second: Task) -> Task:
+    """Return the task of a property that is not the first one of its number."""
+    one, two = first.formula, second.formula
+    assert isinstance(one, Formula | FormulaError)
+    assert isinstance(two, Formula | FormulaError)
+    message = (
+        f"a second property {second.number}, whose formula or solution is not that of "
+        f"{one.file}:{one.line}"
+    )
+    error = InputError(message, file=str(two.file), line=two.line)
+    return Task(second.system, error)
 
 
 def find_tasks(paths: Iterable[StrPath]) -> list[Task]:

@@ -47,6 +47,8 @@ class Task:
     formula: Formula | str | AutomatonFile | FormulaError | InputError
     position: int = 0  # among the formulas of its file
     options: Mapping[str, Any] = field(default_factory=dict)
+    number: int | None = None  # which its file gives the formula
+    expected: str | None = None  # the verdict that is published with it
 
     @property
     def system_name(self) -> str:
@@ -56,12 +58,13 @@ class Task:
 
     @property
     def columns(self) -> dict[str, str | None]:
-        """What the result table calls the system and the question."""
+        """What the result table calls the system and the question, and expects."""
         formula_id, formula = identity_of(self.formula)
         return {
             "system": self.system_name,
             "formula_id": formula_id,
             "formula": formula,
+            "expected": self.expected,
         }
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from ltlpipe.batch.agreement import Agreement
     from ltlpipe.batch.rers import Name, RersWriter
     from ltlpipe.batch.table import Row
 
@@ -37,14 +38,16 @@ def solve(
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Folders with system.* beside *.ltl, at any depth; or task tables, "
-            ".csv or .parquet with columns system, formula and options.",
+            help="Folders with system.* beside *.ltl, or problemNNN.dot beside "
+            "problemNNN-properties*.txt, at any depth; or task tables, .csv or "
+            ".parquet with columns system, formula and options.",
         ),
     ],
     out: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Result table, .csv or .parquet; or give --store."
+            metavar="FILE",
+            help="Result table, .csv or .parquet; or give --store or --rers.",
         ),
     ] = None,
     jobs: Annotated[
@@ -130,6 +133,7 @@ def solve(
     run, with --jobs or --store after the tasks that are being solved, and at once
     when pressed again; the rows so far stay.
     """
+    from ltlpipe.batch.agreement import Agreement
     from ltlpipe.batch.rers import names_of
     from ltlpipe.batch.settings import parse_grid
     from ltlpipe.batch.solving import solve_rows
@@ -140,17 +144,20 @@ def solve(
 
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     place = out or store  # where the results are when all is done
-    if place is None:
+    if place is None and (rers is None or report is not None):
         raise typer.BadParameter("nothing says where the results go: --out or --store")
     if report is not None:
         refuse_page(report)
     paths, grid = split_grid(paths, grid or [])
     tasks = multiplied(find_tasks(paths), parse_grid(grid))
-    if rers is not None and Path(rers).resolve() == Path(place).resolve():
-        raise UnsupportedError(f"--rers {rers} is the file of --out; name another one")
+    if rers is not None and Path(rers).resolve() in map(_resolved, (out, store)):
+        raise UnsupportedError(
+            f"--rers={rers!r} is the file of --out or --store; name another one"
+        )
     names = [] if rers is None else names_of(tasks)
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
+    agreement = Agreement()
     with search_progress(quiet=quiet) as progress:
         apart = jobs is not None or store is not None or engine != LOCAL
         watcher = TaskWatcher(progress, plans, tasks, apart=apart)
@@ -180,6 +187,7 @@ def solve(
                     progress.hide()
                     print(json_line(json_of(row)), flush=True)
                 counts[row["verdict"], row["reason"]] += 1
+                agreement.add(row, row["task"])
                 watcher.n_done += 1
                 if log:
                     progress.hide()
@@ -188,11 +196,13 @@ def solve(
     if not quiet and not as_json:
         print_outcomes(dict(sorted(counts.items(), key=str)), left, "interrupted")
         seconds = time.monotonic() - started
-        print(f"{counts.total()} rows written to {place} in {seconds:.1f} s")
+        if place is not None:
+            print(f"{counts.total()} rows written to {place} in {seconds:.1f} s")
         if answers is not None:
             _summarise_problems(answers)
             print(f"{answers.n_answers} answers written to {rers}")
-    if report is not None:
+        _print_agreement(agreement)
+    if report is not None and place is not None:
         write_page(store or place, report, quiet=quiet or as_json)
     verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
     raise typer.Exit(exit_code(verdicts, {reason for _, reason in counts}))
@@ -249,11 +259,31 @@ def _summarise_problems(answers: RersWriter) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    compared = any(e.agreement.n_published for e in answers.efforts.values())
     table = Table()
     for column in ("problem", "components", "seconds", "decided"):
         table.add_column(column, justify="right")
+    if compared:
+        table.add_column("agree", justify="right")
     for problem, effort in answers.efforts.items():
         components = "" if effort.components is None else str(effort.components)
         decided = f"{effort.decided}/{effort.total}"
-        table.add_row(str(problem), components, f"{effort.seconds:.1f}", decided)
+        cells = [str(problem), components, f"{effort.seconds:.1f}", decided]
+        if compared:
+            with_solution = effort.agreement
+            cells.append(f"{with_solution.n_agreeing}/{with_solution.n_published}")
+        table.add_row(*cells)
     Console().print(table)
+
+
+def _print_agreement(agreement: Agreement) -> None:
+    """Print how many answers are the published ones, and those that are not."""
+    if not agreement.n_published:
+        return
+    print(agreement)
+    for differing in agreement.differing:
+        print(f"  {differing}")
+
+
+def _resolved(file: str | None) -> Path | None:
+    return None if file is None else Path(file).resolve()

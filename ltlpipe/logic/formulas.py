@@ -1,9 +1,10 @@
 """LTL formulas: reading them, and walking through Spot's trees without recursion.
 
-Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands
-for weak until, as in the files of the RERS challenge, and propositions may be
-comparisons (``P_1=="CS"``, ``x+y <= 3``; see `ltlpipe.logic.propositions`).  Files of
-formulas are read by `ltlpipe.logic.formula_files`.
+Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands for weak
+until and `WR` for weak release, Spot's ``W`` and ``R``, as in the files of the RERS
+challenge; and propositions may be comparisons (``P_1=="CS"``, ``x+y <= 3``; see
+`ltlpipe.logic.propositions`).  Files of formulas are read by
+`ltlpipe.logic.formula_files`.
 
 Spot shares equal subformulas; `fold` looks at each once, so that a formula that
 doubles itself on paper costs what it costs in memory.
@@ -35,7 +36,7 @@ LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *_CONNECTIVES))
 
 # Quoted propositions are matched first so that nothing inside them is touched.
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-_WEAK_UNTIL = re.compile(_QUOTED + r"|(?<![\w.])WU(?![\w.])", re.DOTALL)
+_WEAK = re.compile(_QUOTED + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
@@ -49,6 +50,9 @@ _NESTING = re.compile(
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 # The formula in one line behind `>>> `, a caret under the place, the message.
 _REPORT = re.compile(r"^>>> .*\n    ( *)\^.*\n(.*)$", re.MULTILINE)
+
+OPERATORS = {"WU": "W", "WR": "R"}
+"""Operators of the RERS challenge that Spot calls otherwise."""
 
 MAX_NESTING = 10_000
 """Operators and parentheses that a formula may have, conjunctions and
@@ -69,9 +73,10 @@ class Formula:
     file, line : optional
         The file and the line in it, if it was read from one.
     number : int, optional
-        The number with a colon that stands before it in the file.
+        The number with a colon that stands before it in the file, or in its header.
     name : str, optional
-        The id that its file gives it: a property of the Model Checking Contest.
+        What its file calls it: the id of a property of the Model Checking Contest, or
+        the number of a header ``#K:``.
     """
 
     text: str
@@ -142,7 +147,7 @@ def formula_text(formula: Formula | FormulaError) -> str:
 
 def identifier(formula: Formula | FormulaError) -> str:
     """Return a formula's name, its place in its file, or the formula itself."""
-    if isinstance(formula, Formula) and formula.name is not None:
+    if formula.name is not None:
         return formula.name
     if formula.file is None:
         return formula_text(formula)
@@ -150,7 +155,7 @@ def identifier(formula: Formula | FormulaError) -> str:
 
 
 def parse(text: str, *, file: str | None = None, line: int | None = None) -> Formula:
-    """Parse one formula, LTL in Spot's syntax or with `WU`.
+    """Parse one formula, LTL in Spot's syntax or with `WU` and `WR`.
 
     File and line are where it comes from, for messages.
 
@@ -181,7 +186,7 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
 
         return Formula(text.strip(), parse_formula(text, refusal), file, line)
     try:
-        parsed = spot.parse_infix_psl(_WEAK_UNTIL.sub(_spelled, text))
+        parsed = spot.parse_infix_psl(_WEAK.sub(_spelled, text))
     except RuntimeError as error:  # too many operands
         raise refusal(f"Spot cannot hold the formula: {error}", None) from None
     if parsed.format_errors(spot.ostringstream()):
@@ -271,17 +276,21 @@ def _compares(text: str) -> bool:
 
 
 def _spelled(match: re.Match[str]) -> str:
-    """Return WU or a quoted name as Spot reads it right."""
+    """Return WU, WR or a quoted name as Spot reads it right."""
     found = match[0]
-    if found == "WU":
-        return "W"
+    if found in OPERATORS:
+        return OPERATORS[found]
     return _MISREAD.sub(lambda m: m[0] if m[0][0] == "\\" else "\\" + m[0], found)
 
 
 def _masked(match: re.Match[str]) -> str:
-    """Return WU or a quoted name without a change of its length."""
+    """Return WU, WR or a quoted name without a change of its length."""
     found = match[0]
-    return "W " if found == "WU" else '"' + "_" * (len(found) - 2) + '"'
+    return (
+        f"{OPERATORS[found]} "
+        if found in OPERATORS
+        else '"' + "_" * (len(found) - 2) + '"'
+    )
 
 
 def _first_error(text: str) -> tuple[str, int]:
@@ -289,7 +298,7 @@ def _first_error(text: str) -> tuple[str, int]:
     import spot
 
     report = spot.ostringstream()
-    line = _WEAK_UNTIL.sub(_masked, text).replace("\r", " ").replace("\n", " ")
+    line = _WEAK.sub(_masked, text).replace("\r", " ").replace("\n", " ")
     spot.parse_infix_psl(line).format_errors(report)
     found = _REPORT.search(report.str())
     if found is None:

@@ -84,7 +84,7 @@ _RANDOM_SHARE = 0.15
 _OTHER_SHARE = 0.2
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _RESERVED = re.compile(
-    r"[FGX]+\d*|[UVRWM]|WU|xor|true|false|first_match", re.IGNORECASE
+    r"[FGX]+\d*|[UVRWM]|WU|WR|xor|true|false|first_match", re.IGNORECASE
 )
 
 

@@ -31,7 +31,13 @@ from ltlpipe._version import __version__
 from ltlpipe.batch.table import actions_in
 from ltlpipe.report.lasso_pictures import Pictures, pictures
 from ltlpipe.report.page_data import Story, columns_of, in_table, number, packed
-from ltlpipe.report.page_summary import contradictions, counts, groups, setting
+from ltlpipe.report.page_summary import (
+    agreement,
+    contradictions,
+    counts,
+    groups,
+    setting,
+)
 from ltlpipe.report.reading import Loader, read_source
 from ltlpipe.report.violating_steps import ViolatingSteps, named
 from ltlpipe.runtime.errors import UnsupportedError
@@ -137,6 +143,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         setting=setting(source),
         counts=counts(source.frame),
         groups=groups(source.frame),
+        agreement=agreement(source.frame),
         contradictions=contradicted,
         n_contradictions=n_contradicted,
         plots=plots(source.frame),

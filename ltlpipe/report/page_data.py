@@ -32,6 +32,7 @@ TITLES = {
     "formula_id": "Place of the formula",
     "formula": "Formula",
     "verdict": "Verdict",
+    "expected": "Published",
     "reason": "Reason",
     "automaton": "Automaton",
     "acceptance": "Acceptance",
@@ -76,10 +77,17 @@ TITLES = {
 """What people call the columns; others are called by their names."""
 
 SHOWN = (
-    *("formula", "system", "configuration", "verdict", "reason"),
+    *("formula", "system", "formula_id", "configuration", "verdict", "expected"),
+    *("reason",),
     *("states", "seconds", "memory_mib"),
 )
-"""The columns of the table of tasks, where there are such."""
+"""The columns of the table of tasks, where there are such.
+
+The place of a formula is one of them where it is the number of a property.
+"""
+
+_PROPERTY = "Property"  # the place of a formula that is a number
+_ALWAYS = ("formula", "system", "configuration", "verdict")  # even if all is missing
 
 _DIGITS = re.compile("[0-9]+")
 _EFFORT = 5  # of deflating: 6 takes 2.5 times as long for 4 % less
@@ -143,7 +151,7 @@ def columns_of(frame: pd.DataFrame) -> list[Column]:
     return [
         _column(name, frame[name])
         for name in names
-        if name not in HIDDEN and (frame[name].notna().any() or name in SHOWN[:4])
+        if name not in HIDDEN and (frame[name].notna().any() or name in _ALWAYS)
     ]
 
 
@@ -163,7 +171,10 @@ def _column(name: str, values: pd.Series) -> Column:
         if not pd.api.types.is_integer_dtype(values.dtype):
             plain = [_rounded(value) for value in plain]
         return Column(name, title, NUMBER, plain, [])
-    return Column(name, title, TEXT, *_numbered(values))
+    places, texts = _numbered(values)
+    if name == "formula_id" and texts and all(map(str.isdecimal, texts)):
+        title = _PROPERTY
+    return Column(name, title, TEXT, places, texts)
 
 
 def _rounded(value: float | None) -> float | None:
@@ -190,6 +201,7 @@ def in_table(columns: Iterable[Column]) -> list[Column]:
         for column in columns
         if column.name in SHOWN
         and (column.name != "configuration" or len(column.texts) > 1)
+        and (column.name != "formula_id" or column.title == _PROPERTY)
     ]
 
 

@@ -6,6 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.batch.agreement import Agreement
 from ltlpipe.batch.disagreements import disagreements
 from ltlpipe.batch.table import VERDICTS, from_frame
 from ltlpipe.report.page_data import TITLES, number
@@ -155,6 +156,18 @@ def _total(rows: pd.DataFrame, column: str) -> float | None:
     """Return the sum of what is known; None if nothing is."""
     known = rows[column].dropna() if column in rows else ()
     return float(sum(known)) if len(known) else None
+
+
+def agreement(frame: pd.DataFrame) -> Agreement:
+    """Return how the verdicts compare with the published ones, if there are such."""
+    found = Agreement()
+    if "expected" not in frame:
+        return found
+    plain = frame.reindex(columns=["system", "formula_id", "verdict", "expected"])
+    plain = plain[plain["expected"].notna()]
+    for place, row in zip(plain.index, from_frame(plain), strict=True):
+        found.add(row, int(place))
+    return found
 
 
 def contradictions(source: Source) -> tuple[list[Contradiction], int]:

@@ -78,6 +78,8 @@ class FormulaError(LtlpipeError):
         Where in `formula` the trouble begins, counted from 0.
     file, line : optional
         Where the formula comes from, if from a file.
+    name : str, optional
+        What its file calls the formula.
     """
 
     def __init__(
@@ -88,8 +90,10 @@ class FormulaError(LtlpipeError):
         position: int | None = None,
         file: str | None = None,
         line: int | None = None,
+        name: str | None = None,
     ) -> None:
         self.message = message
+        self.name = name
         self.formula = formula
         self.position = position
         self.file = file

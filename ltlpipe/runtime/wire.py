@@ -42,7 +42,7 @@ _TAG = "$"  # the only key of a JSON object that stands for something else
 _NUMBERS = "biufc"  # kinds of dtypes that are plain data
 
 _ERRORS: dict[str, tuple[type[LtlpipeError], tuple[str, ...]]] = {
-    "FormulaError": (FormulaError, ("formula", "position", "file", "line")),
+    "FormulaError": (FormulaError, ("formula", "position", "file", "line", "name")),
     "InputError": (InputError, ("file", "line")),
     "UnsupportedError": (UnsupportedError, ()),
     "LtlpipeError": (LtlpipeError, ()),

@@ -3,7 +3,10 @@ r"""Networks in Graphviz files (``.dot``), as the RERS challenges publish them.
 A ``digraph`` with one ``subgraph`` per component, or a plain ``digraph`` as a
 single one.  Every edge has a label, the action.  One edge per component has an
 empty label: it is no transition, its target is the initial state, and the
-artificial node that it leaves is no state, so no other edge may touch it.
+artificial node that it leaves is no state, so no other edge may touch it.  A
+further edge with an empty label is an internal action, called ``tau``, with which
+nothing synchronises (RERS 2016); if its source has no other edge either, the start
+edge has to leave the node ``0``.
 
 States are numbered by their names if these are all integers, else in order of
 first appearance; a state without edges needs a node statement.  The alphabet
@@ -23,19 +26,27 @@ name the same node; ``#`` begins a comment anywhere in a line; in a string
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
-from ltlpipe.systems.dot_lines import INTEGER, KEYWORDS, numbering, read_lines
-from ltlpipe.systems.lts import LTS
+from ltlpipe.systems.dot_lines import (
+    INTEGER,
+    KEYWORDS,
+    MisplacedError,
+    component,
+    read_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lark import Lark, UnexpectedInput
+
+    from ltlpipe.systems.lts import LTS
 
 # A name consists of letters, digits, underscores and what is not ASCII, written as what
 # it does not have: a range up to the last character takes Python ten times as long.
@@ -152,32 +163,22 @@ def _groups(graph: _Group, file: str) -> list[_Group]:
 
 def _component(group: _Group, name: str, file: str) -> LTS:
     edges = _edges(group)
-    starts = [e for e in edges if e.label == ""]
-    if not starts:
-        message = f"{name} has no start edge (one with an empty label)"
-        raise InputError(message, file=file, line=group.line)
-    if len(starts) > 1:
-        message = f"{name} has a second start edge (one with an empty label)"
-        raise InputError(message, file=file, line=starts[1].line)
-    start = starts[0]
-    steps: list[tuple[str, str, str]] = []
+    nodes = {node: number for number, node in enumerate(_nodes(group))}
+    labels: dict[str, int] = {}
+    rows = []
+    has_start = any(edge.label == "" for edge in edges)
     for edge in edges:
-        if edge.label is None:
+        if edge.label is None and has_start:
             message = f"the edge {edge.src} -> {edge.dst} of {name} has no label"
             raise InputError(message, file=file, line=edge.line)
-        if edge is not start:
-            steps.append((edge.src, edge.label, edge.dst))
-        if start.src == edge.dst or (edge is not start and start.src == edge.src):
-            message = f"{name} uses {start.src}, where its start edge begins, again"
-            raise InputError(message, file=file, line=edge.line)
-    index, state_names = numbering(n for n in _nodes(group) if n != start.src)
-    component = LTS.from_transitions(
-        [(index[src], label, index[dst]) for src, label, dst in steps],
-        initial=index[start.dst],
-        n_states=len(index),
-        name=name,
-    )
-    return replace(component, state_names=state_names)
+        label = labels.setdefault(str(edge.label), len(labels))
+        rows.append((nodes[edge.src], nodes[edge.dst], label))
+    table = np.array(rows, dtype=np.int32).reshape(-1, 3)
+    try:
+        return component(name, list(nodes), list(labels), table)
+    except MisplacedError as error:
+        line = group.line if error.edge is None else edges[error.edge].line
+        raise InputError(error.message, file=file, line=line) from None
 
 
 def _flat(group: _Group) -> Iterator[str | _Edge]:

@@ -11,6 +11,7 @@ grammar: then the result is None.  Where there is a result, the grammar's is the
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from ltlpipe.systems.aut import blocks
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _ID = r'(?:[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+|"[^"\\\n]*")'
 _VALUE = rf"({_ID})[ \t]*=[ \t]*({_ID})(?=[ \t,;\]])[ \t]*(?:[,;][ \t]*)?"
@@ -44,12 +45,26 @@ _LINES = re.compile(
     re.VERBOSE,
 )
 INTEGER = re.compile(r"-?[0-9]{1,18}")
+INTERNAL = "tau"
+"""What the internal action is called whose label is empty."""
 KEYWORDS = {"strict", "digraph", "graph", "subgraph", "node", "edge"}
 _DEFAULTS = {"graph", "node", "edge"}
 
 
 class _IrregularError(Exception):
     """The file has to be read by the grammar."""
+
+
+class MisplacedError(Exception):
+    """The edges of a component do not say where it starts.
+
+    `edge` is the number of the one that is wrong, None if one is missing.
+    """
+
+    def __init__(self, message: str, edge: int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.edge = edge
 
 
 def read_lines(text: str) -> list[LTS] | None:
@@ -104,35 +119,113 @@ class _Part:
         self.columns.append(np.array(flat, dtype=np.int32).reshape(-1, 3))
 
     def component(self) -> LTS:
-        """Return what `ltlpipe.systems.dot` makes of the same nodes and edges."""
+        """Return the component, as the grammar's nodes and edges would give it."""
         if not self.columns:
             raise _IrregularError
-        src, dst, label = np.concatenate(self.columns).T
-        labels = self.labels.index
-        (starts,) = np.nonzero(label == labels.get("", -1))
-        if len(starts) != 1:
-            raise _IrregularError
-        (start,) = starts.tolist()
-        artificial = int(src[start])
-        if np.count_nonzero(src == artificial) > 1 or (dst == artificial).any():
-            raise _IrregularError
-        names = list(self.nodes.index)
-        states, state_names = numbering(n for n in names if n != names[artificial])
-        state = np.array([states.get(n, -1) for n in names], dtype=np.int32)
-        kept = [name for name in labels if name]
-        letters = {name: k for k, name in enumerate(kept)}
-        letter = np.array([letters.get(name, -1) for name in labels], dtype=np.int32)
-        steps = label != labels[""]
-        return LTS(
-            n_states=len(states),
-            initial=int(state[dst[start]]),
-            labels=tuple(kept),
-            src=state[src[steps]],
-            label=letter[label[steps]],
-            dst=state[dst[steps]],
-            name=self.name,
-            state_names=state_names,
+        edges = np.concatenate(self.columns)
+        nodes, labels = list(self.nodes.index), list(self.labels.index)
+        try:
+            return component(self.name, nodes, labels, edges)
+        except MisplacedError:
+            raise _IrregularError from None
+
+
+def component(
+    name: str, nodes: Sequence[str], labels: Sequence[str], edges: np.ndarray
+) -> LTS:
+    """Return the component that nodes and edges between them are.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    nodes, labels : sequence of str
+        Names, each once, in order of first appearance.
+    edges : int32[m, 3]
+        Source, target and label of each edge.
+
+    Raises
+    ------
+    MisplacedError
+        No edge is the start edge, or several can be, or its source has other edges.
+    """
+    src, dst, label = edges.T
+    empty = label == (labels.index("") if "" in labels else -1)
+    start = _start(name, nodes, src, dst, empty)
+    artificial = int(src[start])
+    states, state_names = numbering(n for n in nodes if n != nodes[artificial])
+    state = np.array([states.get(n, -1) for n in nodes], dtype=np.int32)
+    alphabet = {text: k for k, text in enumerate(text for text in labels if text)}
+    internal: frozenset[str] = frozenset()
+    if np.count_nonzero(empty) > 1:
+        silent = _fresh(alphabet)
+        internal = frozenset({silent})
+        alphabet[silent] = alphabet[""] = len(alphabet)
+    letter = np.array([alphabet.get(text, -1) for text in labels], dtype=np.int32)
+    alphabet.pop("", None)
+    steps = np.arange(len(edges)) != start
+    return LTS(
+        n_states=len(states),
+        initial=int(state[dst[start]]),
+        labels=tuple(alphabet),
+        src=state[src[steps]],
+        label=letter[label[steps]],
+        dst=state[dst[steps]],
+        internal=internal,
+        name=name,
+        state_names=state_names,
+    )
+
+
+def _start(
+    name: str, nodes: Sequence[str], src: np.ndarray, dst: np.ndarray, empty: np.ndarray
+) -> int:
+    """Return the number of the start edge.
+
+    Its label is empty and its source has no other edge.  Where that holds of several,
+    as an internal action can leave a state that is not reachable, it is the one from
+    node 0.  As a wrong start would be a wrong verdict, it is refused to be another one
+    where node 0 is left by an empty label and nodes are numbers, or never entered.
+    """
+    (starts,) = np.nonzero(empty)
+    if not len(starts):
+        raise MisplacedError(
+            f"{name} has no start edge (one with an empty label)", None
         )
+    n_left = np.bincount(src, minlength=len(nodes))
+    n_entered = np.bincount(dst, minlength=len(nodes))
+    unentered = starts[n_entered[src[starts]] == 0].tolist()
+    alone = [edge for edge in unentered if n_left[src[edge]] == 1]
+    numbered = all(map(INTEGER.fullmatch, nodes))
+    left = starts.tolist() if numbered else unentered
+    from_zero = [edge for edge in left if nodes[src[edge]] == "0"]
+    if from_zero or len(alone) <= 1:
+        start = int((from_zero or alone or starts.tolist())[0])
+        _refuse_others(name, nodes, src, dst, start)
+        return start
+    message = f"{name} has a second start edge (one with an empty label)"
+    raise MisplacedError(message, alone[1])
+
+
+def _refuse_others(
+    name: str, nodes: Sequence[str], src: np.ndarray, dst: np.ndarray, start: int
+) -> None:
+    """Refuse what else leaves or enters the source of the start edge."""
+    artificial = src[start]
+    others = (src == artificial) | (dst == artificial)
+    others[start] = dst[start] == artificial
+    if others.any():
+        message = f"{name} uses {nodes[artificial]}, where its start edge begins, again"
+        raise MisplacedError(message, int(np.flatnonzero(others)[0]))
+
+
+def _fresh(taken: Iterable[str]) -> str:
+    """Return what the internal action is called: tau, or tau_2 where that is taken."""
+    names = set(taken)
+    candidates = itertools.chain(
+        [INTERNAL], (f"{INTERNAL}_{k}" for k in itertools.count(2))
+    )
+    return next(name for name in candidates if name not in names)
 
 
 class _Lines:

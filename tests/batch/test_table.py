@@ -62,6 +62,7 @@ FULL = {
     "warnings": "[]",
     "vacuous": False,
     "vacuous_part": "F b",
+    "expected": "violated",
 }
 COLUMNS = list(FULL)  # those of the contract, in its order
 EMPTY = {"system": "s.aut", "verdict": "unknown", "reason": "input-error"}
@@ -87,7 +88,7 @@ ROWS = st.fixed_dictionaries(
         }[dtype]
         for column, dtype in DTYPES.items()
     }
-    | {"verdict": st.sampled_from(VERDICTS)},
+    | {column: st.sampled_from(VERDICTS) for column in ("verdict", "expected")},
 )
 
 
@@ -172,9 +173,9 @@ def test_csv_of_one_row(tmp_path):
     assert full == (
         'é.dot,f.ltl:1,"G ""a,b""",violated,,BA,Inf(0),2,se05,none,9007199254740993,'
         '0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00,'
-        "explicit,1,0.0,0.05,0.07,[],False,F b"
+        "explicit,1,0.0,0.05,0.07,[],False,F b,violated"
     )
-    assert empty == "s.aut,,,unknown,input-error" + "," * 25
+    assert empty == "s.aut,,,unknown,input-error" + "," * 26
 
 
 def test_row_of_a_verdict():

@@ -71,3 +71,4 @@ def test_how_many_sessions():
     assert found["docs/fairness.md"] >= 15
     assert found["docs/charts.md"] >= 3
     assert found["docs/models.md"] >= 3
+    assert found["docs/rers.md"] >= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 
@@ -348,6 +349,88 @@ def test_rers_refuses_before_it_writes(run, problems, tmp_path):
     assert outcome.code == 2
     assert "--rers needs the number of the problem" in outcome.complaint
     assert out.read_text() == "precious"
+
+
+@pytest.fixture
+def published(tmp_path):
+    """A problem as the challenge publishes it; the last solution is wrong."""
+    folder = tmp_path / "training"
+    folder.mkdir()
+    (folder / "problem101.dot").write_text(
+        "digraph G {\n  subgraph component0 {\n"
+        '0->1 [label="" color=black ];\n1->1 [label="a" color=black ];\n  }\n}\n'
+    )
+    (folder / "problem101-properties-with-solution.txt").write_text(
+        "#1: \t true\n( F(a) )\n\n#3: \t false (!)\n( (!a W !a) )\n\n"
+        "#4:\n( G(a) )\n\n#8: \t false\n( G(F(a)) )\n"
+    )
+    return folder
+
+
+def test_published_problems(run, published, tmp_path):
+    """Answers that can be handed in, without another table, and how many agree."""
+    answers = tmp_path / "answers.csv"
+
+    outcome = run("solve", published, "--rers", answers)
+
+    assert (outcome.code, outcome.err) == (1, "")
+    assert answers.read_text() == "101,1,true\n101,3,false\n101,4,true\n101,8,true\n"
+    lines = outcome.out.splitlines()
+    assert lines[-3:] == [
+        f"4 answers written to {answers}",
+        "2 of 3 answers agree with the published solutions",
+        "  problem101.dot, property 8: holds, published: violated",
+    ]
+    assert not any("rows written" in line for line in lines)
+    cells = [line.replace("│", " ").replace("┃", " ").split() for line in lines]
+    assert ["problem", "components", "seconds", "decided", "agree"] in cells
+    (row,) = (line for line in cells if line[:2] == ["101", "1"])
+    assert row[3:] == ["4/4", "2/3"]
+
+
+def test_published_solutions_without_rers(run, published, tmp_path):
+    """The column `expected`, in JSON too; the exit code is that of the verdicts."""
+    out = tmp_path / "r.csv"
+    (published / "problem101-properties-with-solution.txt").write_text(
+        "#1: true\n( F(a) )\n#2: false\n( G(a) )\n#3: true\n( G( )\n"
+    )
+
+    outcome = run("solve", published, "--out", out)
+
+    assert outcome.code == 2
+    assert "properties-with-solution.txt:6: " in outcome.complaint
+    assert outcome.out.splitlines()[-2:] == [
+        "1 of 2 answers agree with the published solutions; 1 more not decided",
+        "  problem101.dot, property 2: holds, published: violated",
+    ]
+    frame = results(out)
+    assert frame["formula_id"].tolist() == ["1", "2", "3"]
+    assert frame["expected"].tolist() == ["holds", "violated", "holds"]
+    assert run("solve", published, "--out", out, "--quiet").out == ""
+    printed = run("solve", published, "--out", out, "--json").out.splitlines()
+    told = [json.loads(line) for line in printed]
+    assert [(t["formula_id"], t["expected"]) for t in told] == [
+        ("1", "holds"),
+        ("2", "violated"),
+        ("3", "holds"),
+    ]
+
+
+def test_properties_of_a_list_with_check(run, published):
+    """Property by property, by their numbers."""
+    properties = published / "problem101-properties-with-solution.txt"
+    outcome = run("check", published / "problem101.dot", "-F", properties)
+    assert outcome.code == 1
+    assert [line.split(":")[0] for line in outcome.out.splitlines()[:1]] == ["holds"]
+
+
+def test_rers_alone_makes_no_report(run, published, tmp_path):
+    """A page is about a table or a store."""
+    flags = ["--rers", tmp_path / "a.csv", "--report", tmp_path / "r.html"]
+    outcome = run("solve", published, *flags)
+    assert outcome.code == 2
+    assert "--out or --store" in outcome.err
+    assert not (tmp_path / "a.csv").exists()
 
 
 @pytest.mark.parametrize("kind", ["weak", "strong"])

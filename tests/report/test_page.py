@@ -359,3 +359,40 @@ def test_infinite_numbers(suffix, column, tmp_path):
         frame.to_parquet(path)
     write_report(path, tmp_path / "r.html")
     assert "∞" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_published_solutions(tmp_path):
+    """Numbers of properties are a column, and answers that differ are linked."""
+    verdicts = [
+        ("1", "holds", "holds"),
+        ("12", "violated", "holds"),
+        ("3", "holds", None),
+    ]
+    about = {"system": "problem101.dot", "formula": "G a"}
+    rows = [
+        result()
+        | about
+        | {"formula_id": name, "verdict": verdict, "expected": expected}
+        for name, verdict, expected in verdicts
+    ]
+    to_frame(rows, RESULTS_DTYPES).to_csv(tmp_path / "r.csv", index=False)
+    write_report(tmp_path / "r.csv", tmp_path / "r.html")
+    page = Page(tmp_path / "r.html")
+
+    assert "1 of 2 answers agree with the published solutions." in page.words
+    assert ": problem101.dot, property 12: violated, published: holds" in page.words
+    assert "property 1:" not in page.words
+    assert ("a", {"href": "#task-2"}) in page.elements
+    assert {"Property", "Published"} <= set(page.texts["th"])
+    assert {"1", "12", "3"} <= set(page.texts["td"])
+
+
+def test_nothing_is_published(tmp_path):
+    """No section, and places of formulas stay out of the table of tasks."""
+    rows = [result() | {"system": "s", "formula": "G a", "formula_id": "f.ltl:1"}]
+    to_frame(rows, RESULTS_DTYPES).to_csv(tmp_path / "r.csv", index=False)
+    write_report(tmp_path / "r.csv", tmp_path / "r.html")
+    page = Page(tmp_path / "r.html")
+
+    assert "ublished" not in page.words
+    assert "Property" not in page.texts["th"]

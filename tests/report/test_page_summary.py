@@ -10,6 +10,7 @@ from ltlpipe.batch.tasks import Task
 from ltlpipe.report.page_summary import (
     MOST_ANSWERS,
     MOST_CONTRADICTIONS,
+    agreement,
     contradictions,
     counts,
     groups,
@@ -51,6 +52,24 @@ def test_counts(source):
     assert counts(frame) == [("unknown", None, 1, 100.0, None)]
     assert counts(frame[["verdict"]]) == [("unknown", None, 1, 100.0, None)]
     assert counts(frame[:0]) == []
+
+
+def test_agreement_with_published_solutions(source):
+    """Which rows differ; nothing where nothing is published."""
+    verdicts = ["holds", "violated", "unknown", "holds"]
+    published = ["holds", "holds", "violated", None]
+    rows = [
+        {"system": f"problem{k}.dot", "formula_id": "7", "verdict": v, "expected": e}
+        for k, (v, e) in enumerate(zip(verdicts, published, strict=True))
+    ]
+    found = agreement(table(rows).frame)
+
+    assert (found.n_published, found.n_answers, found.n_agreeing) == (3, 2, 1)
+    assert [(place, differing.system) for place, differing in found.places] == [
+        (1, "problem1.dot")
+    ]
+    assert agreement(source.frame).n_published == 0
+    assert agreement(source.frame[["system", "verdict"]]).n_published == 0
 
 
 def test_groups(source):

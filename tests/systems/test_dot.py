@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.dot import read_dot, write_dot
-from ltlpipe.systems.lts import LTS
+from ltlpipe.systems.lts import LTS, Network
 from tests.strategies import AWKWARD_LABELS, named_networks, networks
 
 BENCHMARKS = Path(
@@ -127,7 +127,13 @@ def test_refused_with_file_and_line(text, expected):
     [
         ('4 -> 4 [label="b"]', "4 -> 4", "m.dot:9: the edge 4 -> 4 of cluster_1"),
         ('3 -> 4 [label=""];', "", "m.dot:7: cluster_1 has no start edge"),
-        ('"a"', '""', "m.dot:4: cluster_0 has a second start edge"),
+        ("1 -> 2", '0 -> 1 [label=""]; 1 -> 2', "m.dot:4: cluster_0 uses 0, where its"),
+        ("1 -> 2", '9->2[label=""] 2->0[label=c] 1 -> 2', "m.dot:4: cluster_0 uses 0,"),
+        (
+            "4 -> 4",
+            '5 -> 4 [label=""]; 4 -> 4',
+            "m.dot:9: cluster_1 has a second start",
+        ),
         ("4 -> 4", "4 -> 3", "m.dot:9: cluster_1 uses 3, where its start edge begins"),
         ("4 -> 4", "3 -> 4", "m.dot:9: cluster_1 uses 3, where its start edge begins"),
         ("3 -> 4", "3 -> 3", "m.dot:8: cluster_1 uses 3, where its start edge begins"),
@@ -136,6 +142,93 @@ def test_refused_with_file_and_line(text, expected):
 )
 def test_components_are_checked(old, new, expected):
     assert refusal(TWO_COMPONENTS.replace(old, new)).startswith(expected)
+
+
+INTERNAL = """\
+digraph G {
+  subgraph component0 {
+    "0" [label="0" style=filled];
+    1 -> 2 [color=black label="a" ];
+    2->1 [label="" color=black ];
+    0 -> "1" [ color=black,label="" ];
+    2 -> 2 [label=""];
+  }
+  subgraph component1 {
+    0 -> 3 [label=""];
+    3 -> 1 [label=""];
+    1 -> 3 [label="a"];
+  }
+}
+"""
+
+
+def test_a_second_empty_label_is_an_internal_action():
+    """As in RERS 2016; ids are shared between components, and so is the node 0."""
+    first, second = read(INTERNAL)
+
+    steps = [(0, "a", 1), (1, "tau", 0), (1, "tau", 1)]
+    assert first == LTS.from_transitions(steps, internal=["tau"])
+    steps = [(1, "tau", 0), (0, "a", 1)]
+    assert (second.initial, second.transitions()) == (1, steps)
+    assert second.internal == {"tau"}
+    actions = Network([first, second]).actions
+    assert [(a.name, a.participants, a.internal) for a in actions] == [
+        ("a", (0, 1), False),
+        ("tau", (0,), True),
+        ("tau", (1,), True),
+    ]
+
+
+def test_an_internal_action_is_called_apart_from_others():
+    """A label tau of the component is an action that formulas can name."""
+    (component,) = read(
+        'digraph { 0 -> 1 [label=""] 1 -> 2 [label=tau] 2 -> 1 [label=""] }'
+    )
+
+    assert component.labels == ("tau", "tau_2")
+    assert component.internal == {"tau_2"}
+    assert component.transitions() == [(0, "tau", 1), (1, "tau_2", 0)]
+
+
+@pytest.mark.parametrize(
+    ("edges", "initial", "transitions"),
+    [
+        ('7->1 [label=""] 0->2 [label=""] 1->2 [label=a]', 1, ["7 tau 1", "1 a 2"]),
+        ('2->1 [label=""] 1->2 [label=a] 5->2 [label=""]', 1, ["2 tau 1", "1 a 2"]),
+        ('s->0 [label=""] 0->1 [label=""] 1->0 [label=a]', 0, ["0 tau 1", "1 a 0"]),
+        ('0->1 [label=""] 1->1 [label=""]', 0, ["1 tau 1"]),
+    ],
+    ids=["node 0", "the only one that is not entered", "a state 0", "a loop"],
+)
+def test_which_edge_is_the_start(edges, initial, transitions):
+    """The one whose source has no other edge; of several the one from node 0."""
+    (component,) = read(f"digraph {{ {edges} }}")
+    (lines,) = read("digraph {\n" + edges.replace("] ", "]\n") + "\n}")
+    numbers = sorted({int(n) for t in transitions for n in re.findall(r"\d+", t)})
+
+    assert component == lines
+    assert component.initial == initial
+    assert component.internal == {"tau"}
+    assert [
+        f"{numbers[src]} {label} {numbers[dst]}"
+        for src, label, dst in component.transitions()
+    ] == transitions
+
+
+@given(networks(labels=st.sampled_from(["a", "b", "c"])), st.data())
+def test_internal_actions_are_those_of_aut(network, data):
+    """A label without text means what tau means in an Aldebaran file."""
+    for lts in network.components:
+        hidden = data.draw(st.sampled_from([*lts.labels, None]))
+        if hidden is None:
+            continue
+        text = write_dot([lts]).replace(f'[label="{hidden}"]', '[label=""]')
+        (found,) = read(text)
+        same = [(s, "tau" if a == hidden else a, d) for s, a, d in lts.transitions()]
+        assert found.transitions() == same
+        is_used = any(a == hidden for _, a, _ in lts.transitions())
+        assert found.internal == ({"tau"} if is_used else set())
+        assert (found.n_states, found.initial) == (lts.n_states, lts.initial)
 
 
 def test_start_state_without_transitions_is_valid():

@@ -65,6 +65,7 @@ more = st.sampled_from(["", ",color=red", ' , "x"=1 ; ', ' label="c"'])
 regular_line = st.one_of(
     *[st.builds("{0}{1} -> {2}[label={3}];".format, blanks, plain, plain, plain)] * 3,
     st.builds("{} -> {} [ label = {} {}]".format, plain, plain, plain, more),
+    st.builds('{} -> {} [label=""];'.format, plain, plain),
     st.builds(
         "{0}{1}{0}{2}".format, blanks, plain, st.sampled_from(["", ";", "[x=1]"])
     ),
@@ -138,6 +139,8 @@ def test_what_is_written_needs_no_grammar(network):
         "// comment -> 0 [label=",
         "# comment",
         "",
+        '0 -> 1 [label=""];',
+        '0 -> 0 [color=red label=""]',
     ],
 )
 def test_regular_lines(line):
@@ -163,7 +166,8 @@ def test_regular_lines(line):
         "node",
         "1b -> 2 [label=a]",
         "0 -> 1 [label=ab=c]",
-        '0 -> 1 [label=""];',
+        's -> 1 [label=""];',
+        't -> 1 [label=""];',
         "s -> 1 [label=a];",
     ],
 )

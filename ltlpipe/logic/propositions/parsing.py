@@ -70,7 +70,7 @@ _OR: /\|\|?|or(?!\w)/
 _XOR: /\^|xor(?!\w)/
 _IMPLIES: /--?>|=>|imply(?!\w)/
 _IFF: /<--?>|<=>/
-UNTIL: /(WU|[UWRVM])(?!\w)/
+UNTIL: /(WU|WR|[UWRVM])(?!\w)/
 RELATION: /==|!=|<=(?!>)|>=|<(?!--?>|=>|>)|>/
 SIGN: /\+|-(?!-?>)/
 TIMES: /[*\/%]/
@@ -322,7 +322,7 @@ class _Formulas(_Propositions):
         return formula
 
     def binary(self, left: Any, operator: Token, *right: Any) -> Any:
-        name = {"WU": "W", "V": "R"}.get(operator, str(operator))
+        name = {"WU": "W", "WR": "R", "V": "R"}.get(operator, str(operator))
         return _spot(name)(formula_of(left), formula_of(*right))
 
 
