@@ -1,13 +1,20 @@
 """One product searched by several workers, beside the sequential search.
 
-Questions of `benchmarks.portfolio_questions` whose product has many states, or whose
-violation takes long to be found, are searched whole, without reductions, by
+BEEM tasks with large products (published sizes), and violated ones, some of each
+model; and questions of `benchmarks.portfolio_questions` whose product has many states,
+or whose violation takes long to be found.  They are searched whole, without
+reductions, by
 ``couvreur99`` and by ``ufscc`` with 1, 2 and more workers, in turn, several times.
 ``workers.csv`` has a row for each search: wall-clock and CPU time of the search,
 states, expansions per state, bytes per state.  ``workers_summary.csv`` has the medians
 of each question, and for each kind of question the medians of their ratios:
 ``to_sequential`` and ``to_one`` say how many times as fast as ``couvreur99`` and as one
 worker (aims for two workers on BEEM: 1.35 and 1.7).  ``workers.svg`` draws them.
+
+``workers_scaling.csv`` has one product with more workers than cores, too, and what a
+model says (`modelled`): a share of the work is serial, the rest divided by the workers;
+the share follows from one and two workers.  More workers than cores show that nothing
+breaks, not how fast more cores would be.
 
     python -m benchmarks.workers [--workers 1,2] [--least 500000] [--timeout 60]
 """
@@ -19,12 +26,15 @@ import os
 import statistics
 import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from benchmarks import record
 from benchmarks.portfolio_questions import Question, questions
-from ltlpipe import LtlpipeError, check
+from ltlpipe import LtlpipeError, check, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,10 +42,20 @@ if TYPE_CHECKING:
 SEQUENTIAL = 0
 """Stands for ``couvreur99`` among numbers of workers."""
 
+SCALE = (1, 2, 4, 8)
+"""Numbers of workers for one product."""
+
 LONG = 0.2
 """Seconds that the sequential search for a violation takes, at least."""
 
-KINDS = ("beem", "mcc", "net", "philosophers", "ring", "random", "dispatcher")
+TABLES = ("tasks", "published")
+MOST = 8_000_000
+"""States of the largest BEEM products."""
+
+OF_MODEL = 3
+"""BEEM tasks of each model, of those that hold and of those that do not."""
+
+KINDS = ("mcc", "net", "philosophers", "ring", "random", "dispatcher")
 
 Row = dict[str, Any]
 
@@ -74,11 +94,34 @@ def searched(question: Question, workers: int, timeout: float) -> Row | None:
     }
 
 
+def beem(data: Path, least: int) -> list[Question]:
+    """Return some large BEEM tasks of each model, the smaller ones of them first."""
+    folder = data / "beem"
+    if not folder.is_dir():
+        print(f"beem: skipped, there is no {folder}", flush=True)
+        return []
+    tables = [pd.read_csv(folder / f"{n}.csv", dtype={"index": str}) for n in TABLES]
+    tasks = tables[0].merge(tables[1], on=["model", "index"], suffixes=("", "_seen"))
+    tasks = tasks[tasks.translator == "tgba"].rename(columns={"index": "number"})
+    holding = tasks.unique_states.between(least, MOST)
+    violated = tasks.verdict == "violated"
+    found = []
+    for rows in (tasks[holding], tasks[violated]):
+        for model, group in rows.groupby("model"):
+            step = -(-len(group) // OF_MODEL)
+            for row in group.sort_values(["unique_states", "number"])[
+                ::step
+            ].itertuples():
+                make = partial(load, str(folder / "models" / f"{model}.dve"))
+                name = f"beem {model}, {row.number}"
+                found.append(Question("beem", name, make, row.formula, row.verdict))
+    return found
+
+
 def chosen(data: Path, least: int, timeout: float) -> Iterator[tuple[Question, Row]]:
     """Yield questions that are large enough, with their sequential search."""
-    for question in questions(data):
-        if question.kind not in KINDS:
-            continue
+    others = (question for question in questions(data) if question.kind in KINDS)
+    for question in (*beem(data, least), *others):
         row = searched(question, SEQUENTIAL, timeout)
         if row is None:
             continue
@@ -163,7 +206,37 @@ def _ratio(before: float | None, now: float) -> float | None:
     return round(before / now, 3) if before is not None else None
 
 
-def draw(rows: list[Row], path: Path) -> None:
+def scaling(question: Question, runs: int, timeout: float) -> Iterator[Row]:
+    """Yield times of one question for more and more workers, beside the model."""
+    found = [
+        (number, searched(question, number, timeout))
+        for _ in range(runs)
+        for number in SCALE
+    ]
+    seconds = {
+        number: statistics.median(
+            row["seconds"] for n, row in found if row and n == number
+        )
+        for number in SCALE
+    }
+    serial = max(2 * seconds[2] / seconds[1] - 1, 0)
+    for number in SCALE:
+        yield {
+            "question": question.name,
+            "workers": number,
+            "seconds": round(seconds[number], 3),
+            "serial_share": round(serial, 3),
+            "modelled": round(modelled(seconds[1], serial, number), 3),
+            "host_cores": os.cpu_count(),
+        }
+
+
+def modelled(one: float, serial: float, workers: int) -> float:
+    """Return the seconds of some workers by Amdahl's law, from those of one."""
+    return one * (serial + (1 - serial) / workers)
+
+
+def draw(rows: list[Row], scaled: list[dict[str, str]], path: Path) -> None:
     """Plot how many times as fast as the sequential search workers are."""
     import matplotlib as mpl
 
@@ -177,7 +250,7 @@ def draw(rows: list[Row], path: Path) -> None:
         if single and row["workers"] > 0 and row["to_sequential"]:
             key = row["kind"], row["question"]
             lines[key].append((row["workers"], row["to_sequential"]))
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    figure, (axes, beside) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     colours = {kind: f"C{k}" for k, kind in enumerate(sorted({k for k, _ in lines}))}
     for (kind, _), points in lines.items():
         axes.plot(*zip(*sorted(points), strict=True), ".-", color=colours[kind], lw=0.8)
@@ -186,6 +259,18 @@ def draw(rows: list[Row], path: Path) -> None:
     axes.axhline(1, color="grey", linestyle=":")
     axes.set(xlabel="workers", ylabel="times as fast as couvreur99")
     axes.legend(fontsize="small")
+    for name, label, style in (
+        ("seconds", "measured", "."),
+        ("modelled", "model", "-"),
+    ):
+        points = [(int(row["workers"]), float(row[name])) for row in scaled]
+        if points:
+            beside.plot(*zip(*points, strict=True), style, label=label)
+    if scaled:
+        cores = scaled[0]["host_cores"]
+        beside.set(title=f"{scaled[0]['question']} on {cores} cores")
+        beside.legend(fontsize="small")
+    beside.set(xlabel="workers", ylabel="seconds", ylim=(0, None))
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -214,9 +299,16 @@ def main() -> None:
         rows = measured(question, first, workers, arguments.runs, arguments.timeout)
         for row in rows:
             record.append(table, row)
+    scaled = arguments.out / "workers_scaling.csv"
+    if not scaled.exists():
+        of_beem = beem(data, arguments.least)
+        large = [q for q in of_beem if q.expected == "holds"]
+        for question in large[len(large) // 2 :][:1]:
+            rows = scaling(question, arguments.runs, arguments.timeout)
+            record.write(scaled, [*rows])
     summary = [*summarised(record.resume(table))]
     record.write(arguments.out / "workers_summary.csv", summary)
-    draw(summary, arguments.out / "workers.svg")
+    draw(summary, record.resume(scaled), arguments.out / "workers.svg")
 
 
 if __name__ == "__main__":
