@@ -24,12 +24,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.atomics import exchange, fetch_or, load, store
+from ltlpipe.runtime.kernels.atomics import (
+    exchange,
+    fetch_or,
+    give_way,
+    load,
+    pause,
+    store,
+)
 from ltlpipe.runtime.kernels.jit import called, inlined
-from ltlpipe.search.packed import read_marks
+from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.registers import Reg
+from ltlpipe.search.shared.frames import (
+    HELPING,
+    INSIDE,
+    add_marks,
+    begin_frame,
+    close_cycle,
+    end_frame,
+)
 from ltlpipe.search.shared.table import Own
-from ltlpipe.search.shared.union_find import WORKERS, find, parent_at, set_at
+from ltlpipe.search.shared.union_find import (
+    NONE,
+    WORKERS,
+    add_bits,
+    find,
+    is_dead,
+    parent_at,
+    pick,
+    set_at,
+)
 
 LINE = 32
 ANSWER = 16
@@ -38,6 +62,9 @@ FIRST = 18
 
 MOST_TOLD = LINE - FIRST
 """States that one answer can tell, roots included."""
+
+PATIENCE = 64
+"""Answers without anything after which a worker expands a live state of others."""
 
 _MOST_STATES = 4  # in one answer
 _ROOTS_LOOKED_AT = 128  # from either end of a path
@@ -157,3 +184,80 @@ def first_waiting(arrays, base):
     if start == own[Own.OFFERED]:
         own[Own.OFFERED] = place
     return found
+
+
+@inlined
+def help_others(registers, arrays):
+    """Go on where the set of the uppermost root has live states of other workers.
+
+    Returns a state of it to expand; `NONE`: the frame has ended, or has more above it,
+    or waits; `INSIDE`: a cycle accepts.
+    """
+    own, nodes = arrays.own, arrays.nodes
+    n_roots = own[Own.N_ROOTS]
+    root = np.int64(arrays.roots[n_roots - 1])
+    if own[Own.IS_WAITING] != 0:
+        told = load(arrays.mail, LINE * own[Own.NUMBER] + ANSWER)
+        if told == 0:
+            own[Own.POLLS] += 1
+            if own[Own.POLLS] & 63 == 0:  # who is asked may have no core
+                give_way()
+            else:
+                pause()
+            return np.int64(NONE)
+        own[Own.IS_WAITING] = 0
+        if told == 1:
+            own[Own.TRIES] += 1
+            return np.int64(NONE)
+        own[Own.TRIES] = 0
+        return take_told(registers, arrays, np.int64(told) - 1)
+    if n_roots > 1 and find(nodes, root) == find(
+        nodes, np.int64(arrays.roots[n_roots - 2])
+    ):
+        marks = arrays.entry_marks[n_roots - 1]
+        end_frame(own, 1)
+        if add_marks(registers, arrays, root, marks):
+            return np.int64(INSIDE)
+        return np.int64(NONE)
+    chosen = pick(nodes, own, root)
+    if chosen < 0:
+        end_frame(own, 1)
+        return chosen
+    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
+    workers = load(arrays.sets, set_at(find(nodes, root))) & WORKERS
+    if workers & ~me != 0 and own[Own.TRIES] < PATIENCE:
+        ask(arrays, root, workers & ~me)
+        return np.int64(NONE)
+    own[Own.TRIES] = 0
+    arrays.stack[own[Own.TOP] - 1] = ~chosen
+    return chosen
+
+
+@inlined
+def take_told(registers, arrays, told):
+    """Enter the roots that another worker has told, and have its states wait above."""
+    own = arrays.own
+    n_roots, n_states = told & 0xFFFF, told >> 16
+    first = LINE * own[Own.NUMBER] + FIRST
+    own[Own.TOLD] += n_states
+    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
+    for k in range(n_roots):
+        word = arrays.mail[first + k]
+        root = np.int64(word & _LOW)
+        marks = np.uint32(word >> _HALF)
+        if is_dead(arrays.nodes, root):
+            return np.int64(NONE)
+        before = add_bits(arrays.nodes, arrays.sets, find(arrays.nodes, root), me)
+        if before & me == 0:
+            begin_frame(arrays, root, marks, HELPING)
+        elif close_cycle(registers, arrays, root, marks):
+            return np.int64(INSIDE)
+    top = own[Own.TOP]
+    for k in range(n_states - 1, -1, -1):  # the first ends on top
+        word = arrays.mail[first + n_roots + k]
+        arrays.stack[top] = np.int64(word & _LOW)
+        marks = np.uint32(word >> _HALF)
+        write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top, marks)
+        top += 1
+    own[Own.TOP] = top
+    return np.int64(NONE)

@@ -69,10 +69,11 @@ from ltlpipe.search.growth import INT32, UINT32, Column
 from ltlpipe.search.packed import mark_bits, sets_of
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg
+from ltlpipe.search.shared.frames import Arrays
 from ltlpipe.search.shared.search import SharedSearch
 from ltlpipe.search.shared.sharing import LINE, MOST_TOLD
 from ltlpipe.search.shared.table import Own
-from ltlpipe.search.shared.ufscc_steps import Arrays, ufscc_step
+from ltlpipe.search.shared.ufscc_steps import ufscc_step
 from ltlpipe.search.shared.union_find import (
     HIGH,
     LOCK,

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ltlpipe.runtime.kernels.atomics import (
-    compare_and_swap,
     fetch_add,
     fetch_or,
-    give_way,
     load,
     pause,
     store,
 )
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.acceptance import Formula, holds
 from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.product import successors
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.shared.frames import (
+    HELPING,
+    INSIDE,
+    begin_frame,
+    close_cycle,
+    end_frame,
+)
 from ltlpipe.search.shared.sharing import (
-    ANSWER,
-    FIRST,
-    LINE,
     MOST_TOLD,
     answer_all,
-    ask,
+    help_others,
     is_new,
 )
 from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
@@ -44,7 +43,6 @@ from ltlpipe.search.shared.union_find import (
     pick,
     remove,
     set_at,
-    unite,
 )
 from ltlpipe.search.shared.worker_control import (
     count_entry,
@@ -55,42 +53,8 @@ from ltlpipe.search.shared.worker_control import (
     stopped,
 )
 
-HELPING = -(1 << 31)
-"""Stands on the stack for a root's frame without a state of its own to take off it."""
-
-PATIENCE = 64
-"""Answers without anything after which a worker expands a live state of others."""
-
 REFUSED = -3
 """No more states may be entered."""
-
-LOW_HALF = np.uint64(0xFFFFFFFF)
-
-INSIDE = -2
-"""The worker is in the set of a state already, so a transition to it closes a cycle.
-
-Or there is more to begin with than there was.
-"""
-
-
-class Arrays(NamedTuple):
-    """The arrays of one worker: n states, k stack entries, r roots; n are shared."""
-
-    pairs: np.ndarray  # uint64[n, 2], the memory of `nodes` and `sets`
-    nodes: np.ndarray  # uint32[4 n], see `union_find`
-    sets: np.ndarray  # uint64[2 n]
-    stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
-    stack_marks: np.ndarray  # uint32[...], packed: marks of the transition to it
-    roots: np.ndarray  # int32[r], a state of each set on the worker's path
-    frames: np.ndarray  # int32[r], the place of its frame on the stack
-    entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
-    own: np.ndarray  # int64[N_OWN], see `Own`
-    fstates: np.ndarray  # uint32[n], shared: states to begin with, + 1
-    labels: np.ndarray  # uint32[n], shared: the part of the product that a state is in
-    avoided: np.ndarray  # uint32[parts], marks of transitions that are not taken there
-    clauses: np.ndarray  # uint32[c], marks of which a cycle has to see one entry's all
-    goal: Formula  # or that have to satisfy this, if it has nodes
-    mail: np.ndarray  # uint64[...], see `sharing`
 
 
 @inlined
@@ -144,46 +108,6 @@ def lacks_room(product, store_, registers, arrays):
     if own[Own.N_ROOTS] + MOST_TOLD > arrays.roots.shape[0]:
         return True
     return lacks_ids_or_room(product, store_, registers, own)
-
-
-@inlined
-def close_cycle(registers, arrays, state, marks):
-    """Unite all sets on the path down to that of a state; whether it accepts."""
-    own, roots = arrays.own, arrays.roots
-    nodes, sets = arrays.nodes, arrays.sets
-    top = own[Own.N_ROOTS] - 1
-    while find(nodes, state) != find(nodes, np.int64(roots[top])):
-        marks |= arrays.entry_marks[top]
-        above, below = np.int64(roots[top]), np.int64(roots[top - 1])
-        unite(nodes, sets, own, above, below)
-        top -= 1
-    own[Own.N_ROOTS] = top + 1
-    return add_marks(registers, arrays, state, marks)
-
-
-@inlined
-def add_marks(registers, arrays, state, marks):
-    """Join marks to the set of a state; return whether it accepts."""
-    nodes, sets = arrays.nodes, arrays.sets
-    bits = np.uint64(marks) << MARKS_SHIFT
-    root = find(nodes, state)
-    if load(sets, set_at(root)) & bits != bits:
-        add_bits(nodes, sets, root, bits)
-    seen = np.uint32(load(sets, set_at(find(nodes, state))) >> MARKS_SHIFT)
-    if not is_accepting(arrays, seen):
-        return False
-    if compare_and_swap(registers, Reg.CLOSING, NONE, state):
-        registers[Reg.CLOSING_MARKS] = np.int64(seen)
-    return True
-
-
-@inlined
-def is_accepting(arrays, marks):
-    """Whether a cycle that sees exactly these marks accepts."""
-    for i in range(arrays.clauses.shape[0]):
-        if marks & arrays.clauses[i] == arrays.clauses[i]:
-            return True
-    return arrays.goal.ops.shape[0] > 0 and holds(arrays.goal, marks)
 
 
 @inlined
@@ -247,28 +171,6 @@ def expand_state(expand, product, store_, registers, arrays, state):
 
 
 @inlined
-def begin_frame(arrays, root, marks, frame):
-    """Make a state the worker's uppermost root; `frame` is the entry of its frame."""
-    own = arrays.own
-    own[Own.DEPTH] += 1
-    own[Own.MAX_DEPTH] = max(own[Own.MAX_DEPTH], own[Own.DEPTH])
-    top, n_roots = own[Own.TOP], own[Own.N_ROOTS]
-    arrays.roots[n_roots], arrays.entry_marks[n_roots] = root, marks
-    arrays.frames[n_roots] = top
-    arrays.stack[top] = frame
-    own[Own.TOP], own[Own.N_ROOTS] = top + 1, n_roots + 1
-
-
-@inlined
-def end_frame(own, is_roots):
-    """End the uppermost frame."""
-    own[Own.TOP] -= 1
-    own[Own.DEPTH] -= 1
-    own[Own.N_ROOTS] -= is_roots
-    own[Own.OFFERED] = min(own[Own.OFFERED], own[Own.TOP])
-
-
-@inlined
 def go_on(arrays, state):
     """Continue a frame whose state is done.
 
@@ -286,83 +188,6 @@ def go_on(arrays, state):
         arrays.stack[top] = HELPING
     else:
         end_frame(own, is_roots)
-
-
-@inlined
-def help_others(registers, arrays):
-    """Go on where the set of the uppermost root has live states of other workers.
-
-    Returns a state of it to expand; `NONE`: the frame has ended, or has more above it,
-    or waits; `INSIDE`: a cycle accepts.
-    """
-    own, nodes = arrays.own, arrays.nodes
-    n_roots = own[Own.N_ROOTS]
-    root = np.int64(arrays.roots[n_roots - 1])
-    if own[Own.IS_WAITING] != 0:
-        told = load(arrays.mail, LINE * own[Own.NUMBER] + ANSWER)
-        if told == 0:
-            own[Own.POLLS] += 1
-            if own[Own.POLLS] & 63 == 0:  # who is asked may have no core
-                give_way()
-            else:
-                pause()
-            return np.int64(NONE)
-        own[Own.IS_WAITING] = 0
-        if told == 1:
-            own[Own.TRIES] += 1
-            return np.int64(NONE)
-        own[Own.TRIES] = 0
-        return take_told(registers, arrays, np.int64(told) - 1)
-    if n_roots > 1 and find(nodes, root) == find(
-        nodes, np.int64(arrays.roots[n_roots - 2])
-    ):
-        marks = arrays.entry_marks[n_roots - 1]
-        end_frame(own, 1)
-        if add_marks(registers, arrays, root, marks):
-            return np.int64(INSIDE)
-        return np.int64(NONE)
-    chosen = pick(nodes, own, root)
-    if chosen < 0:
-        end_frame(own, 1)
-        return chosen
-    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
-    workers = load(arrays.sets, set_at(find(nodes, root))) & WORKERS
-    if workers & ~me != 0 and own[Own.TRIES] < PATIENCE:
-        ask(arrays, root, workers & ~me)
-        return np.int64(NONE)
-    own[Own.TRIES] = 0
-    arrays.stack[own[Own.TOP] - 1] = ~chosen
-    return chosen
-
-
-@inlined
-def take_told(registers, arrays, told):
-    """Enter the roots that another worker has told, and have its states wait above."""
-    own = arrays.own
-    n_roots, n_states = told & 0xFFFF, told >> 16
-    first = LINE * own[Own.NUMBER] + FIRST
-    own[Own.TOLD] += n_states
-    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
-    for k in range(n_roots):
-        word = arrays.mail[first + k]
-        root = np.int64(word & LOW_HALF)
-        marks = np.uint32(word >> np.uint64(32))
-        if is_dead(arrays.nodes, root):
-            return np.int64(NONE)
-        before = add_bits(arrays.nodes, arrays.sets, find(arrays.nodes, root), me)
-        if before & me == 0:
-            begin_frame(arrays, root, marks, HELPING)
-        elif close_cycle(registers, arrays, root, marks):
-            return np.int64(INSIDE)
-    top = own[Own.TOP]
-    for k in range(n_states - 1, -1, -1):  # the first ends on top
-        word = arrays.mail[first + n_roots + k]
-        arrays.stack[top] = np.int64(word & LOW_HALF)
-        marks = np.uint32(word >> np.uint64(32))
-        write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top, marks)
-        top += 1
-    own[Own.TOP] = top
-    return np.int64(NONE)
 
 
 @inlined
