@@ -1,4 +1,4 @@
-"""Factoring (``--reduce factoring``): components that are products become their factors.
+"""Factoring (``--reduce factoring``): products become their factors.
 
 In comes a network; out comes one in which a component that is the parallel composition
 of smaller ones, over disjoint sets of labels, has been replaced by these.  Read

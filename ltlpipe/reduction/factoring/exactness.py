@@ -113,12 +113,8 @@ def _classes(n: int, left: np.ndarray, right: np.ndarray) -> tuple[int, np.ndarr
         differ = one != other
         if not differ.any():
             break
-        left, right, one, other = (
-            left[differ],
-            right[differ],
-            one[differ],
-            other[differ],
-        )
+        left, right = left[differ], right[differ]
+        one, other = one[differ], other[differ]
         np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
         while not np.array_equal(above := root[root], root):
             root = above

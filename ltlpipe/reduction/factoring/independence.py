@@ -14,6 +14,7 @@ Cost: O(p log p) for p such paths and pairs.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -82,11 +83,11 @@ def dependent_labels(form: MinimalForm, *, together: bool) -> Job[np.ndarray]:
     found = np.zeros(form.n_labels * form.n_labels, dtype=np.bool_)
     for begin, end in _pieces(_per_state(form, graph.first)):
         yield from _look(graph, begin, end, found)
-    found = found.reshape(form.n_labels, form.n_labels)
+    table: np.ndarray = found.reshape(form.n_labels, form.n_labels)
     if form.accepting is not None and not together:
         changing = changing_labels(form)
-        found[changing[:1], changing] = True
-    return found | found.T
+        table[changing[:1], changing] = True
+    return table | table.T
 
 
 def changing_labels(form: MinimalForm) -> np.ndarray:
@@ -101,7 +102,7 @@ def _pieces(per_state: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield ranges of states with not much more than `_AT_ONCE` to look at."""
     place = np.cumsum(per_state) // _AT_ONCE
     bounds = [0, *(np.flatnonzero(np.diff(place)) + 1).tolist(), len(per_state)]
-    yield from zip(bounds[:-1], bounds[1:], strict=True)
+    yield from pairwise(bounds)
 
 
 def _look(graph: _Graph, begin: int, end: int, found: np.ndarray) -> Job[None]:
@@ -167,7 +168,7 @@ def _each(
 
 def _by_key(key: np.ndarray, *beside: np.ndarray) -> tuple[np.ndarray, ...]:
     order = np.argsort(key, kind="stable")
-    return key[order], *(column[order] for column in beside)
+    return tuple(column[order] for column in (key, *beside))
 
 
 def _repeated(key: np.ndarray) -> np.ndarray:
@@ -180,4 +181,5 @@ def _places(key: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     place = np.searchsorted(known, key)
     if not len(known):
         return place, np.zeros(len(key), dtype=np.bool_)
-    return place, known[np.minimum(place, len(known) - 1)] == key
+    is_there: np.ndarray = known[np.minimum(place, len(known) - 1)] == key
+    return place, is_there
