@@ -40,7 +40,10 @@ MOST_LABELS = 1 << 10
 """Of a component that is factored: a split takes time and memory for all of these."""
 
 MOST_EFFORT = 1 << 20
-"""Paths of two steps and pairs of steps that are looked at: about half a second."""
+"""Transitions, paths of two and pairs of them that are looked at in all components.
+
+That is about half a second.
+"""
 
 MOST_AT_A_STATE = 1 << 17
 """The same for one state, at which no job can yield."""
@@ -127,43 +130,74 @@ def factored(network: Network, *, together: bool = True) -> Job[Factored]:
 
 
 def _factored(network: Network, *, together: bool) -> Job[Factored]:
-    alike: dict[tuple[object, ...], _Found | None] = {}
+    components = network.components
+    splitter = _Splitter(together=together)
     found: dict[int, _Found] = {}
     left: list[tuple[int, str]] = []
-    effort_left = MOST_EFFORT
-    by_size = sorted(
-        range(len(network.components)),
-        key=lambda k: network.components[k].n_transitions,
-    )
-    for number in by_size:
-        component = network.components[number]
-        if (why := _too_large(component)) is not None:
-            left.append((number, why))
+    for number in sorted(
+        range(len(components)), key=lambda k: components[k].n_transitions
+    ):
+        try:
+            known = yield from splitter.split(components[number])
+        except _LeftError as error:
+            left.append((number, error.reason))
             continue
-        key = _shape(component)
-        if key not in alike:
-            yield factoring(_FIXED_WORK)
-            form = yield from minimal_form(component)
-            if not _may_split(form):
-                alike[key] = None
-                continue
-            needed = effort(form)
-            if needed.total > effort_left or needed.largest > MOST_AT_A_STATE:
-                left.append((number, "too dense"))
-                continue
-            effort_left -= needed.total
-            split = yield from finest_split(form, together=together)
-            alike[key] = None if split is None else _Found(form, split)
-        known = alike[key]
         if known is not None:
             found[number] = known
-        if component.n_transitions > _REMEMBERED:
-            del alike[key]
     return _assembled(network, found, sorted(left))
 
 
-def _too_large(component: LTS) -> str | None:
-    """Return why a component is not looked at, as far as its size tells."""
+class _LeftError(Exception):
+    """A component is not looked at, for a reason."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class _Splitter:
+    """Splits one component after the other, as long as `MOST_EFFORT` lasts."""
+
+    def __init__(self, *, together: bool) -> None:
+        self._together = together
+        self._alike: dict[tuple[object, ...], _Found | None] = {}
+        self._left = MOST_EFFORT
+
+    def split(self, component: LTS) -> Job[_Found | None]:
+        """Find the split of a component; None if there is none.
+
+        Raises
+        ------
+        _LeftError
+            It is not looked at.
+        """
+        _refuse_large(component)
+        key = _shape(component)
+        if key in self._alike:
+            return self._alike[key]
+        found = yield from self._split(component)
+        if component.n_transitions <= _REMEMBERED:
+            self._alike[key] = found
+        return found
+
+    def _split(self, component: LTS) -> Job[_Found | None]:
+        if component.n_transitions > self._left:
+            raise _LeftError("too large beside the others")
+        self._left -= component.n_transitions
+        yield factoring(_FIXED_WORK)
+        form = yield from minimal_form(component)
+        if not _may_split(form):
+            return None
+        needed = effort(form)
+        if needed.total > self._left or needed.largest > MOST_AT_A_STATE:
+            raise _LeftError("too dense")
+        self._left -= needed.total
+        split = yield from finest_split(form, together=self._together)
+        return None if split is None else _Found(form, split)
+
+
+def _refuse_large(component: LTS) -> None:
+    """Raise `_LeftError` for a component whose size tells that it is too large."""
     sizes = {
         "states": (component.n_states, MOST_STATES),
         "transitions": (component.n_transitions, MOST_TRANSITIONS),
@@ -171,8 +205,7 @@ def _too_large(component: LTS) -> str | None:
     }
     for what, (count, most) in sizes.items():
         if count > most:
-            return f"{count:,} {what}"
-    return None
+            raise _LeftError(f"{count:,} {what}")
 
 
 def _shape(component: LTS) -> tuple[object, ...]:

@@ -87,7 +87,7 @@ def dependent_labels(form: MinimalForm, *, together: bool) -> Job[np.ndarray]:
     if form.accepting is not None and not together:
         changing = changing_labels(form)
         table[changing[:1], changing] = True
-    return table | table.T
+    return np.asarray(table | table.T)
 
 
 def changing_labels(form: MinimalForm) -> np.ndarray:
@@ -173,7 +173,7 @@ def _by_key(key: np.ndarray, *beside: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def _repeated(key: np.ndarray) -> np.ndarray:
     """Return the sorted keys that stand more than once."""
-    return key[1:][key[1:] == key[:-1]]
+    return np.asarray(key[1:][key[1:] == key[:-1]])
 
 
 def _places(key: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -181,5 +181,5 @@ def _places(key: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     place = np.searchsorted(known, key)
     if not len(known):
         return place, np.zeros(len(key), dtype=np.bool_)
-    is_there: np.ndarray = known[np.minimum(place, len(known) - 1)] == key
-    return place, is_there
+    nearest = known[np.minimum(place, len(known) - 1)]
+    return place, np.asarray(nearest == key)
