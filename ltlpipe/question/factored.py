@@ -70,11 +70,15 @@ def factored_question(question: Question) -> Job[Question]:
 
 def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
     from ltlpipe.reduction.components.shared_results import trimmed_network
-    from ltlpipe.reduction.factoring.factors import factored
+    from ltlpipe.reduction.factoring.factors import factored, needed_bytes
+    from ltlpipe.reduction.progress import factoring
 
     options, before = question.options, question.system
     if options.symmetric:
         return _with_reason(question, "--symmetric names components")
+    grant = yield factoring(0)
+    if grant.memory_bytes < needed_bytes(before):
+        return _with_reason(question, "that takes too much memory")
     if options.reduces(ALPHABET):
         before = yield from trimmed_network(before)
     found = yield from factored(before, together=options.network_acceptance != EACH)

@@ -31,7 +31,7 @@ def answered(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer
             raise
         trace.plan = question.given
         return (yield from strategy.job(question, trace))
-    if answer.run is None or not isinstance(asked, FactoredQuestion):
+    if not isinstance(asked, FactoredQuestion) or answer.run is None:
         return answer
     back = _unfactored(asked, answer.run)
     run = yield from trace.timed("lasso_seconds", back)

@@ -76,7 +76,7 @@ def test_instant_does_not_wait():
 
 def test_fairness_is_about_components():
     """No factor takes the place of one."""
-    verdict = check(served(2), "GF put1", fairness="strong", **KERNELS)
+    verdict = check(served(2), "GF put1", fairness="weak", **KERNELS)
     assert verdict.plan.reductions == ()
     assert not isinstance(
         run(factored_question(question(served(2), fairness="weak"))), FactoredQuestion

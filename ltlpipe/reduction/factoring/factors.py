@@ -48,9 +48,15 @@ That is about half a second.
 MOST_AT_A_STATE = 1 << 17
 """The same for one state, at which no job can yield."""
 
-_FIXED_WORK = 500  # however small the component
+_FIXED_WORK = 150  # however small the component
+_FIXED_EFFORT = 1 << 9
+_LEAST_STATES = 4  # two factors have two states each
 _REMEMBERED = 1 << 12  # transitions of a component that others may be like
 _SHOWN = 3
+
+
+_ITEM_BYTES = 400  # of a state or transition in all that is kept of a component
+_PAIR_BYTES = 100  # of paths that are looked at together
 
 
 class Origin(NamedTuple):
@@ -97,6 +103,15 @@ class _Found(NamedTuple):
 
     form: MinimalForm
     split: Split
+
+
+def needed_bytes(network: Network) -> int:
+    """Return what factoring a network takes at most at a time."""
+    largest = max(
+        c.n_transitions + min(c.n_states, MOST_STATES) for c in network.components
+    )
+    pairs = min(largest * largest, MOST_AT_A_STATE)
+    return _ITEM_BYTES * largest + _PAIR_BYTES * pairs
 
 
 _shelves: Beside[dict[bool, Factored]] = Beside(dict)
@@ -171,6 +186,8 @@ class _Splitter:
         _LeftError
             It is not looked at.
         """
+        if component.n_states < _LEAST_STATES:
+            return None
         _refuse_large(component)
         key = _shape(component)
         if key in self._alike:
@@ -181,17 +198,18 @@ class _Splitter:
         return found
 
     def _split(self, component: LTS) -> Job[_Found | None]:
-        if component.n_transitions > self._left:
+        needed = component.n_transitions + _FIXED_EFFORT
+        if needed > self._left:
             raise _LeftError("too large beside the others")
-        self._left -= component.n_transitions
+        self._left -= needed
         yield factoring(_FIXED_WORK)
         form = yield from minimal_form(component)
         if not _may_split(form):
             return None
-        needed = effort(form)
-        if needed.total > self._left or needed.largest > MOST_AT_A_STATE:
+        paths = effort(form)
+        if paths.total > self._left or paths.largest > MOST_AT_A_STATE:
             raise _LeftError("too dense")
-        self._left -= needed.total
+        self._left -= paths.total
         split = yield from finest_split(form, together=self._together)
         return None if split is None else _Found(form, split)
 

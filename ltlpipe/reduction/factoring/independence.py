@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
 _AT_ONCE = 1 << 16  # paths and pairs that are sorted between two yields
-_PATH_WORK = 0.4
+_PATH_WORK = 0.1
 _PATH_BYTES = 100
 
 

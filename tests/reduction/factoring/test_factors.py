@@ -313,7 +313,8 @@ def test_what_is_found_out_is_kept():
         ("MOST_STATES", 3, "4 states"),
         ("MOST_TRANSITIONS", 3, "4 transitions"),
         ("MOST_LABELS", 1, "2 labels"),
-        ("MOST_EFFORT", 3, "too dense"),
+        ("MOST_EFFORT", 3, "too large beside the others"),
+        ("MOST_EFFORT", 520, "too dense"),
         ("MOST_AT_A_STATE", 2, "too dense"),
     ],
 )
