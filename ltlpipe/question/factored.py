@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
 
 
+_MEMORY = "that takes too much memory"
+
+
 class FactoredQuestion(NetworkQuestion):
     """The same question about a network in whose place others stand.
 
@@ -78,10 +81,14 @@ def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
         return _with_reason(question, "--symmetric names components")
     grant = yield factoring(0)
     if grant.memory_bytes < needed_bytes(before):
-        return _with_reason(question, "that takes too much memory")
-    if options.reduces(ALPHABET):
-        before = yield from trimmed_network(before)
-    found = yield from factored(before, together=options.network_acceptance != EACH)
+        return _with_reason(question, _MEMORY)
+    together = options.network_acceptance != EACH
+    try:
+        if options.reduces(ALPHABET):
+            before = yield from trimmed_network(before)
+        found = yield from factored(before, together=together)
+    except MemoryError:  # which shall not end all strategies
+        return _with_reason(question, _MEMORY)
     if found.network is not None:
         return FactoredQuestion(question, before, found)
     return _with_reason(question, str(found)) if found.left else question
