@@ -27,7 +27,7 @@ from ltlpipe.reduction.factoring.exactness import (
 from ltlpipe.reduction.factoring.finest_split import finest_split
 from ltlpipe.reduction.factoring.independence import effort
 from ltlpipe.reduction.factoring.minimal_form import MinimalForm, minimal_form
-from ltlpipe.reduction.progress import factoring
+from ltlpipe.reduction.progress import ENTRY_WORK, factoring
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.systems.lts import LTS, Network
 
@@ -159,7 +159,7 @@ def _factored(network: Network, *, together: bool) -> Job[Factored]:
             continue
         if known is not None:
             found[number] = known
-    return _assembled(network, found, sorted(left))
+    return (yield from _assembled(network, found, sorted(left)))
 
 
 class _LeftError(Exception):
@@ -247,7 +247,7 @@ def _may_split(form: MinimalForm) -> bool:
 
 def _assembled(
     network: Network, found: dict[int, _Found], left: list[tuple[int, str]]
-) -> Factored:
+) -> Job[Factored]:
     """Put the factors in the places of their components."""
     components: list[LTS] = []
     origins = []
@@ -259,6 +259,7 @@ def _assembled(
             continue
         form, split = found[number]
         components += _factors(component, form, split, number)
+        yield factoring(form.n_transitions * len(split.sizes) * ENTRY_WORK)
         number_of = np.append(numbers_of(split), -1)[form.state_of]
         places = tuple(range(begin, len(components)))
         origins.append(Origin(places, tuple(weights(split.sizes)), number_of))

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 MOST_UNITED = 8
 """Groups of labels that change acceptance whose unions are tried."""
 
+MOST_COUNTED = 1 << 21
+"""Transitions that are looked at for that, in all unions together."""
+
 Groups = list[np.ndarray]
 
 
@@ -98,7 +101,8 @@ def _with_unions(form: MinimalForm, groups: Groups) -> Job[Groups]:
     changing = changing_labels(form)
     left = [group for group in groups if np.isin(group, changing).any()]
     done = [group for group in groups if not np.isin(group, changing).any()]
-    if len(left) > MOST_UNITED:
+    counted = form.n_transitions << len(left)
+    if len(left) > MOST_UNITED or counted > MOST_COUNTED:
         return [*done, _union(left)]
     size = 1
     while 2 * size <= len(left):

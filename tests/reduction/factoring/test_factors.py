@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, load
 from ltlpipe.families.philosophers import philosophers
-from ltlpipe.reduction.factoring import factors
+from ltlpipe.reduction.factoring import factors, finest_split
 from ltlpipe.runtime.jobs import run
 from tests.oracles import compose
 from tests.reduction.factoring.products import (
@@ -249,6 +249,38 @@ def test_weaker_splits_of_acceptance(accepting, sizes):
         assert found is None
     else:
         assert sorted(c.n_states for c in found.components) == sizes
+
+
+def far_apart():
+    """Two rings of four and a switch; who accepts is no product of the rings.
+
+    The corners of no single square tell: (0, 0) and (2, 2) accept, where the switch
+    is off.
+    """
+    ring = [(0, "go", 1), (1, "go", 2), (2, "go", 3), (3, "back", 0)]
+    parts = [
+        LTS.from_transitions([(s, f"{a}{k}", d) for s, a, d in ring]) for k in (1, 2)
+    ]
+    parts.append(LTS.from_transitions([(0, "on", 1), (1, "off", 0)]))
+    network = Network(parts)
+    states = compose(network)[0]
+    flags = [state in ((0, 0, 0), (2, 2, 0)) for state in states]
+    return replace(composed(parts), accepting=np.array(flags))
+
+
+def test_unions_are_counted():
+    """The rings are one factor together, the switch is another."""
+    component = far_apart()
+    assert_sound(component)
+    found = factored(component).network.components
+    assert sorted(c.n_states for c in found) == [2, 16]
+
+
+@pytest.mark.parametrize("limit", ["MOST_UNITED", "MOST_COUNTED"])
+def test_limits_of_unions(monkeypatch, limit):
+    """Then whatever changes acceptance stays together."""
+    monkeypatch.setattr(finest_split, limit, 2)
+    assert factored(far_apart()).network is None
 
 
 def test_one_factor_accepts_where_each_component_does():
