@@ -31,11 +31,14 @@ AUTO = "auto"
 EMPTINESS_NAMES = [*SEARCHES, *DECOUPLED, *POWERSET]
 ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
 ALPHABET = "alphabet"
+FACTORING = "factoring"
 AMPLE = "ample"
 COMPONENTS = "components"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
-REDUCTION_NAMES = [ALPHABET, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY]
+PREPARATIONS = (ALPHABET, FACTORING)
+"""Reductions that come before whatever strategy; the others are strategies."""
+REDUCTION_NAMES = [*PREPARATIONS, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY]
 TOGETHER, EACH = "together", "each"
 NEVER = "never"
 
@@ -340,7 +343,8 @@ class Options:
         if self.reduce == AUTO:
             return []
         names = self.reduce.split(",")
-        return [name for name in names if name in REDUCTION_NAMES[1:]]
+        strategies = set(REDUCTION_NAMES) - set(PREPARATIONS)
+        return [name for name in names if name in strategies]
 
     @property
     def wants_decoupling(self) -> bool:

@@ -187,12 +187,12 @@ def settle(
     if fairness is not None:
         reasons.append(why_fair(options, fairness))
     elif reductions is not None:
-        reasons.append(_why_reduced(options, reductions))
+        reasons.append(_why_reduced(options, (*plan.reductions, *reductions)))
     return replace(
         plan,
         automaton=kind,
         emptiness=name,
-        reductions=reductions or (),
+        reductions=tuple(dict.fromkeys((*plan.reductions, *(reductions or ())))),
         reasons=tuple(reasons),
         weak=weak,
     )

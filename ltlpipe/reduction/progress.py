@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Grant
 
 COMPONENTS = "reducing components"
+FACTORING = "factoring components"
 SYMMETRY = "finding symmetry"
 TRIMMING = "trimming alphabets"
 STATIC = "analysing the model"
@@ -32,6 +33,11 @@ ITEMS = 1 << 12
 def reducing(work: float, memory_bytes: float = 0) -> Progress:
     """Return a progress in the phase of component reduction."""
     return Progress(COMPONENTS, work, memory_bytes)
+
+
+def factoring(work: float, memory_bytes: float = 0) -> Progress:
+    """Return a progress in the phase in which components are factored."""
+    return Progress(FACTORING, work, memory_bytes)
 
 
 def comparing(n_entries: float) -> Progress:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer, Run
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS
+from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS, PREPARATIONS
 from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, Progress
@@ -121,11 +121,11 @@ class Composed(NamedTuple):
                 f"components, because {reason}: {n_before} became {len(groups)}, with "
                 f"at most {largest:,} states on the way"
             )
-        trimmed = tuple(r for r in plan.reductions if r == ALPHABET)
-        others = tuple(r for r in plan.reductions if r != ALPHABET)
+        before = tuple(r for r in plan.reductions if r in PREPARATIONS)
+        others = tuple(r for r in plan.reductions if r not in PREPARATIONS)
         return replace(
             plan,
-            reductions=(*trimmed, COMPONENTS, *others),
+            reductions=(*before, COMPONENTS, *others),
             reasons=(*plan.reasons, said),
             merges=tuple(line for group in groups for line in tree(group)),
         )

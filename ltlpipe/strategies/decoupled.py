@@ -57,16 +57,17 @@ def obstacle(question: Question) -> str | None:
         return "sets of states do not tell which of them are deadlocks"
     if named == DECOUPLED_SCC and network.system.has_acceptance:
         return f"{DECOUPLED_SCC} takes no components that accept: use {DECOUPLED_NDFS}"
-    if is_named(options) or network.accepts_apart:
-        return None
-    found = estimate(network.system, question.property.propositions)
-    return None if found.pays else str(found)
+    return None
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
+    if not is_named(question.options) and not network.accepts_apart:
+        found = estimate(network.system, question.property.propositions)
+        if not found.pays:
+            raise NotApplicableError(str(found))
     composed = yield from components.composed_if_named(question, network, trace)
     system = network.system if composed is None else composed.reduced.network
     asked, plan = yield from _asked(network, system, trace)

@@ -66,7 +66,7 @@ def shortened(
     run: Run,
     *,
     most_states: float = math.inf,
-    is_of_sets: bool = False,
+    wanders: bool = False,
 ) -> Job[Shortened]:
     """Look for a shorter violation in what is near the initial state.
 
@@ -79,9 +79,9 @@ def shortened(
     most_states : float
         States of the product to store; with inf the result is a shortest lasso, unless
         memory does not suffice.
-    is_of_sets : bool
-        Whether the run is that of a search that looks at sets of states: such runs
-        wander, and a search state by state may find another.
+    wanders : bool
+        Whether the run is that of a search that looks at sets of states, or at other
+        components: such runs wander, and a search state by state may find another.
     """
     best = Shortened(compressed(run), len(run.actions) == 1)
     if best.is_shortest or explicit.obstacle_of_acceptance(question) is not None:
@@ -94,7 +94,7 @@ def shortened(
             best = Shortened(compressed(run), False)
         product = yield from question.product(question.given, trace)
         best = yield from _in_product(product, best, most_states)
-        if is_of_sets and not best.is_shortest and network is not None:
+        if wanders and not best.is_shortest and network is not None:
             best = yield from _state_by_state(network, product, best, most_states)
         if not best.is_shortest and network is not None:
             taken = yield from taken_by(network.system, best.run)

@@ -64,8 +64,6 @@ def obstacle(question: Question) -> str | None:
         return "decoupled search, which is needed, has sets of another kind"
     if options.insists_on(AMPLE):
         return "ample sets are chosen for states, not for sets: leave one out"
-    if not is_named(options) and len(network.system.components) < WORTH_IT:
-        return "too few components to be interchanged"
     return None
 
 
@@ -73,6 +71,8 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
+    if not is_named(question.options) and len(network.system.components) < WORTH_IT:
+        raise NotApplicableError("too few components to be interchanged")
     composed = yield from components.composed_if_named(question, network, trace)
     system = network.system if composed is None else composed.reduced.network
     symmetry = yield from symmetry_of(system, question.options)

@@ -10,6 +10,7 @@ from ltlpipe.question.answer import INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError, imported
+from ltlpipe.strategies.unfactoring import answered
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Trace
@@ -72,7 +73,8 @@ class Entry:
 
 
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
-    """Return the job of a strategy, Numba's import included."""
-    if strategy.needs_kernels:
-        yield from imported("numba")
-    return (yield from strategy.job(question, trace))
+    """Return the job of a strategy, Numba's import and factoring included."""
+    if not strategy.needs_kernels:
+        return (yield from strategy.job(question, trace))
+    yield from imported("numba")
+    return (yield from answered(strategy, question, trace))

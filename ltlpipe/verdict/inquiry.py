@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
-from ltlpipe.question.options import DECOUPLING, Options
+from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
@@ -177,7 +177,8 @@ class Inquiry:
                 self._question,
                 found.run,
                 most_states=states,
-                is_of_sets=trace.plan.strategy == DECOUPLING,
+                wanders=trace.plan.strategy == DECOUPLING
+                or FACTORING in trace.plan.reductions,
             )
         yield from self._noted(found)
         if self._options.shortest and not found.is_shortest:

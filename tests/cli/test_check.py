@@ -386,7 +386,7 @@ def test_formula_file(run, ring, tmp_path):
         (["-f", "a", "--automaton", "x.hoa"], "expected one of -f FORMULA, -F FILE"),
         (["-f", "a", "--emptiness", "nonsense"], "expected one of auto, cvwy92"),
         (["-f", "a", "--acceptance", "nonsense"], "expected one of auto, ba, tgba"),
-        (["-f", "a", "--reduce", "nonsense"], "expected one of alphabet, components"),
+        (["-f", "a", "--reduce", "nonsense"], "expected one of alphabet, factoring"),
         (["-f", "a", "--deadlock", "nonsense"], "expected one of ignore, stutter"),
         (["-f", "a", "--timeout", "-1"], "Invalid value for '--timeout'"),
         (["-f", "a", "--timeout", "nan"], "Invalid value for '--timeout'"),
@@ -516,7 +516,7 @@ def test_explained_strategies(run, ring):
     out = run("check", ring, "-f", "GF a", "--explain").out
     lines = out.partition("strategies:\n")[2].splitlines()
     assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
-    assert "  symmetry: not tried: too few components to be interchanged" in lines
+    assert "  symmetry: not tried: its turn had not come" in lines
     assert {line.split(":")[0].strip() for line in lines[:6]} == {
         "instant",
         "explicit",

@@ -176,7 +176,7 @@ def test_runs_of_sets_that_wander():
     question = question_about(network, "G !fail")
     kept = run(shortened(question, found, most_states=50))
     assert names_of(network, kept.run) == ([*wandering, "fail"], ["again"])
-    best = run(shortened(question, found, most_states=50, is_of_sets=True))
+    best = run(shortened(question, found, most_states=50, wanders=True))
     assert names_of(network, best.run) == (["s0", "s1", "s2", "s3", "fail"], ["again"])
 
 

@@ -411,7 +411,7 @@ def test_plain_python_comes_first():
 def test_plain_python_goes_on_while_kernels_are_compiled():
     """Nothing else can."""
     plain = Played("plain", answering(1000, 100.0), needs_kernels=False)
-    portfolio = asked(plain, Played("a", compiling(100)), Played("b", compiling(100)))
+    portfolio = asked(plain, Played("a", compiling(110)), Played("b", compiling(110)))
     assert run(portfolio.job()).kind == EMPTY
     assert portfolio.trace().plan.strategy == "plain"
 

@@ -1,0 +1,103 @@
+"""A question about a network, asked of its factors (``--reduce factoring``).
+
+Factoring comes before all reductions but the trimming of what no run can do, and all
+strategies with kernels see the factors.  The search in plain Python does not: factors
+have as many states together, and it shall not wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ltlpipe.question.network import NetworkQuestion, with_components
+from ltlpipe.question.options import ALPHABET, EACH, FACTORING
+
+if TYPE_CHECKING:
+    from ltlpipe.question.question import Question
+    from ltlpipe.reduction.factoring.factors import Factored
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.lts import Network
+
+
+_MEMORY = "that takes too much memory"
+
+
+class FactoredQuestion(NetworkQuestion):
+    """The same question about a network in whose place others stand.
+
+    It shares the facts of the original, none of which is about components.
+
+    Attributes
+    ----------
+    original : NetworkQuestion
+        What was asked.
+    before : Network
+        Its network, maybe trimmed: the one that was factored.
+    factored : Factored
+        What has become of it.
+    """
+
+    def __init__(
+        self, original: NetworkQuestion, before: Network, factored: Factored
+    ) -> None:
+        # Without another look at the options: what has been warned of has been said.
+        self.__dict__.update(vars(original))
+        assert factored.network is not None
+        self.original, self.before, self.factored = original, before, factored
+        self.system = factored.network
+        trimmed = () if before is original.system else (ALPHABET,)
+        self.given = replace(
+            original.given,
+            reductions=(*trimmed, FACTORING),
+            reasons=(
+                *original.given.reasons,
+                f"{FACTORING}, because {factored} (docs/factoring.md)",
+            ),
+        )
+
+
+def factored_question(question: Question) -> Job[Question]:
+    """Return a question about the factors of a network; itself where there are none.
+
+    Where components were not looked at, or none may be, its plan says so.
+    """
+    network = with_components(question)
+    if network is None or not question.options.reduces(FACTORING):
+        return question
+    if network.fairness is not None:  # whose plan says that nothing is reduced
+        return question
+    asked = yield from question.fact(FACTORING, lambda: _asked(network))
+    return asked
+
+
+def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
+    from ltlpipe.reduction.components.shared_results import trimmed_network
+    from ltlpipe.reduction.factoring.factors import factored, needed_bytes
+    from ltlpipe.reduction.progress import factoring
+
+    options, before = question.options, question.system
+    if options.symmetric:
+        return _with_reason(question, "--symmetric names components")
+    grant = yield factoring(0)
+    if grant.memory_bytes < needed_bytes(before):
+        return _with_reason(question, _MEMORY)
+    together = options.network_acceptance != EACH
+    try:
+        if options.reduces(ALPHABET):
+            before = yield from trimmed_network(before)
+        found = yield from factored(before, together=together)
+    except MemoryError:  # which shall not end all strategies
+        return _with_reason(question, _MEMORY)
+    if found.network is not None:
+        return FactoredQuestion(question, before, found)
+    return _with_reason(question, str(found)) if found.left else question
+
+
+def _with_reason(question: NetworkQuestion, reason: str) -> NetworkQuestion:
+    """Return a question whose plan says why nothing is factored."""
+    same = object.__new__(NetworkQuestion)
+    same.__dict__.update(vars(question))
+    reasons = (*question.given.reasons, f"no {FACTORING}, because {reason}")
+    same.given = replace(question.given, reasons=reasons)
+    return same
