@@ -48,7 +48,7 @@ MAX_BITSTATE = 1 << 25
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
-AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99")
+AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99", "ufscc")
 """The emptiness checks that can expand states by ample sets."""
 
 MAX_WORKERS = 31
@@ -248,8 +248,8 @@ class Options:
         1,
         "Threads that share the search of each question.",
         "P",
-        "For ufscc, rabin, rabin-parallel, tela and cndfs; where nothing reduces the "
-        "product, one of these is the automatic choice then.",
+        "For ufscc, rabin, rabin-parallel, tela and cndfs; one of these is the "
+        "automatic choice then.",
         least=1,
         most=MAX_WORKERS,
     )

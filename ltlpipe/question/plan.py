@@ -206,17 +206,13 @@ def for_workers(plan: Plan, options: Options) -> Plan:
     if options.workers == 1 or plan.emptiness in SHARED:
         return plan
     if options.emptiness != AUTO or options.bitstate is not None:
-        return alone(plan, f"{plan.emptiness} cannot be shared")
+        why = f"one worker, because {plan.emptiness} cannot be shared"
+        return replace(plan, reasons=(*plan.reasons, why))
     why = (
         f"ufscc, because {options.workers} workers can share its states and what it "
         "finds out of SCCs (Bloemen et al. 2016 and 2019)"
     )
     return replace(plan, emptiness="ufscc", reasons=(why, *plan.reasons[1:]))
-
-
-def alone(plan: Plan, why: str) -> Plan:
-    """Return a plan that says why several workers are not used."""
-    return replace(plan, reasons=(*plan.reasons, f"one worker, because {why}"))
 
 
 def kind_of(plan: Plan, options: Options, automaton: PropertyAutomaton) -> str | None:

@@ -28,24 +28,20 @@ _RARE = 32  # attempts per success from which on few are made
 
 
 @inlined
-def is_worth_it(registers):
-    """Whether an ample set shall be looked for.
+def is_worthwhile(attempts, reduced, expansions):
+    """Whether an ample set shall be looked for, by how that went so far.
 
     Any state may be expanded by all of its steps.  Where hardly any attempt
     succeeds, one state in eight is enough to notice if that changes.
     """
-    attempts = registers[Reg.ATTEMPTS]
-    return (
-        attempts < _TRIAL
-        or _RARE * registers[Reg.REDUCED] >= attempts
-        or registers[Reg.EXPANSIONS] & 7 == 0
-    )
+    return attempts < _TRIAL or _RARE * reduced >= attempts or expansions & 7 == 0
 
 
 @inlined
 def candidates(product, tables, registers, row, n_steps):
     """Find the ample sets that a state may have, the stack apart; return how many."""
-    if n_steps < 2 or not is_worth_it(registers):
+    attempts, reduced = registers[Reg.ATTEMPTS], registers[Reg.REDUCED]
+    if n_steps < 2 or not is_worthwhile(attempts, reduced, registers[Reg.EXPANSIONS]):
         return 0
     registers[Reg.ATTEMPTS] += 1
     return find_candidates(tables, row, product.actions, n_steps)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.options import AMPLE, COMPONENTS
-from ltlpipe.question.plan import alone
+from ltlpipe.question.plan import for_workers
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
@@ -47,6 +47,4 @@ def ample_plan(question: Question, product: Product, reason: str) -> Plan:
     """Return the settled plan of a search with ample sets."""
     plan = question.settled(product.plan, product.table, product.reductions)
     plan = plan.reduced_by(AMPLE, f"ample sets, because {reason}")
-    if question.options.workers == 1:
-        return plan
-    return alone(plan, "ample sets need to know what is on its stack")
+    return for_workers(plan, question.options)

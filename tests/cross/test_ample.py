@@ -32,11 +32,13 @@ from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import hoa_automata, networks
 
 MODES = [
-    ("se05", "full"),
-    ("se05", "stored"),
-    ("dfs-weak", "full"),
-    ("couvreur99", "full"),
-    ("auto", "full"),
+    {"emptiness": "se05", "red_ample": "full"},
+    {"emptiness": "se05", "red_ample": "stored"},
+    {"emptiness": "dfs-weak"},
+    {"emptiness": "couvreur99"},
+    {"emptiness": "ufscc"},
+    {"emptiness": "ufscc", "workers": 3},
+    {},
 ]
 
 NETWORKS = networks(max_components=4, max_states=3, max_transitions=6, internal=["d"])
@@ -53,20 +55,18 @@ def assert_modes_agree(network, text, *, deadlock, seed):
     """Every search in every mode comes to Spot's verdict, with true lassos."""
     formula = parse(text)
     expected = spot_verdict(network, formula.spot, stutter=deadlock == "stutter")
-    for name, inner in MODES:
-        asked = {"emptiness": name, "deadlock": deadlock, "seed": seed}
+    for mode in MODES:
+        asked = {"deadlock": deadlock, "seed": seed} | mode
         try:
-            verdict = ask(
-                network, formula=formula, reduce="ample", red_ample=inner, **asked
-            )
+            verdict = ask(network, formula=formula, reduce="ample", **asked)
         except UnsupportedError:
-            assert name == "dfs-weak"
+            assert mode == {"emptiness": "dfs-weak"}
             continue
         assert verdict.plan.reductions == ("ample",)
-        assert verdict.verdict == expected, (name, inner)
+        assert verdict.verdict == expected, mode
         if expected == "violated":
             word = visible_word(network, verdict.lasso)
-            assert not satisfies(formula.spot, *word), (name, inner)
+            assert not satisfies(formula.spot, *word), mode
     whole = ask(network, formula=formula, reduce="none", deadlock=deadlock, seed=seed)
     assert whole.verdict == expected
 
@@ -164,21 +164,20 @@ def assert_chosen_actions_are_enough(seed, data, deadlock):
     (violations,) = parse_automata(text, "random.hoa")
     expected = intersection_verdict(network, violations, stutter=deadlock == "stutter")
     names = ["abc"[letter - 1] for letter in sorted(visible)]
-    for (name, inner), shown in product(MODES, [names, names[1:]]):
+    for mode, shown in product(MODES, [names, names[1:]]):
         try:
             verdict = ask(
                 network,
                 automaton=violations,
                 visible=",".join(shown),
-                emptiness=name,
-                red_ample=inner,
                 deadlock=deadlock,
                 reduce="alphabet,ample",
+                **mode,
             )
         except UnsupportedError:
-            assert name == "dfs-weak" or shown != names
+            assert mode == {"emptiness": "dfs-weak"} or shown != names
             continue
-        assert verdict.verdict == expected, (name, inner)
+        assert verdict.verdict == expected, mode
         assert "ample" in verdict.plan.reductions
 
 
@@ -255,12 +254,11 @@ def test_independent_components_are_searched_one_after_the_other():
         for i in range(10)
     ]
     network = Network([*counters, LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
-    for name, inner in MODES:
+    for mode in MODES:
         verdict = check(
             network,
             "G(a -> F b)",
-            emptiness=name,
-            red_ample=inner,
+            **mode,
             max_states=10**5,
             reduce="ample",  # they can be interchanged, too
         )

@@ -91,18 +91,26 @@ def test_automatic_choice():
     assert one.verdict == several.verdict
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"emptiness": "se05", "reduce": "none"}, "se05 cannot be shared"),
-        ({"reduce": "ample"}, "ample sets need to know what is on its stack"),
-    ],
-)
-def test_one_worker_and_why(options, why):
-    steps = [(0, "a", 1), (1, "b", 0)]
-    parts = [LTS.from_transitions(steps), LTS.from_transitions([(0, "c", 1)])]
-    found = check(Network(parts), "GF a", workers=2, **options)
-    assert f"one worker, because {why}" in found.plan.reasons
+def test_one_worker_and_why():
+    found = check(
+        philosophers(4), "G !eat0", unknown="never", workers=2, emptiness="se05"
+    )
+    assert "one worker, because se05 cannot be shared" in found.plan.reasons
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_ample_sets_are_shared(workers):
+    """As many states are reduced as by one worker with a stack, more or less."""
+    network = Network(
+        LTS.from_transitions([(0, f"u{k}", 1), (1, f"d{k}", 2), (2, f"e{k}", 2)])
+        for k in range(7)
+    )
+    found = check(network, "GF u0 -> GF d0", reduce="ample", workers=workers)
+    assert found.plan.emptiness == "ufscc"
+    assert found.plan.reductions == ("ample",)
+    assert found.verdict == "holds"
+    whole = check(network, "GF u0 -> GF d0", reduce="none")
+    assert found.stats.states < 0.7 * whole.stats.states
 
 
 def test_each_worker_is_accounted_for():

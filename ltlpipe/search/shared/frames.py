@@ -5,7 +5,7 @@ See `ltlpipe.search.shared.ufscc`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ltlpipe.search.shared.union_find import (
     set_at,
     unite,
 )
+
+if TYPE_CHECKING:
+    from ltlpipe.search.ample import AmpleTables
 
 HELPING = -(1 << 31)
 """Stands on the stack for a root's frame without a state of its own to take off it."""
@@ -51,6 +54,7 @@ class Arrays(NamedTuple):
     clauses: np.ndarray  # uint32[c], marks of which a cycle has to see one entry's all
     goal: Formula  # or that have to satisfy this, if it has nodes
     mail: np.ndarray  # uint64[...], see `sharing`
+    ample: AmpleTables | None  # for ample sets, with buffers of the worker's own
 
 
 @inlined

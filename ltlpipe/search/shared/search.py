@@ -57,6 +57,7 @@ _SUMS = {
     Own.N_SCCS: Reg.N_SCCS,
     Own.EXPANSIONS: Reg.EXPANSIONS,
     Own.TRANSITIONS: Reg.TRANSITIONS,
+    Own.REDUCED: Reg.REDUCED,
 }
 
 _OF_WORKERS = {

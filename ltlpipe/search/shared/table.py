@@ -72,6 +72,9 @@ class Own(IntEnum):
     N_SCCS = 19  # complete SCCs that it has found to be that
     BUDGET = 20  # states that it may expand without asking
 
+    REDUCED = 30  # states expanded by fewer than all of their steps
+    ATTEMPTS = 31  # states for which an ample set has been looked for
+
     # ufscc and what is built on it: see `ltlpipe.search.shared.sharing`
     IS_WAITING = 21  # for an answer of another worker
     GIVER = 22  # whom it has asked last

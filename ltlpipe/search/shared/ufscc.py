@@ -148,7 +148,14 @@ class UFSCC(SharedSearch):
         return known
 
     def _new_own(self, room: int) -> dict[str, Any]:
-        return super()._new_own(room) | {"goal": self._goal()}
+        tables = self.problem.ample
+        if tables is not None:  # nobody else writes to these
+            tables = tables._replace(
+                closures=tables.closures.copy(),
+                sizes=tables.sizes.copy(),
+                seeds=tables.seeds.copy(),
+            )
+        return super()._new_own(room) | {"goal": self._goal(), "ample": tables}
 
     def _goal(self) -> Formula:
         """Return what a cycle has to satisfy, if clauses do not say it."""

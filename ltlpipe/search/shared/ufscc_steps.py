@@ -13,8 +13,8 @@ from ltlpipe.runtime.kernels.atomics import (
 )
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.packed import read_marks, write_marks
-from ltlpipe.search.product import successors
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.shared.ample import visit
 from ltlpipe.search.shared.frames import (
     HELPING,
     INSIDE,
@@ -28,7 +28,7 @@ from ltlpipe.search.shared.sharing import (
     help_others,
     is_new,
 )
-from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
+from ltlpipe.search.shared.table import Own, lacks_ids_or_room
 from ltlpipe.search.shared.union_find import (
     HIGH,
     MARKS_SHIFT,
@@ -120,12 +120,7 @@ def expand_state(expand, product, store_, registers, arrays, state):
     """
     own, nodes, sets = arrays.own, arrays.nodes, arrays.sets
     me = np.uint64(1) << np.uint64(own[Own.NUMBER])
-    n = successors(expand, product, store_.rows[state])
-    intern_shared(
-        store_, own, product.rows, n, product.ids, product.hashes, arrays.pairs
-    )
-    own[Own.EXPANSIONS] += 1
-    own[Own.TRANSITIONS] += n
+    n = visit(expand, product, store_, arrays, state, arrays.ample)
     if own[Own.SHUFFLE] != 0:
         shuffle(own, product, n)
     top, n_new = own[Own.TOP], 0
