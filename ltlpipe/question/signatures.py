@@ -95,7 +95,14 @@ def _entry(name: str, option: Option) -> str:
     text = described(option)
     if option.default not in (None, (), False, True):
         text += f" Default: {option.default}."
-    wrapped = textwrap.fill(text, 80, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    indent = " " * 8
+    wrapped = textwrap.fill(
+        text,
+        80,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,  # names of searches are looked for
+    )
     return f"    {name} : {kind}\n{wrapped}\n"
 
 

@@ -240,6 +240,7 @@ class SharedSearch(Search):
         owns, registers = self._owns, self.registers
         for own in owns:
             own[Own.PERMITS] = own[Own.BUDGET] = 0
+        registers[Reg.PERMITS] = registers[Reg.BUDGET] = 0
         for place, register in _SUMS.items():
             registers[register] = sum(int(own[place]) for own in owns)
         registers[Reg.DEPTH] = max(int(own[Own.DEPTH]) for own in owns)
