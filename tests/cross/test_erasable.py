@@ -1,9 +1,9 @@
 """The block normal form against Spot on the whole product.
 
-For erasable formulas the verdict is that of the network as it is, and lassos are those of
-it.  Networks have nondeterministic components, labels of three components, deadlocks and
-divergences; components are composed in random orders and with limits so small that the
-way out by strong bisimilarity is taken.
+For erasable formulas the verdict is that of the network as it is, and lassos are those
+of it.  Networks have nondeterministic components, labels of three components, deadlocks
+and divergences; components are composed in random orders and with limits so small that
+the way out by strong bisimilarity is taken.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, Network, check
-from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.erasable import is_erasable
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.reduction.components import merger, shared_results
 from tests.cross.test_agreement import ask, visible_word
-from tests.oracles import intersection_verdict, satisfies, spot_verdict
-from tests.strategies import formulas, hoa_automata, networks
+from tests.oracles import satisfies, spot_verdict
+from tests.strategies import formulas, networks
 
 NETWORKS = networks(max_components=4, max_states=4, max_transitions=8, internal=["d"])
 
