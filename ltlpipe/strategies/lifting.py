@@ -246,11 +246,8 @@ class _Player:
             else SILENT
             for action in actions
         ]
-        shown = [k for k, label in enumerate(self._labels) if label is not SILENT]
-        # Before that place some label that is not silent will still come.
-        self._last = max(shown, default=-1)
-        if shown and self._last >= self._back:
-            self._last = len(self._steps)
+        self._counted = [*word.prefix, *word.cycle]
+        self._n_counted = 0  # events that count and have been taken
 
     def _next(self) -> tuple[Label, Step]:
         """Take one step."""
@@ -261,12 +258,26 @@ class _Player:
         return label, step
 
     def through(self, label: Label) -> Iterator[Step]:
-        """Yield the steps of an event that counts."""
+        """Yield the steps of an event that counts.
+
+        A silent one may stand for a block of steps, in this group or in its parts.  Of
+        several in a row the last one takes what is left, and if none is the last, as
+        the group goes on silently for ever, each takes one.
+        """
         yield from self.until(label)
-        # A block that is over is followed by something that is not silent.
-        if label is SILENT and self.word.blocks:
-            while self.place < self._last and self._labels[self.place] is SILENT:
+        self._n_counted += 1
+        if label is SILENT and self._following() is not SILENT:
+            while self._labels[self.place] is SILENT:
                 yield self._next()[1]
+
+    def _following(self) -> Label:
+        """Return the label that counts next; SILENT if the group stops."""
+        at, n_prefix = self._n_counted, len(self.word.prefix)
+        if at >= len(self._counted):
+            if not self.word.cycle:
+                return SILENT
+            at = n_prefix + (at - n_prefix) % len(self.word.cycle)
+        return self._counted[at]
 
     def until(self, label: Label) -> Iterator[Step]:
         """Yield the steps up to the next that counts, which has this label."""
@@ -373,7 +384,7 @@ def _needed(
             for event in cycle
             if (least := joined[event.parts[0]]) in blocks or not blocks
         )
-        needed.add(min(lengths, key=lambda least: (lengths[least], least)))
+        needed |= set(sorted(lengths, key=lambda least: (lengths[least], least))[:1])
     return [event for event in cycle if joined[event.parts[0]] in needed]
 
 
