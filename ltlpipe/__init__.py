@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
     from ltlpipe.logic.actions import action_equivalent
+    from ltlpipe.logic.erasable import is_erasable
     from ltlpipe.logic.formulas import Formula, parse
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
     from ltlpipe.question.answer import Plan, Statistics, Tried
@@ -90,6 +91,7 @@ _PLACES = {
     "deadlocks": "ltlpipe.verdict.deadlocks",
     "intrpt": "ltlpipe.logic.interruptible",
     "is_empty": "ltlpipe.verdict.automaton_emptiness",
+    "is_erasable": "ltlpipe.logic.erasable",
     "is_interruptible": "ltlpipe.logic.interruptible",
     "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
@@ -137,6 +139,7 @@ __all__ = [
     "deadlocks",
     "intrpt",
     "is_empty",
+    "is_erasable",
     "is_interruptible",
     "livelock",
     "load",

@@ -36,6 +36,8 @@ OPERATIONS = {
     "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
     "constrain": "ltlpipe.automata.translating:product_text",
     "equivalent formulas": "ltlpipe.logic.actions:are_equivalent",
+    "erasable formula": "ltlpipe.logic.erasable:is_erasable_text",
+    "erasable table": "ltlpipe.automata.erasures:is_erasable_table",
     "explain": "ltlpipe.batch.analyzing:explained",
     "graph automaton": "ltlpipe.automata.lettering:write_violations",
     "graph table": "ltlpipe.automata.lettering:write_table",

@@ -158,6 +158,7 @@ FUNCTIONS = {
         {"automaton": AUTOMATON},
         {"automaton": set(), "progress": KINDS["progress"]},
     ),
+    "is_erasable": ({"formula": "a"}, {"formula": KINDS["formula"]}),
     "is_interruptible": ({"formula": "a"}, {"formula": KINDS["formula"]}),
     "livelock": (
         {"system": RING, "progress_actions": ["a"]},

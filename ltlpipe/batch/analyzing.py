@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import classification
 from ltlpipe.batch.many import call_many
 from ltlpipe.batch.table import to_frame
-from ltlpipe.logic.actions import anonymous, refuse_psl
+from ltlpipe.logic.actions import anonymous, new_names, refuse_psl
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
+from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import (
     Formula,
@@ -26,6 +28,7 @@ from ltlpipe.logic.formulas import (
 )
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
+from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
@@ -58,12 +61,16 @@ ANALYSIS_DTYPES = {
     "normal_form": "boolean",
     "norm_states": "Int64",
     "seconds": "Float64",
+    "erasable": "boolean",
+    "erasable_witness": "string",
 }
 """The columns of an analysis, in order, and their types; missing values are NA.
 
-`alphabet` is a JSON list.  `norm_states` is the size of the Büchi automaton that a
-reduction searches: as Spot returns it if that is in normal form, else after `norm`;
-NA if the formula is not interruptible.
+`alphabet` is a JSON list, `erasable_witness` a JSON object: two words, "violating" and
+"satisfying", each with "prefix" and "cycle", of which the second is an erasure of the
+first; NA where the formula is erasable.  `norm_states` is the size of the Büchi
+automaton that a reduction searches: as Spot returns it if that is in normal form, else
+after `norm`; NA if the formula is not interruptible.
 """
 
 TIMEOUT = 60.0
@@ -210,17 +217,33 @@ def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     """Yield columns, each with a note if they cannot be had."""
     names = {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}
     form = anonymous(formula.spot)
+    meaning = {new: name for name, new in new_names(formula.spot).items()}
     if form in _KNOWN:
-        yield _KNOWN[form] | names, None
+        yield _named_row(_KNOWN[form], meaning) | names, None
         return
     known: Row = names
     complete = True
     for columns, note in _nameless_parts(Formula(formula.text, form)):
-        yield columns | names, note
+        yield _named_row(columns, meaning) | names, note
         known = known | columns
         complete = complete and note is None
     if complete and len(_KNOWN) < _MAX_KNOWN:
         _KNOWN[form] = known
+
+
+def _named_row(row: Row, meaning: dict[str, str]) -> Row:
+    """Return columns with the actions of a witness called what they are called."""
+    if row.get("erasable_witness") is None:
+        return row
+    other = other_action(meaning.values())
+    witness = {
+        word: {
+            part: [meaning.get(letter, other) for letter in letters]
+            for part, letters in parts.items()
+        }
+        for word, parts in json.loads(row["erasable_witness"]).items()
+    }
+    return row | {"erasable_witness": json.dumps(witness, ensure_ascii=False)}
 
 
 def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
@@ -240,6 +263,7 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
         interruptible = answer.get("interruptible", False)
     for columns in (
         lambda: _buchi_columns(formula, interruptible),
+        lambda: _erasable_columns(formula, interruptible),
         lambda: {"hierarchy": classification.manna_pnueli(formula)},
         lambda: {"stutter_invariant": classification.is_stutter_invariant(formula)},
         lambda: {"tgba_states": classification.n_states(formula, "tgba")},
@@ -254,6 +278,13 @@ def _attempted(columns: Callable[[], Row]) -> tuple[Row, str | None]:
         return columns(), None
     except UnsupportedError as error:
         return {}, str(error)
+
+
+def _erasable_columns(formula: Formula, interruptible: bool) -> Row:
+    found = None if interruptible else erasure(formula)
+    if found is None:
+        return {"erasable": True}
+    return {"erasable": False, "erasable_witness": json.dumps(asdict(found))}
 
 
 def _buchi_columns(formula: Formula, interruptible: bool) -> Row:
@@ -275,9 +306,9 @@ def _buchi_columns(formula: Formula, interruptible: bool) -> Row:
 
 
 def json_of(row: Row) -> Row:
-    """Return what ``--json`` prints for a row: the alphabet as a list."""
-    alphabet = row["alphabet"]
-    return row | {"alphabet": None if alphabet is None else json.loads(alphabet)}
+    """Return what ``--json`` prints for a row: alphabet and witness as objects."""
+    texts = {column: row[column] for column in ("alphabet", "erasable_witness")}
+    return row | {c: None if t is None else json.loads(t) for c, t in texts.items()}
 
 
 # --- why --------------------------------------------------------------------
@@ -329,6 +360,17 @@ def _explain_by_words(formula: Formula) -> Iterator[str]:
     yield f"  violates it:   {found.violating}"
     yield f"  visible:       {found.visible(formula.propositions)}"
     yield "  (both evaluated by the definition of LTL, without automata)"
+    yield from _explain_erasable(formula)
+
+
+def _explain_erasable(formula: Formula) -> Iterator[str]:
+    found = erasure(formula)
+    if found is None:
+        yield "erasable: yes; violations survive repeating and deleting other actions"
+        return
+    yield "erasable: no; two words that differ in how often others happen:"
+    yield f"  violates it:   {found.violating}"
+    yield f"  satisfies it:  {found.satisfying}"
 
 
 def _explain_automaton(formula: Formula) -> Iterator[str]:

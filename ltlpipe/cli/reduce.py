@@ -26,12 +26,14 @@ def reduce(
     ] = None,
     equivalence: Annotated[
         str,
-        typer.Option(metavar="NAME", help="What is kept: trace, branching, strong."),
+        typer.Option(
+            metavar="NAME", help="What is kept: trace, block, branching, strong."
+        ),
     ] = "trace",
     max_component_states: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="States of a deterministic form (trace)."
+            metavar="N", min=1, help="States of a deterministic form (trace, block)."
         ),
     ] = None,
     form: shared.Format = None,

@@ -85,16 +85,24 @@ def anonymous(formula: Any) -> Any:
     import spot
 
     meaning = spot.relabeling_map()
+    for name, new in new_names(formula).items():
+        meaning[spot.formula_ap(name)] = spot.formula_ap(new)
+    return spot.relabel_apply(formula, meaning)
+
+
+def new_names(formula: Any) -> dict[str, str]:
+    """Return what actions are called in the `anonymous` form of a formula."""
+    names: dict[str, str] = {}
     n_known = 0
 
     def combine(node: Any, kind: str, _below: list[None]) -> None:
         nonlocal n_known
         if kind == "ap":
-            meaning[node] = spot.formula_ap(f"p{n_known:06d}")
+            names[node.ap_name()] = f"p{n_known:06d}"
             n_known += 1
 
     fold(formula, combine)
-    return spot.relabel_apply(formula, meaning)
+    return names
 
 
 def tree_of(formula: FormulaLike, parameter: str = "formula") -> Any:

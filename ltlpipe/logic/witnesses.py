@@ -138,8 +138,8 @@ def _sampled(tree: Any, actions: list[str]) -> Word | None:
         if differing:
             found = words[((differing & -differing).bit_length() - 1) // shape.length]
             names = [other_action(actions), *actions]
-            spelled = tuple(names[letter] for letter in found)
-            return Word(spelled[:prefix], spelled[prefix:])
+            told = tuple(names[letter] for letter in found)
+            return Word(told[:prefix], told[prefix:])
     return None
 
 
@@ -157,17 +157,17 @@ def _found_by_automata(tree: Any, actions: list[str]) -> Word | None:
             for f in (over_bits, spot.formula_Not(over_bits))
         )
         for form, itself in ((holds, fails), (fails, holds)):
-            numbers = _numbers(form, len(actions))
+            numbers = numbers_of(form, len(actions))
             found = _extended(form, numbers[0]).intersecting_word(itself)
             if found is not None:
-                return _spelled(found, numbers, actions)
+                return spelled(found, numbers, actions)
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
         raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
     return None
 
 
-def _numbers(automaton: Any, n_actions: int) -> list[Any]:
+def numbers_of(automaton: Any, n_actions: int) -> list[Any]:
     """Return the BDDs of the numbers of no action, the first, the second, ..."""
     import buddy
 
@@ -234,7 +234,7 @@ def _accepting_without_actions(automaton: Any, invisible: Any) -> list[int]:
     ]
 
 
-def _spelled(word: Any, numbers: list[Any], actions: list[str]) -> Word:
+def spelled(word: Any, numbers: list[Any], actions: list[str]) -> Word:
     """Return a word of Spot as actions."""
     import buddy
 

@@ -1,5 +1,7 @@
 """Whether a question allows ample sets, and the automaton that they need.
 
+Component reduction also asks whether violations survive erasing (docs/erasable.md).
+
 Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
 Reduction", CAV 2020: ample sets are sound for properties that depend on their
 visible actions only, with an automaton in interrupt normal form (Theorem 3).
@@ -71,6 +73,24 @@ def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[De
         raise ValueError(f"{table.acceptance} is no acceptance of one mark on states")
     answer = yield from decided(interruptible_table(table, visible), _SECONDS)
     return Decision.of(answer, "the automaton is", "interruptible")
+
+
+def decide_erasable_formula(formula: Formula) -> Job[Decision]:
+    """Decide whether violations survive erasing what a formula does not name."""
+    from ltlpipe.logic.erasable import erasable_formula
+
+    answer = yield from decided(erasable_formula(formula), _SECONDS)
+    return Decision.of(answer, "the formula is", "erasable")
+
+
+def decide_erasable_automaton(
+    table: PropertyAutomaton, visible: Sequence[int]
+) -> Job[Decision]:
+    """Decide whether the words of an automaton survive erasing invisible letters."""
+    from ltlpipe.automata.erasures import erasable_table
+
+    answer = yield from decided(erasable_table(table, visible), _SECONDS)
+    return Decision.of(answer, "the automaton is", "erasable")
 
 
 def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAutomaton:

@@ -13,6 +13,8 @@ from ltlpipe.question.interruptible import (
     NOT_BUCHI,
     Decision,
     decide_automaton,
+    decide_erasable_automaton,
+    decide_erasable_formula,
     decide_formula,
     normalised,
 )
@@ -289,6 +291,23 @@ class NetworkQuestion(Question):
             return None
         decision = yield from self.fact("decision", lambda: decide_formula(formula))
         return decision
+
+    def erasability(self, product: NetworkProduct | None) -> Job[Decision]:
+        """Decide if violations of a property that is not interruptible are erasable.
+
+        `product` is that of the system as it was asked, where its automaton was asked
+        whether it is interruptible; None if the property is a formula.
+        """
+        return (yield from self.fact("erasability", lambda: self._erasable(product)))
+
+    def _erasable(self, product: NetworkProduct | None) -> Job[Decision]:
+        if self.property.formula is not None:
+            return (yield from decide_erasable_formula(self.property.formula))
+        assert product is not None
+        if not product.table.is_buchi:
+            return Decision(False, NOT_BUCHI)
+        visible = self.visible_letters(product.trimmed)
+        return (yield from decide_erasable_automaton(product.table, visible))
 
     def visible_letters(self, trimmed: Trimmed) -> list[int]:
         """Return the letters of the visible actions; by default of all that are named.

@@ -48,10 +48,10 @@ def reduce(
     hidden : collection of str
         Labels that cannot be observed; those that `lts` lacks change nothing.
     equivalence : str
-        "trace", "branching" or "strong".
+        "trace", "block", "branching" or "strong".
     cap : int, optional
         States that the deterministic form may have before it is minimised, for
-        "trace"; None means no limit.
+        "trace" and "block"; None means no limit.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def reduce(
     Raises
     ------
     TooLargeError
-        "trace" needs more states than `cap`, or too much memory.
+        "trace" or "block" needs more states than `cap`, or too much memory.
     UnsupportedError
         `lts` is no LTS, there is no such equivalence, or `lts` has accepting states
         and it is not "strong".

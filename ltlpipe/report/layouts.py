@@ -10,6 +10,8 @@ import html
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.logic.words import Word
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -36,6 +38,8 @@ TITLES = {
     "normal_form": "normal form",
     "norm_states": "norm",
     "seconds": "seconds",
+    "erasable": "erasable",
+    "erasable_witness": "why not",
 }
 """The columns of an analysis, and what they are called in a layout."""
 
@@ -85,9 +89,11 @@ def _shown(value: Any) -> str:
 def of_analysis(rows: Iterable[Row], *, alphabet: bool = True) -> Layout:
     """Return what is shown of the rows of `ltlpipe.batch.analyzing`.
 
-    `alphabet` is whether to show the actions, which stand in the formulas, too.
+    `alphabet` is whether to show the actions, which stand in the formulas, and the
+    witnesses, which need room, too.
     """
-    columns = [column for column in TITLES if alphabet or column != "alphabet"]
+    wide = ("alphabet", "erasable_witness")
+    columns = [column for column in TITLES if alphabet or column not in wide]
     numbers = {"size", "seconds", *(c for c in columns if c.endswith("states"))}
     return Layout(
         [TITLES[column] for column in columns],
@@ -101,6 +107,13 @@ def _cell(column: str, value: Any) -> str:
         return "-"
     if column == "alphabet":
         return ", ".join(json.loads(value))
+    if column == "erasable_witness":
+        words = json.loads(value)
+        violating, satisfying = (
+            Word(tuple(words[which]["prefix"]), tuple(words[which]["cycle"]))
+            for which in ("violating", "satisfying")
+        )
+        return f"{violating} violates it, {satisfying} does not"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return _shown(value)

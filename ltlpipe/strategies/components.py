@@ -1,7 +1,8 @@
 """Components composed, hidden and reduced; then a search of what is left.
 
 Where the property is interruptible, components are replaced by what the others, and the
-property, can see of them (docs/components.md); otherwise each by its quotient by strong
+property, can see of them (docs/components.md); where its violations survive erasing, by
+their block normal forms (docs/erasable.md); otherwise each by its quotient by strong
 bisimilarity.  Compositions are small at first: most networks need no large ones.
 """
 
@@ -24,7 +25,7 @@ from ltlpipe.strategies.state_search import search_states
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.interruptible import Decision
-    from ltlpipe.question.network import NetworkQuestion
+    from ltlpipe.question.network import NetworkProduct, NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.reduction.components.groups import Reduced
@@ -102,6 +103,7 @@ class Composed(NamedTuple):
     """Components that were composed and reduced."""
 
     decision: Decision  # whether the property is interruptible
+    reason: str  # why components are reduced as they are
     before: Network  # what was reduced: the question's, trimmed
     reduced: Reduced  # what takes its place
 
@@ -110,16 +112,16 @@ class Composed(NamedTuple):
         from ltlpipe.reduction.components.groups import tree
 
         groups, largest = self.reduced.groups, self.reduced.largest
-        reason = self.decision.reason
         n_before = len(frozenset().union(*(group.members for group in groups)))
-        if any(group.equivalence == "strong" for group in groups):
-            why = f", and no more, because {reason}"
-            why = "" if self.decision.allowed else why
-            said = f"bisimilar states of components are one{why}"
+        if self.reduced.visible is None:
+            said = (
+                "bisimilar states of components are one, and no more, because "
+                f"{self.reason}"
+            )
         else:
             said = (
-                f"components, because {reason}: {n_before} became {len(groups)}, with "
-                f"at most {largest:,} states on the way"
+                f"components, because {self.reason}: {n_before} became {len(groups)}, "
+                f"with at most {largest:,} states on the way"
             )
         before = tuple(r for r in plan.reductions if r in PREPARATIONS)
         others = tuple(r for r in plan.reductions if r not in PREPARATIONS)
@@ -170,23 +172,42 @@ def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Com
     if question.options.reduces(ALPHABET):
         network = yield from trimmed_network(network)
     decision = yield from question.decision()
+    product = None
     if decision is None:
         # It is about words that the trimmed network can perform.
         decision, product = yield from question.interruptible_product(
             question.system, question.given, trace
         )
-        visible = product.trimmed.actions
-        if decision.allowed:  # the others may be hidden
-            letters = question.visible_letters(product.trimmed)
-            visible = [visible[letter - OTHER - 1] for letter in letters]
         if _size(product.trimmed.network) < _size(network):
             network = product.trimmed.network
-    if decision.allowed and not question.stutters:
-        reduced = yield from reduced_components(network, visible, cap_states=cap)
-    else:
+    equivalence, reason = yield from _kind(question, decision, product)
+    if product is not None:
+        visible = product.trimmed.actions
+        if equivalence != "strong" or decision.allowed:  # the others may be hidden
+            letters = question.visible_letters(product.trimmed)
+            visible = [visible[letter - OTHER - 1] for letter in letters]
+    if equivalence == "strong":
         reduced = yield from shrink_components(network, visible)
+    else:
+        reduced = yield from reduced_components(
+            network, visible, cap_states=cap, equivalence=equivalence
+        )
     trace.note(details={"largest_composition": reduced.largest})
-    return Composed(decision, network, reduced)
+    return Composed(decision, reason, network, reduced)
+
+
+def _kind(
+    question: NetworkQuestion, decision: Decision, product: NetworkProduct | None
+) -> Job[tuple[str, str]]:
+    """Return the coarsest equivalence that keeps the verdict, and why."""
+    if question.stutters:
+        return "strong", "--deadlock=stutter is about single states, which others lose"
+    if decision.allowed:
+        return "trace", decision.reason
+    erasable = yield from question.erasability(product)
+    if erasable.allowed:
+        return "block", erasable.reason
+    return "strong", f"{decision.reason}, and {erasable.reason}"
 
 
 def _product(

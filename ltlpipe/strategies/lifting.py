@@ -246,6 +246,8 @@ class _Player:
             else SILENT
             for action in actions
         ]
+        self._counted = [*word.prefix, *word.cycle]
+        self._n_counted = 0  # events that count and have been taken
 
     def _next(self) -> tuple[Label, Step]:
         """Take one step."""
@@ -254,6 +256,28 @@ class _Player:
         if self.place == len(self._steps):
             self.place = self._back
         return label, step
+
+    def through(self, label: Label) -> Iterator[Step]:
+        """Yield the steps of an event that counts.
+
+        A silent one may stand for a block of steps, in this group or in its parts.  Of
+        several in a row the last one takes what is left, and if none is the last, as
+        the group goes on silently for ever, each takes one.
+        """
+        yield from self.until(label)
+        self._n_counted += 1
+        if label is SILENT and self._following() is not SILENT:
+            while self._labels[self.place] is SILENT:
+                yield self._next()[1]
+
+    def _following(self) -> Label:
+        """Return the label that counts next; SILENT if the group stops."""
+        at, n_prefix = self._n_counted, len(self.word.prefix)
+        if at >= len(self._counted):
+            if not self.word.cycle:
+                return SILENT
+            at = n_prefix + (at - n_prefix) % len(self.word.cycle)
+        return self._counted[at]
 
     def until(self, label: Label) -> Iterator[Step]:
         """Yield the steps up to the next that counts, which has this label."""
@@ -288,7 +312,7 @@ def _play(
     for number in event.parts:
         player = players[number]
         if event.label is not SILENT or player.word.exact:
-            *before, last = player.until(event.label)
+            *before, last = player.through(event.label)
             yield from before
             joint.append(last)
         elif for_ever and player.word.diverges:
@@ -325,7 +349,8 @@ def _needed(
         Returned as it is if it repeats a state without successors.
     counts : frozenset of str, optional
         The labels that count; None means that all do, and all steps of parts whose
-        silent steps count one by one.
+        silent steps count one by one.  Silent steps for which blocks stand are needed
+        in one part only: without the others a violation is one (docs/erasable.md).
     """
     if not all(event.parts for event in cycle):
         return cycle
@@ -346,9 +371,20 @@ def _needed(
         )
         or (counts is not None and event.label in counts)
     }
-    if not needed:  # something has to go on: the fewest events
-        lengths = Counter(joined[event.parts[0]] for event in cycle)
-        needed = set(sorted(lengths, key=lambda least: (lengths[least], least))[:1])
+    blocks = {
+        joined[number]
+        for event in cycle
+        for number in event.parts
+        if event.label is SILENT and parts[number].equivalence == "block"
+    }
+    if not needed or (blocks and not needed & blocks):
+        # Something has to go on, or happen that is not visible: the fewest events.
+        lengths = Counter(
+            least
+            for event in cycle
+            if (least := joined[event.parts[0]]) in blocks or not blocks
+        )
+        needed |= set(sorted(lengths, key=lambda least: (lengths[least], least))[:1])
     return [event for event in cycle if joined[event.parts[0]] in needed]
 
 
@@ -356,7 +392,7 @@ def _word_of(
     number: int, part: Group, prefix: Sequence[Event], cycle: Sequence[Event]
 ) -> Word:
     """Return what a part does on the way."""
-    exact = part.equivalence == "strong"
+    exact = part.counts_silent
     own = [[e.label for e in es if number in e.parts] for es in (prefix, cycle)]
     counted = [[la for la in labels if exact or la is not SILENT] for labels in own]
     return Word(
@@ -364,6 +400,7 @@ def _word_of(
         cycle=tuple(counted[1]),
         diverges=not counted[1] and bool(own[1]),
         exact=exact,
+        blocks=part.equivalence == "block",
     )
 
 

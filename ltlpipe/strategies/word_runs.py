@@ -47,6 +47,8 @@ class Word(NamedTuple):
         need not go on.
     exact : bool
         Whether silent steps count, one by one; else there may be any number anywhere.
+    blocks : bool
+        Whether SILENT, if it counts, stands for one or more such steps.
     offers : frozenset of str or SILENT, optional
         Labels that the state in which a finite word stops may offer; None is any.
         Only for single components.
@@ -56,6 +58,7 @@ class Word(NamedTuple):
     cycle: tuple[Label, ...]
     diverges: bool = False
     exact: bool = False
+    blocks: bool = False
     offers: frozenset[Label] | None = None
 
 
@@ -162,7 +165,8 @@ def word_automaton(word: Word) -> tuple[PropertyAutomaton, dict[Label, int]]:
     for place, label in enumerate(labels):
         last = place + 1 == len(labels) and bool(word.cycle)
         target = len(word.prefix) if last else place + 1
-        edges = [] if word.exact else [(OTHER, place, 0)]
+        waits = not word.exact or (word.blocks and label is SILENT)
+        edges = [(OTHER, place, 0)] if waits else []
         edges.append((OTHER if label is SILENT else letter[label], target, int(last)))
         places.append(edges)
     if not word.cycle:

@@ -17,6 +17,7 @@ from ltlpipe.automata import classification
 from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
+from ltlpipe.logic.words import Word, satisfies
 from tests.logic.test_interruptible import EXAMPLES
 from tests.runtime.operations import these_operations
 from tests.strategies import formulas
@@ -25,7 +26,7 @@ CONTRACT = [
     *("formula", "alphabet", "size", "hierarchy", "stutter_invariant"),
     *("interruptible", "syntactic", "ba_states", "tgba_states", "parity_states"),
     *("generic_states", "weak", "terminal", "very_weak", "normal_form"),
-    *("norm_states", "seconds"),
+    *("norm_states", "seconds", "erasable", "erasable_witness"),
 ]
 
 
@@ -66,6 +67,22 @@ def test_examples_of_the_paper():
     """As in tests/logic, through the table."""
     frame = ltlpipe.analyze(list(EXAMPLES))
     assert frame["interruptible"].tolist() == list(EXAMPLES.values())
+
+
+def test_erasable():
+    """With a witness where it fails, about the actions of the formula itself."""
+    texts = ["G(b -> F a)", "G(a -> X !a)", "G(b -> X a)", "G(other -> X a)", "X 1"]
+    frame = ltlpipe.analyze(texts)
+    assert frame["erasable"].tolist() == [True, True, False, False, True]
+    for text, told in zip(texts, frame["erasable_witness"], strict=True):
+        if pd.isna(told):
+            continue
+        words = {
+            which: Word(tuple(word["prefix"]), tuple(word["cycle"]))
+            for which, word in json.loads(told).items()
+        }
+        assert not satisfies(parse(text).spot, words["violating"])
+        assert satisfies(parse(text).spot, words["satisfying"])
 
 
 def test_meaning_under_one_action_at_a_time():
@@ -252,7 +269,8 @@ def test_refused():
     ("text", "lines"),
     [
         ("G(a -> F b)", ["yes, by its syntax", "a -> Fb     Neg"]),
-        ("G(a -> X b)", ["no; two words", "visible:"]),
+        ("G(a -> X b)", ["no; two words", "visible:", "erasable: no; two words"]),
+        ("G(a -> X !b)", ["interruptible: no", "erasable: yes"]),
         ("(a M b) | F c", ["yes, though no rule"]),
     ],
 )

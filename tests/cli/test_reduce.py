@@ -70,7 +70,7 @@ def test_sizes_are_shown_on_a_terminal(workers, tmp_path):
     ("options", "complaint"),
     [
         (["--visible", "rest,nap"], "--visible: no action of the system is called 'n"),
-        (["--equivalence", "weak"], "expected trace, branching, strong"),
+        (["--equivalence", "weak"], "expected trace, block, branching, strong"),
         (
             ["--visible", "rest", "--max-component-states", "0"],
             "Invalid value for '--max-component-states'",

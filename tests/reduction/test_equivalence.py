@@ -416,11 +416,12 @@ def test_members_are_capped(monkeypatch):
 def test_refusals():
     """Accepting states but with strong equivalence, and unknown equivalences."""
     component = LTS.from_transitions([(0, "a", 0)], accepting=[0])
-    for equivalence in ("trace", "branching"):
+    for equivalence in ("trace", "block", "branching"):
         with pytest.raises(UnsupportedError, match="use strong equivalence"):
             reduce(component, equivalence=equivalence)
     assert reduce(component, equivalence="strong") == component
-    with pytest.raises(UnsupportedError, match="expected trace, branching, strong"):
+    expected = "expected trace, block, branching, strong"
+    with pytest.raises(UnsupportedError, match=expected):
         reduce(component, equivalence="weak")
 
 
@@ -462,7 +463,7 @@ for size in (1, 5, 9, 30):
             ],
             n_states=size,
         )
-        for name in ("trace", "branching", "strong"):
+        for name in ("trace", "block", "branching", "strong"):
             print(name, reduce(component, {"x", "y"}, name).transitions())
 """
 

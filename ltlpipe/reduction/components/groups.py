@@ -36,13 +36,19 @@ class Group:
         """The labels that others see."""
         return frozenset(self.lts.labels) - self.lts.internal
 
+    @property
+    def counts_silent(self) -> bool:
+        """Whether silent steps are steps like others to the equivalence."""
+        return self.equivalence in ("strong", "block")
+
 
 @dataclass(frozen=True)
 class Reduced:
     """A network with fewer or smaller components, and where they come from.
 
-    For actions in `visible` the projections of infinite runs are kept; None means that
-    every word is, with one letter for all actions that are not visible.
+    For actions in `visible` the projections of infinite runs are kept, or violations of
+    properties that are erasable (equivalence ``block``); None means that every word is,
+    with one letter for all actions that are not visible.
     """
 
     network: Network  # its components are those of `groups`

@@ -25,6 +25,10 @@ Where the deterministic form of a composition has more states than the limit, it
 quotient by branching bisimulation takes its place, which is never larger than the
 composition.
 
+For a property that is not interruptible but erasable (docs/erasable.md) the block
+normal form takes the place of the least LTS, and the quotient by strong bisimilarity
+that of the one by branching bisimulation.
+
 Source: the idea is named as future work by S. Siegel and Y. Yan, "Action-Based Model
 Checking: Logic, Automata, and Reduction", CAV 2020, Sec. 7; compositional minimisation
 goes back to S. Graf and B. Steffen, "Compositional Minimization of Finite State
@@ -65,6 +69,7 @@ PERTURBED_CAP = 10_000
 SMALL = 1_000
 SEARCHED = 100
 
+_INSTEAD = {"trace": "branching", "block": "strong"}  # where a form is too large
 _KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
 _TRANSITION_BYTES = 12
 _PAIRS_AT_ONCE = 1 << 12  # of groups, looked at until the next progress
@@ -164,7 +169,7 @@ class Merger:
             job = reduce(lts, hidden, equivalence, cap=cap)
             small = yield from holding(job, held)
         except TooLargeError:
-            equivalence = "branching"
+            equivalence = _INSTEAD[equivalence]
             small = yield from holding(reduce(lts, hidden, equivalence), held)
         return Group(
             small, members, parts, lts.n_states, lts.n_transitions, equivalence
@@ -185,6 +190,9 @@ def reduce_components(
     network has no accepting states and is not changed.  `start` is what became of it
     for visible actions that contain these, `known` what became of it with a lower
     limit: where this goes on.
+
+    With the equivalence ``block`` the property need be erasable only: then a run that
+    violates it is kept, if there is one, and not all projections.
     """
     limit = limit or Limit()
     groups = components_of(network) if start is None else _as_parts(start.groups)

@@ -1,8 +1,8 @@
 """What several questions about one network have in common.
 
-Component reduction depends on the network and on the visible actions alone.  So its
-result is kept as long as the network itself, and used again for the same visible
-actions; and where a result for more of them is small already, that is where the
+Component reduction depends on the network, the visible actions and the equivalence
+alone.  So its result is kept as long as the network itself, and used again for the same
+ones; and where a result for more visible actions is small already, that is where the
 reduction for fewer begins.
 """
 
@@ -29,21 +29,26 @@ class _Shelf:
 
     def __init__(self) -> None:
         self.trimmed: Network | None = None
-        self.results: dict[tuple[frozenset[str], int], Reduced] = {}
+        self.results: dict[tuple[str, frozenset[str], int], Reduced] = {}
 
-    def below(self, visible: frozenset[str], cap_states: int) -> Reduced | None:
+    def below(self, visible: frozenset[str], limit: Limit) -> Reduced | None:
         """Return the result for the same visible actions with the next lower limit."""
         lower = [
             result
-            for (names, cap), result in self.results.items()
-            if names == visible and cap < cap_states
+            for (equivalence, names, cap), result in self.results.items()
+            if (equivalence, names) == (limit.equivalence, visible)
+            and cap < limit.cap_states
         ]
         return max(lower, key=lambda result: result.cap_states, default=None)
 
     def superset(self, visible: frozenset[str], limit: Limit) -> Reduced | None:
         """Return a small result for more visible actions, the last one found."""
-        for (names, _), result in reversed(self.results.items()):
-            if visible < names and is_small(result.groups, limit):
+        for (equivalence, names, _), result in reversed(self.results.items()):
+            if (
+                equivalence == limit.equivalence
+                and visible < names
+                and is_small(result.groups, limit)
+            ):
                 return result
         return None
 
@@ -68,6 +73,7 @@ def reduced_components(
     visible: Collection[str],
     *,
     cap_states: int,
+    equivalence: str = "trace",
 ) -> Job[Reduced]:
     """Do `reduce_components` for a network, unless that has been done before.
 
@@ -76,11 +82,11 @@ def reduced_components(
     """
     shelf = _shelves.of(network)
     names = frozenset(visible)
-    key = (names, cap_states)
-    limit = Limit(cap_states)
+    key = (equivalence, names, cap_states)
+    limit = Limit(cap_states, equivalence=equivalence)
     if key not in shelf.results:
         start = shelf.superset(names, limit)
-        known = shelf.below(names, cap_states)
+        known = shelf.below(names, limit)
         reduced = yield from reduce_components(network, names, limit, start, known)
         if key not in shelf.results:  # another job may have been faster
             if len(shelf.results) == _KEPT:
