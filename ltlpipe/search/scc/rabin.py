@@ -202,10 +202,17 @@ def pairs_of(problem: Problem) -> list[Clause]:
     return sorted(clauses, key=lambda clause: order.index(clause.fin))
 
 
+def by_fin(pairs: list[Clause]) -> list[list[Clause]]:
+    """Return the pairs with the same Fin marks together."""
+    groups: dict[int, list[Clause]] = {}
+    for pair in pairs:
+        groups.setdefault(pair.fin, []).append(pair)
+    return list(groups.values())
+
+
 def rounds_of(pairs: list[Clause]) -> list[tuple[int, list[int]]]:
     """Return the Fin marks of each round, and the Inf marks of its pairs."""
-    fins = dict.fromkeys(pair.fin for pair in pairs)
-    return [(fin, [p.inf for p in pairs if p.fin == fin]) for fin in fins]
+    return [(group[0].fin, [p.inf for p in group]) for group in by_fin(pairs)]
 
 
 def least_seen(fin: int, infs: list[int], marks: int) -> Clause:

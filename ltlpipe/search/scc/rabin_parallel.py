@@ -29,14 +29,13 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.search.product import Product
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.rabin import Rabin, pairs_of
+from ltlpipe.search.scc.rabin import Rabin, by_fin, pairs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy as np
 
-    from ltlpipe.automata.conditions import Clause
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.problem import Problem
 
@@ -82,10 +81,7 @@ class RabinParallel(Rabin):
     def __init__(
         self, problem: Problem, *, known: Search | None = None, workers: int = 1
     ) -> None:
-        groups: dict[int, list[Clause]] = {}
-        for pair in pairs_of(problem):
-            groups.setdefault(pair.fin, []).append(pair)
-        first, *others = groups.values() or [[]]
+        first, *others = by_fin(pairs_of(problem)) or [[]]
         self._others: list[Rabin] = []
         self._workers = workers
         super().__init__(problem, known=known, pairs=first)

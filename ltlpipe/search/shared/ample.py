@@ -51,7 +51,7 @@ def visit(expand, product, store, arrays, state, tables):
 def intern_all(product, store, arrays, n):
     """Store the first `n` successors."""
     own, rows, ids = arrays.own, product.rows, product.ids
-    intern_shared(store, own, rows, n, ids, product.hashes, arrays.pairs)
+    intern_shared(store, own, rows, n, ids, product.hashes, arrays.words)
 
 
 @njit

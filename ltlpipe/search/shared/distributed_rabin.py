@@ -20,16 +20,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.rabin import pairs_of
+from ltlpipe.search.scc.rabin import by_fin, pairs_of
 from ltlpipe.search.scc.rabin_parallel import with_own_buffers
 from ltlpipe.search.shared.shared_rabin import SharedRabin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.automata.conditions import Clause
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.problem import Problem
@@ -46,10 +44,7 @@ class DistributedRabin(SharedRabin):
     name = "rabin-parallel"
 
     def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
-        groups: dict[int, list[Clause]] = {}
-        for pair in pairs_of(problem):
-            groups.setdefault(pair.fin, []).append(pair)
-        first, *others = groups.values() or [[]]
+        first, *others = by_fin(pairs_of(problem)) or [[]]
         n = 1 + len(others)
         shares = [max(workers // n + (k < workers % n), 1) for k in range(n)]
         self._at_once = min(workers, n)
@@ -121,7 +116,6 @@ class DistributedRabin(SharedRabin):
         if winner is self:
             return (yield from super().lasso())
         self.problem, self.store = winner.problem, winner.store
-        self.extraction_bytes = total_bytes(winner.store)
         return (yield from winner.lasso())
 
     def statistics(self) -> dict[str, Any]:

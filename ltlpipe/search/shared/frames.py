@@ -1,4 +1,4 @@
-"""The path of a worker of ``ufscc`` and ``rabin``: frames, roots, cycles that close.
+"""A worker's path in ``ufscc``, ``rabin``, ``tela``: frames, roots, closing cycles.
 
 See `ltlpipe.search.shared.ufscc`.
 """
@@ -39,7 +39,7 @@ Or there is more to begin with than there was.
 class Arrays(NamedTuple):
     """The arrays of one worker: n states, k stack entries, r roots; n are shared."""
 
-    pairs: np.ndarray  # uint64[n, 2], the memory of `nodes` and `sets`
+    words: np.ndarray  # uint64[n, 2], the memory of `nodes` and `sets`
     nodes: np.ndarray  # uint32[4 n], see `union_find`
     sets: np.ndarray  # uint64[2 n]
     stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame

@@ -26,17 +26,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ltlpipe.search.growth import UINT32
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.rabin import least_seen, pairs_of, rounds_of
-from ltlpipe.search.shared.ufscc import UFSCC
+from ltlpipe.search.shared.rounds import Rounds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.automata.conditions import Clause
     from ltlpipe.search.growth import Column
     from ltlpipe.search.problem import Problem
 
 
-class SharedRabin(UFSCC):
+class SharedRabin(Rounds):
     """The searches of Bloemen et al. 2019, Algorithm 1, each by all workers."""
 
     name = "rabin"
@@ -53,6 +55,7 @@ class SharedRabin(UFSCC):
     ) -> None:
         self._left = rounds_of(pairs_of(problem) if pairs is None else pairs)
         self.n_rounds = len(self._left)
+        self._has_ended = not self._left
         super().__init__(problem, workers=workers, seed=seed)
 
     def _clauses(self) -> np.ndarray:
@@ -73,24 +76,12 @@ class SharedRabin(UFSCC):
         self.arrays = self._of_workers[0]
         self.registers[Reg.EMPTY_ACCEPTS] = 0 in infs
 
-    def _begin_later(self) -> None:
-        """Forget what is known of SCCs, and begin again with the initial state."""
-        arrays = self.arrays
-        for array in (arrays.pairs, arrays.fstates):
-            array[: self.n_stored] = 0
-        arrays.fstates[0] = 1
-        self._begin_anew(1)
+    def _next_round(self) -> Iterator[None]:
+        if not self._left:
+            self._has_ended = True
+            return
+        yield from self._forget()
         self._begin_round()
-
-    def step(self, budget: int) -> Status:
-        """Expand about `budget` states, by all workers together."""
-        if self.n_rounds == 0:  # no pair: nothing accepts
-            return Status.EMPTY
-        status = super().step(budget)
-        if status == Status.EMPTY and self._left:
-            self._begin_later()
-            return Status.RUNNING
-        return status
 
     def _seen_clause(self, marks: int) -> Clause:
         fin, infs = int(self.arrays.avoided[0]), self.arrays.clauses.tolist()

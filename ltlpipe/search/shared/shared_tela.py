@@ -44,9 +44,9 @@ from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.search.acceptance import implied_clause, passes_of, tabulate
 from ltlpipe.search.growth import UINT32, total_bytes
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.rabin import Rabin
-from ltlpipe.search.shared.ufscc import UFSCC
+from ltlpipe.search.shared.rounds import BLOCK, Rounds
 from ltlpipe.search.shared.union_find import HIGH, LOW, MARKS_SHIFT
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
 
 _BLIND = 2  # alternatives that are searched before SCCs say whether it is needed
-_BLOCK = 1 << 18  # states that are looked at without a pause
 
 Alternative = tuple[int, "Condition"]
 """Marks to avoid, as bits, and the condition that is left."""
@@ -91,7 +90,7 @@ def alternatives_of(condition: Condition, marks: int) -> list[Alternative]:
     return found
 
 
-class SharedTela(UFSCC):
+class SharedTela(Rounds):
     """The search after Baier et al. 2019, by several workers, in progress."""
 
     name = "tela"
@@ -106,7 +105,6 @@ class SharedTela(UFSCC):
         self._kinds = np.zeros(1, dtype=np.int32)  # of the parts of this round
         self._left: list[Alternative] = []  # what is searched in parts of each kind
         self._members: np.ndarray | None = None  # those of this round; None: all states
-        self._is_over = False  # a round, and what follows is not yet prepared
         self._is_whole = False  # the product has been searched once
         self._has_ended = not self._passes
         self.n_passes = self.n_splits = 0
@@ -141,53 +139,39 @@ class SharedTela(UFSCC):
         waiting = sum(b.members.nbytes + b.labels.nbytes for b in self._batches)
         return super().memory_bytes + waiting
 
-    def step(self, budget: int) -> Status:
-        """Expand about `budget` states, by all workers together.
-
-        GROW when a round is over, too: the next one is prepared with pauses.
-        """
-        if self._has_ended:
-            return Status.EMPTY
-        if self._is_over:
-            return Status.GROW
-        status = super().step(budget)
-        if status != Status.EMPTY:
-            return status
-        self._is_over = self._is_whole = True
-        return Status.GROW
-
-    def _grow(self, limit_bytes: float) -> Iterator[None]:
-        if not self._is_over:
-            yield from super()._grow(limit_bytes)
-            return
+    def _next_round(self) -> Iterator[None]:
+        self._is_whole = True
         yield from self._take_apart()
         if self._batches:
             yield from self._begin_parts()
         elif self._passes:
-            yield from self._begin_later_pass()
+            for states in self._blocks():
+                self.arrays.labels[states] = 0
+                yield
+            self._begin_pass()
+            yield from self._forget()
         else:
             self._has_ended = True
-        self._is_over = False
 
     def _blocks(self) -> Iterator[np.ndarray]:
         """Yield the states of this round, int64[...] each time."""
         if self._members is None:
-            for begin in range(0, self.n_stored, _BLOCK):
-                yield np.arange(begin, min(begin + _BLOCK, self.n_stored))
+            for begin in range(0, self.n_stored, BLOCK):
+                yield np.arange(begin, min(begin + BLOCK, self.n_stored))
         else:
-            for begin in range(0, len(self._members), _BLOCK):
-                yield self._members[begin : begin + _BLOCK].astype(np.int64)
+            for begin in range(0, len(self._members), BLOCK):
+                yield self._members[begin : begin + BLOCK].astype(np.int64)
 
     def _take_apart(self) -> Iterator[None]:
         """Make a batch of those SCCs of the round that may have accepting cycles."""
-        pairs, labels = self.arrays.pairs, self.arrays.labels
+        words, labels = self.arrays.words, self.arrays.labels
         kinds: dict[tuple[int, int], int] = {}
         alternatives: list[list[Alternative]] = []
         of_sccs: list[np.ndarray] = [np.zeros(1, dtype=np.int32)]
         n_sccs = 0
         for states in self._blocks():
             roots = states[self._words(0)[states] == HIGH]
-            marks = (pairs[roots, 1] >> MARKS_SHIFT).astype(np.int64)
+            marks = (words[roots, 1] >> MARKS_SHIFT).astype(np.int64)
             parts = self._kinds[labels[roots]].astype(np.int64)
             keys, places = np.unique(parts << 32 | marks, return_inverse=True)
             of_keys = np.empty(len(keys), dtype=np.int32)
@@ -203,7 +187,7 @@ class SharedTela(UFSCC):
             numbers = np.zeros(len(roots), dtype=np.uint64)
             n_open = int(is_open.sum())
             numbers[is_open] = np.arange(n_sccs + 1, n_sccs + n_open + 1)
-            pairs[roots, 1] = numbers  # its marks are not needed any more
+            words[roots, 1] = numbers  # its marks are not needed any more
             of_sccs.append(of_roots[is_open])
             n_sccs += n_open
             yield
@@ -211,7 +195,7 @@ class SharedTela(UFSCC):
             return
         members, numbers_of = [], []
         for states in self._blocks():
-            numbers = pairs[self._roots_of(states), 1]
+            numbers = words[self._roots_of(states), 1]
             members.append(states[numbers > 0].astype(np.int32))
             numbers_of.append(numbers[numbers > 0].astype(np.uint32))
             yield
@@ -262,28 +246,15 @@ class SharedTela(UFSCC):
         n = len(self._members)
         labels = batch.labels[chosen]
         arrays = self.arrays
-        for begin in range(0, n, _BLOCK):
-            end = min(begin + _BLOCK, n)
+        for begin in range(0, n, BLOCK):
+            end = min(begin + BLOCK, n)
             states = self._members[begin:end]
             arrays.labels[states] = labels[begin:end]
-            arrays.pairs[states] = 0
+            arrays.words[states] = 0
             arrays.fstates[begin:end] = states + 1
             yield
         self.n_splits += len(np.unique(labels))
         self._begin_anew(n)
-
-    def _begin_later_pass(self) -> Iterator[None]:
-        """Begin the next search of the whole product."""
-        for states in self._blocks():
-            self.arrays.labels[states] = 0
-            yield
-        self._begin_pass()
-        for states in self._blocks():
-            self.arrays.pairs[states] = 0
-            self.arrays.fstates[states] = 0
-            yield
-        self.arrays.fstates[0] = 1
-        self._begin_anew(1)
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been entered."""

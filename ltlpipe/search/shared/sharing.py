@@ -1,4 +1,4 @@
-"""Work that a worker of ``ufscc`` and ``rabin`` asks of another one.
+"""Work that a worker of ``ufscc``, ``rabin`` or ``tela`` asks of another one.
 
 A worker that comes to a set in which others are could expand its live states once more,
 to find transitions that the others have not followed yet.  Instead it asks one of them,

@@ -90,16 +90,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.growth import Layout
 
 
-_OF_ONE_ROUND = [
-    Own.TOP,
-    Own.N_ROOTS,
-    Own.DEPTH,
-    Own.N_SCCS,
-    Own.IS_WAITING,
-    Own.TRIES,
-    Own.OFFERED,
-]
-
 _ROOT_WORK = 0.01  # microseconds for each state whose root is looked for
 
 
@@ -120,7 +110,7 @@ class UFSCC(SharedSearch):
     def _layout(self) -> Layout:
         return {
             Reg.STORED: {
-                "pairs": Column(np.uint64, width=2),
+                "words": Column(np.uint64, width=2),
                 **self._listed,
             },
         }
@@ -162,8 +152,8 @@ class UFSCC(SharedSearch):
         return tabulate(TRUE)._replace(ops=np.zeros(0, dtype=np.uint8))
 
     def _renew_views(self) -> None:
-        words = self.arrays.pairs.reshape(-1)
-        views = {"nodes": words.view(np.uint32), "sets": words}
+        flat = self.arrays.words.reshape(-1)
+        views = {"nodes": flat.view(np.uint32), "sets": flat}
         self._of_workers = [arrays._replace(**views) for arrays in self._of_workers]
         self.arrays = self._of_workers[0]
 
@@ -186,15 +176,6 @@ class UFSCC(SharedSearch):
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
 
-    def _begin_anew(self, n: int) -> None:
-        """Search once more, from `n` states that Fstates has."""
-        registers = self.registers
-        registers[Reg.N_FSTATES], registers[Reg.IS_LATER] = n, 1
-        self.arrays.mail[:] = 0
-        for number, own in enumerate(self._owns):
-            own[_OF_ONE_ROUND] = 0
-            own[Own.CURSOR] = n * number // self.n_workers  # each begins elsewhere
-
     def roots(self) -> Job[np.ndarray]:
         """Return int64[n_stored], the root of the set of each state."""
         above = (self._words(0) & LOW).astype(np.int64)
@@ -212,7 +193,7 @@ class UFSCC(SharedSearch):
 
     def sets(self) -> np.ndarray:
         """Return uint64[n_stored], the word of each set, of no meaning for others."""
-        return np.asarray(self.arrays.pairs[: self.n_stored, 1])
+        return np.asarray(self.arrays.words[: self.n_stored, 1])
 
     def _words(self, place: int) -> np.ndarray:
         """Return uint32[n_stored], `parent` (0) or `next` (1) of each state."""

@@ -1,4 +1,4 @@
-"""The steps of a worker of ``ufscc`` and ``rabin`` (`ltlpipe.search.shared.ufscc`)."""
+"""The steps of a worker of ``ufscc``, ``rabin`` and ``tela`` (see `.ufscc`)."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_marks_that_come_too_late(automaton, workers):
     if drive(search, Limits()).status != Status.FOUND:
         return
     root = jobs.run(search.roots())[search.registers[Reg.CLOSING]]
-    search.arrays.pairs[root, 1] |= np.uint64(0xFFFFFFFF << 32)
+    search.arrays.words[root, 1] |= np.uint64(0xFFFFFFFF << 32)
     lasso = jobs.run(search.lasso())
     names = search.store.rows[:, 0].astype(int)
     runs = (tuple(names[part].tolist()) for part in (lasso.prefix, lasso.cycle))
