@@ -30,7 +30,7 @@ from ltlpipe.search.growth import (
     total_bytes,
 )
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
+from ltlpipe.search.store import MAX_LOAD, Store, resize_slots, with_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,7 +175,7 @@ class StoredSearch(Resumable):
         if needed > rows.shape[0]:
             row_bytes = 8 * rows.shape[1] + self._entry_bytes(Reg.STORED)
             length = self._new_length(rows, needed, limit_bytes, row_bytes)
-            rows.resize((length, rows.shape[1]), refcheck=False)
+            self.store = with_room(self.store, length)
             self._follow()
         if needed > MAX_LOAD * slots.shape[0]:
             minimum = int(needed / MAX_LOAD) + 1
@@ -187,7 +187,7 @@ class StoredSearch(Resumable):
     ) -> int:
         """Return how long `array` shall be: generously, but within the limit."""
         free = limit_bytes - self.memory_bytes - _ROUNDING
-        return affordable_length(array, needed, entry_bytes, free)
+        return affordable_length(array.shape[0], needed, entry_bytes, free)
 
 
 class Search(StoredSearch):

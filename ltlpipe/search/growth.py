@@ -73,7 +73,7 @@ Those of one register grow together; the first is not packed.
 
 
 def affordable_length(
-    array: np.ndarray, needed: int, entry_bytes: float, free_bytes: float
+    length: int, needed: int, entry_bytes: float, free_bytes: float
 ) -> int:
     """Return a new length for an array: longer by half, or what memory is left for.
 
@@ -81,7 +81,6 @@ def affordable_length(
     its length included; if they take more than `free_bytes`, `OutOfMemoryError` is
     raised.
     """
-    length = array.shape[0]
     affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
     # Growing by crumbs would take for ever; then the limit is reached.
     least = max(needed, int(1.05 * length))
@@ -99,7 +98,7 @@ def lengthen(arrays: Sequence[np.ndarray], needed: int, free_bytes: float) -> bo
     if needed <= arrays[0].shape[0]:
         return False
     entry_bytes = sum(array.strides[0] for array in arrays)
-    length = affordable_length(arrays[0], needed, entry_bytes, free_bytes)
+    length = affordable_length(arrays[0].shape[0], needed, entry_bytes, free_bytes)
     for array in arrays:
         array.resize((length, *array.shape[1:]), refcheck=False)
     return True

@@ -175,6 +175,20 @@ def find(slots, known, rows, i, mixed, id_bits):
             at = 0
 
 
+def with_room(store: Store, length: int) -> Store:
+    """Return the store with room for `length` rows: the same one if it can grow.
+
+    The rows that several workers have stored are copied.
+    """
+    n_words = store.rows.shape[1]
+    if store.rows.flags.owndata:
+        store.rows.resize((length, n_words), refcheck=False)
+        return store
+    rows = np.zeros((length, n_words), dtype=np.uint64)
+    rows[: len(store.rows)] = store.rows
+    return Store(rows, store.slots)
+
+
 def resize_slots(store: Store, registers: np.ndarray, n_slots: int) -> Iterator[None]:
     """Rebuild the hash table with another number of slots, with pauses.
 

@@ -22,12 +22,14 @@ from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
+    Column,
     OutOfMemoryError,
     affordable_length,
     total_bytes,
 )
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rabin_parallel import with_own_buffers
+from ltlpipe.search.shared.growing import GrowingArray, growing
 from ltlpipe.search.shared.table import (
     CHUNK,
     Own,
@@ -41,7 +43,6 @@ from ltlpipe.search.store import MAX_LOAD, Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ltlpipe.search.growth import Column
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.product import Product
 
@@ -66,6 +67,8 @@ _OF_WORKERS = {
     "collisions_of_workers": Own.LOST,
     "told_to_workers": Own.TOLD,
 }
+
+_NOTHING = np.zeros(0, dtype=np.uint32)
 
 _SEED = 0x2545F4914F6CDD1D
 
@@ -120,44 +123,53 @@ class SharedSearch(Search):
         for own in self._owns:
             own[Own.CHUNK] = self._chunk
         room = (self.n_workers + 1) * self._chunk + FIRST_ENTRIES
-        self.store = Store(
-            rows=np.zeros((room, initial.shape[1]), dtype=np.uint64),
-            slots=np.zeros(0, dtype=np.uint32),
-        )
-        made = {
-            name: np.zeros(column.shape(room), column.dtype)
-            for name, column in self._columns[Reg.STORED].items()
-        }
-        made |= self._constants()
+        self._rows = GrowingArray(Column(np.uint64, width=initial.shape[1]), room)
+        self._shared = growing(self._columns[Reg.STORED], room)
+        self._own_of_states = [growing(self._own_states(), room) for _ in self._owns]
+        self.store = Store(rows=self._rows.view(), slots=_NOTHING)
+        known = self._constants()
         self._of_workers = [
-            self.array_type(**made, **self._new_own(room), own=own)
-            for own in self._owns
+            self.array_type(
+                **known, **self._state_views(number), **self._new_own(), own=own
+            )
+            for number, own in enumerate(self._owns)
         ]
         self.arrays = self._of_workers[0]
-        self._renew_views()
         self.store.rows[: len(initial)] = initial
         self.registers[Reg.STORED] = len(initial)
         for _ in self._resize_slots(int(room / MAX_LOAD) + 1):
             pass
 
-    def _renew_views(self) -> None:
-        """Make other views of arrays anew, whose memory may have moved."""
+    def _state_views(self, number: int) -> dict[str, np.ndarray]:
+        """Return a worker's arrays with an entry per state, as they are now."""
+        memory = self._shared | self._own_of_states[number]
+        return {name: array.view() for name, array in memory.items()}
 
-    def _new_own(self, room: int) -> dict[str, Any]:
-        """Return the arrays that a worker has for itself."""
+    def _look_anew(self, *, at_nothing: bool = False) -> None:
+        """View the arrays with an entry per state, or none, so that they can move."""
+        for number, arrays in enumerate(self._of_workers):
+            views = self._state_views(number)
+            if at_nothing:
+                views = dict.fromkeys(views, _NOTHING)
+            self._of_workers[number] = arrays._replace(**views)
+        self.arrays = self._of_workers[0]
+        rows = _NOTHING if at_nothing else self._rows.view()
+        self.store = self.store._replace(rows=rows)
+
+    def _new_own(self) -> dict[str, Any]:
+        """Return what a worker has for itself beside `_own_states`."""
         length = FIRST_ENTRIES + self._branching + 1 + self._extra
-        columns = [
-            (c, length) for cs in self._own_layout().values() for c in cs.items()
-        ]
-        columns += [(column, room) for column in self._own_states().items()]
         return {
-            name: np.zeros(column.shape(entries), column.dtype)
-            for (name, column), entries in columns
+            name: np.zeros(column.shape(length), column.dtype)
+            for columns in self._own_layout().values()
+            for name, column in columns.items()
         }
 
     def _resize_slots(self, n_slots: int) -> Iterator[None]:
         """Rebuild the hash table, all workers together, with pauses."""
-        ranges = begin_resizing(self.store, self.registers, self._owns, n_slots)
+        self.store = self.store._replace(slots=_NOTHING)  # freed first
+        self.store = self.store._replace(slots=np.zeros(n_slots, dtype=np.uint32))
+        ranges = begin_resizing(self.store, self.registers, self._owns)
         for k in range(0, len(ranges), self.n_workers):
             fill = partial(fill_shared, self.store, self.registers)
             some = ranges[k : k + self.n_workers]
@@ -255,7 +267,7 @@ class SharedSearch(Search):
                 if needed > length:
                     entry_bytes = sum(c.entry_bytes for c in columns.values())
                     free = limit_bytes - self.memory_bytes
-                    length = affordable_length(stacks[0], needed, entry_bytes, free)
+                    length = affordable_length(length, needed, entry_bytes, free)
                 for stack, column in zip(stacks, columns.values(), strict=True):
                     stack.resize(column.shape(length), refcheck=False)
         yield from self._grow_states(limit_bytes)
@@ -264,29 +276,30 @@ class SharedSearch(Search):
         needed = self.n_stored + self.n_workers * self._chunk
         if needed > MAX_STATES:
             raise OutOfMemoryError
-        rows, slots = self.store
-        self._follow()  # memory may have been refused half-way
-        if needed > rows.shape[0]:
+        n_rows, n_words = self.store.rows.shape
+        if needed > n_rows:
             own_bytes = sum(c.entry_bytes for c in self._own_states().values())
-            row_bytes = 8 * rows.shape[1] + self._entry_bytes(Reg.STORED)
+            row_bytes = 8 * n_words + self._entry_bytes(Reg.STORED)
             row_bytes += self.n_workers * own_bytes
             free = limit_bytes - self.memory_bytes
-            length = affordable_length(rows, needed, row_bytes, free)
-            rows.resize((length, rows.shape[1]), refcheck=False)
-            self._follow()
-        if needed > MAX_LOAD * slots.shape[0]:
+            n_rows = affordable_length(n_rows, needed, row_bytes, free)
+        self._lengthen_states(n_rows)  # memory may have been refused half-way
+        n_slots = self.store.slots.shape[0]
+        if needed > MAX_LOAD * n_slots:
             minimum = int(needed / MAX_LOAD) + 1
             free = limit_bytes - self.memory_bytes
-            length = affordable_length(slots, minimum, 4, free)
-            yield from self._resize_slots(length)
+            yield from self._resize_slots(affordable_length(n_slots, minimum, 4, free))
 
-    def _follow(self) -> None:
-        super()._follow()
-        length = self.store.rows.shape[0]
-        for name, column in self._own_states().items():
-            for arrays in self._of_workers:
-                getattr(arrays, name).resize(column.shape(length), refcheck=False)
-        self._renew_views()
+    def _lengthen_states(self, length: int) -> None:
+        """Make room for `length` states."""
+        memory = [array for own in self._own_of_states for array in own.values()]
+        memory += [*self._shared.values(), self._rows]  # rows say how many have room
+        self._look_anew(at_nothing=True)
+        try:
+            for array in memory:
+                array.lengthen(length)
+        finally:
+            self._look_anew()
 
     def statistics(self) -> dict[str, Any]:
         """Return what only searches by several workers count.

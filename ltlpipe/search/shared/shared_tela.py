@@ -276,6 +276,7 @@ class SharedTela(Rounds):
         search = Rabin(self.problem, known=self, pairs=[clause])
         search.registers[Reg.MAX_STATES] = self.registers[Reg.MAX_STATES]
         yield from search.run_on(self.memory_bytes)
+        self.store = search.store  # which may have grown
         self.extraction_bytes = total_bytes(search.arrays)
         return (yield from search.lasso())
 

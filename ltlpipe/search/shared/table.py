@@ -217,17 +217,14 @@ def holes(owns: Iterable[np.ndarray]) -> list[tuple[int, int]]:
 
 
 def begin_resizing(
-    store: Store, registers: np.ndarray, owns: list[np.ndarray], n_slots: int
+    store: Store, registers: np.ndarray, owns: list[np.ndarray]
 ) -> list[tuple[int, int]]:
-    """Make all slots empty, `n_slots` of them, when no worker is at work.
+    """Begin to fill the slots, all empty, when no worker is at work.
 
     Returns the rows to be entered by `fill_shared`, as ranges of at most some ten
     thousand.
     """
-    slots = store.slots
-    slots.resize(0, refcheck=False)  # first free, then allocate: no copy
-    slots.resize(n_slots, refcheck=False)
-    registers[Reg.ID_BITS] = int(n_slots).bit_length()
+    registers[Reg.ID_BITS] = int(store.slots.shape[0]).bit_length()
     for own in owns:
         own[Own.ID_BITS] = registers[Reg.ID_BITS]
     n_ids = int(registers[Reg.STORED])

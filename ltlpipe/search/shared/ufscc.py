@@ -127,8 +127,6 @@ class UFSCC(SharedSearch):
         known = {
             "clauses": self._clauses(),
             "avoided": np.zeros(1, dtype=np.uint32),
-            "nodes": np.zeros(0, dtype=np.uint32),  # until the views are there
-            "sets": np.zeros(0, dtype=np.uint64),
             "mail": np.zeros(LINE * (self.n_workers + 1), dtype=np.uint64),
         }
         columns = {"fstates": 1, "labels": 0}  # what other searches have for each state
@@ -137,7 +135,7 @@ class UFSCC(SharedSearch):
                 known[name] = np.zeros(length, dtype=np.uint32)
         return known
 
-    def _new_own(self, room: int) -> dict[str, Any]:
+    def _new_own(self) -> dict[str, Any]:
         tables = self.problem.ample
         if tables is not None:  # nobody else writes to these
             tables = tables._replace(
@@ -145,17 +143,16 @@ class UFSCC(SharedSearch):
                 sizes=tables.sizes.copy(),
                 seeds=tables.seeds.copy(),
             )
-        return super()._new_own(room) | {"goal": self._goal(), "ample": tables}
+        return super()._new_own() | {"goal": self._goal(), "ample": tables}
 
     def _goal(self) -> Formula:
         """Return what a cycle has to satisfy, if clauses do not say it."""
         return tabulate(TRUE)._replace(ops=np.zeros(0, dtype=np.uint8))
 
-    def _renew_views(self) -> None:
-        flat = self.arrays.words.reshape(-1)
-        views = {"nodes": flat.view(np.uint32), "sets": flat}
-        self._of_workers = [arrays._replace(**views) for arrays in self._of_workers]
-        self.arrays = self._of_workers[0]
+    def _state_views(self, number: int) -> dict[str, np.ndarray]:
+        views = super()._state_views(number)
+        flat = views["words"].reshape(-1)
+        return views | {"nodes": flat.view(np.uint32), "sets": flat}
 
     def _clauses(self) -> np.ndarray:
         """Return uint32[c], the marks of each clause."""
