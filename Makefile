@@ -1,6 +1,6 @@
 # Everything that a newcomer, a developer or CI calls.
 
-.PHONY: demo test check slow bench clean
+.PHONY: demo test check slow bench docs clean
 
 demo: ## set everything up and check an example that ships with the project
 	@scripts/setup
@@ -25,5 +25,9 @@ bench: ## regenerate results/ (more than an hour)
 	@scripts/setup-optional
 	@scripts/bench
 
+docs: ## the documentation site, in site/
+	@scripts/setup
+	@scripts/docs
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site

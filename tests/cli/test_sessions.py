@@ -1,13 +1,16 @@
 """The sessions in `README.md` and `docs/`: they print what the text shows.
 
-A session is a block of commands, ``$ ltlpipe ...``, with what they print behind them.
-Seconds and memory are of another machine, and ``...`` stands for anything.
+A session is a block of commands, ``$ ltlpipe ...``, with what they print behind them,
+or of Python (``>>>``).  Seconds and memory are of another machine, and ``...`` stands
+for anything.  A block with a title is a file that the reader writes.
 """
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,19 +19,36 @@ ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
 PAGES.remove("docs/simulate.md")  # its sessions need a shell: `tests.cli.test_simulate`
 
-ELSEWHERE = ("model.pnml", "run.sqlite", "lps2lts", "problems tasks.csv", "-m bench")
+ELSEWHERE = (
+    *("model.pnml", "lps2lts", "problems tasks.csv", "-m bench", "--scheduler"),
+    *("$ ltlpipe solve problems --store", "$ ltlpipe status run.sqlite"),
+)
 """Of sessions about files that readers have, or other programs."""
 
-_BLOCK = re.compile(r"^```(?:console)?\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r'^```(?:console|pycon)?(?:\w+ title="([\w.]+)")?\n(.*?)^```$',
+    re.MULTILINE | re.DOTALL,
+)
 _MEASURED = re.compile(
     r"\b\d+\.\d+ s\b|(?<=seconds\": )[\d.]+|(?<=memory_mib\": )[\d.]+"
 )
 
 
+def blocks(page):
+    """The files that a page shows, (name, text), and its sessions, ("", text).
+
+    Those about other people's files are left out.
+    """
+    found = _BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+    for name, text in found:
+        is_session = text.startswith(("$ ", ">>> "))
+        if name or (is_session and not any(word in text for word in ELSEWHERE)):
+            yield name, text
+
+
 def sessions(page):
-    """The blocks of commands of a page, those about other people's files left out."""
-    blocks = _BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
-    return [b for b in blocks if not any(word in b for word in ELSEWHERE)]
+    """The blocks of commands and of Python of a page."""
+    return [text for name, text in blocks(page) if not name]
 
 
 def steps(session):
@@ -52,14 +72,40 @@ def test_sessions(page, tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("examples", "formulas"):
         (tmp_path / name).symlink_to(ROOT / name)
-    for session in sessions(page):
-        for words, printed in steps(session):
-            assert words[0] == "ltlpipe"
-            outcome = run(*words[1:])
-            assert outcome.code == int("violated" in outcome.out), outcome.err
-            if printed:
-                found = outcome.out.rstrip()
-                assert pattern_of(printed).fullmatch(found), (words, found)
+    python = {}
+    for name, text in blocks(page):
+        if name:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        elif text.startswith(">>> "):
+            run_python(text, python)
+        else:
+            run_commands(text, run)
+
+
+def run_commands(session, run):
+    """The commands of a session, and those of a shell that make folders for them."""
+    for words, printed in steps(session):
+        if words[0] in ("mkdir", "cp"):
+            subprocess.run(words, check=True)
+            continue
+        assert words[0] == "ltlpipe"
+        outcome = run(*words[1:])
+        expected = int("violated" in outcome.out)
+        if printed.startswith("error:"):
+            expected = 2
+        assert outcome.code == expected, outcome.err
+        if printed:
+            found = (outcome.err if expected == 2 else outcome.out).rstrip()
+            assert pattern_of(printed).fullmatch(found), (words, found)
+
+
+def run_python(session, names):
+    """The statements of a session, whose names those behind it know."""
+    test = doctest.DocTestParser().get_doctest(session, names, "session", None, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(test, clear_globs=False)
+    names.update(test.globs)
+    assert runner.summarize(verbose=False).failed == 0
 
 
 def test_how_many_sessions():
@@ -67,7 +113,8 @@ def test_how_many_sessions():
     found = {
         page: sum(map(len, map(list, map(steps, sessions(page))))) for page in PAGES
     }
-    assert found["README.md"] >= 8
+    assert found["README.md"] >= 2
+    assert found["docs/tutorial.md"] >= 15
     assert found["docs/fairness.md"] >= 15
     assert found["docs/charts.md"] >= 3
     assert found["docs/models.md"] >= 3

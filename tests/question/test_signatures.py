@@ -1,6 +1,5 @@
 """Options are declared once: flags, parameters, columns and pages say the same."""
 
-import importlib.util
 import inspect
 from pathlib import Path
 
@@ -60,15 +59,6 @@ def test_columns_of_task_tables():
     """They are the options of `solve`, also as flags are written."""
     for name in options_of(SOLVE):
         assert setting_name(name) == setting_name(flag_of(name)) == name
-
-
-def test_page_of_options():
-    """It is what the declarations say: run scripts/options.py after a change."""
-    spec = importlib.util.spec_from_file_location("page", ROOT / "scripts/options.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-    assert module.PAGE.read_text() == module.page()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,77 @@
+"""Reference pages say what the code does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from ltlpipe.batch.table import COMPARISON_DTYPES
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+@pytest.mark.parametrize("page", ["options", "commands"])
+def test_generated_pages(page):
+    """They are what their scripts write."""
+    script = ROOT / f"scripts/{page}.py"
+    spec = importlib.util.spec_from_file_location(page, script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert text == module.page(), f"python scripts/{page}.py writes it anew"
+
+
+def test_every_column_is_described():
+    """In the tables of `docs/tables.md`."""
+    text = (DOCS / "tables.md").read_text(encoding="utf-8")
+    assert set(COMPARISON_DTYPES) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_every_page_is_in_the_navigation():
+    """A page that nothing leads to is not read."""
+    listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in DOCS.glob("*.md"):
+        assert f": {page.name}\n" in listed
+
+
+def test_links():
+    """Links between pages lead to files, and to headings that are there."""
+    for page in [ROOT / "README.md", *DOCS.glob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"https?://", target):
+                continue
+            name, _, heading = target.partition("#")
+            path = (page.parent / name) if name else page
+            assert path.exists(), (page.name, target)
+            if heading:
+                assert heading in anchors(path), (page.name, target)
+
+
+def anchors(page):
+    """The names of a page's headings, as GitHub and MkDocs make them."""
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r'<a id="([^"]+)">', text))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    words = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
+    return named | {re.sub(r"\s+", "-", word.strip()) for word in words}
+
+
+def test_places_of_the_papers():
+    """`docs/architecture.md` says where figures and definitions are: there they are."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    modules = {
+        module
+        for line in text.splitlines()
+        if line.startswith("|")
+        for module in re.findall(r"`([\w/]+\.py)`", line)
+    }
+    assert len(modules) > 60
+    known = [p.relative_to(ROOT) for p in ROOT.glob("*/**/*.py")]
+    for module in modules:
+        ends = tuple(Path(module).parts)
+        assert any(path.parts[-len(ends) :] == ends for path in known), module
