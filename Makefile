@@ -3,7 +3,7 @@
 .PHONY: demo test check slow bench docs clean
 
 demo: ## set everything up and check an example that ships with the project
-	@scripts/setup
+	@scripts/setup user
 	@scripts/demo
 
 test: ## lint, types, import contract, tests

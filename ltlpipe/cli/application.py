@@ -29,7 +29,6 @@ app = typer.Typer(
     help="LTL formulas and systems in, trustworthy verdicts out.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 
 

@@ -85,8 +85,14 @@ def simulate(
     if plain or not _has_terminal():
         _converse(session)
         return
-    from ltlpipe.simulation.screen import show
-
+    try:
+        from ltlpipe.simulation.screen import show
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "textual":
+            raise
+        print("for an application: pip install 'ltlpipe[tui]'", file=sys.stderr)
+        _converse(session)
+        return
     show(session)
 
 
