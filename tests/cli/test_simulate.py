@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
 import shlex
@@ -280,6 +281,19 @@ def test_lines_on_a_terminal():
         assert "after 1 step" in plain(terminal.seen)
         terminal.type("\x04")
         assert terminal.end().code == 0
+
+
+def test_a_terminal_without_textual(monkeypatch, run):
+    """What the extra `tui` installs is missing: there are lines, and a hint."""
+    monkeypatch.setitem(sys.modules, "textual", None)
+    monkeypatch.setitem(sys.modules, "textual.app", None)
+    monkeypatch.delitem(sys.modules, "ltlpipe.simulation.screen", raising=False)
+    monkeypatch.setattr("ltlpipe.cli.simulate._has_terminal", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n")))
+    outcome = run("simulate", MUTEX)
+    assert outcome.code == 0
+    assert "ltlpipe[tui]" in outcome.err
+    assert "after 1 step" in outcome.out
 
 
 def test_a_lasso_through_a_pipe(lasso):
