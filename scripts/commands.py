@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from typer.main import get_command
 
 from ltlpipe.cli.application import app
+from ltlpipe.question.option import EVERYWHERE, SIMULATE
 from ltlpipe.question.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ def _section(name: str, command: click.Command) -> str:
     lines += [_as_text(command.help or ""), ""]
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     flags = [p for p in command.params if p.param_type_name == "option"]
-    own = [p for p in flags if p.name not in OPTIONS and not _is_hidden(p)]
-    shared = [p for p in flags if p.name in OPTIONS]
+    is_shared = name in EVERYWHERE | {SIMULATE}
+    shared = [p for p in flags if is_shared and p.name in OPTIONS]
+    own = [p for p in flags if p not in shared and not _is_hidden(p)]
     rows = [_row(p) for p in [*arguments, *own]]
     if rows:
         lines += ["| argument or option | |", "|---|---|", *rows, ""]

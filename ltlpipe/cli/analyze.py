@@ -36,40 +36,40 @@ def analyze(
         str | None,
         typer.Option(
             metavar="FORMAT",
-            help="text, csv, parquet, json, latex or html; by default what --out "
-            "ends in, or text.",
+            help="text, csv, parquet, json, latex or html; by default by the suffix of "
+            "--out, or text.",
         ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option("-o", "--out", metavar="FILE", help="Where to.")
+        str | None, typer.Option("-o", "--out", metavar="FILE", help="Output file.")
     ] = None,
     as_json: shared.AsJson = False,
     explain: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Say why formula N is interruptible or not."
+            metavar="N", min=1, help="Explain why formula N is interruptible or not."
         ),
     ] = None,
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Time for each formula.")
     ] = 60.0,
     jobs: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Formulas at once.")
+        int, typer.Option(metavar="N", min=1, help="Number of worker processes.")
     ] = 1,
     quiet: shared.Quiet = False,
 ) -> None:
     """Classify formulas as properties of actions, one row for each.
 
-    The columns: actions, size, class in Manna & Pnueli's hierarchy, whether
-    repetitions of actions matter (stutter-invariant), whether other actions than
-    those named matter (interruptible), and whether that is seen from the syntax;
-    states of a Büchi, a generalised Büchi, a deterministic parity and a generic
-    automaton; whether the first is weak, terminal, very weak, and in interrupt
-    normal form, and its size after normalisation.
+    Columns: actions, size, class in Manna & Pnueli's hierarchy; whether repeated
+    actions do not matter (stutter-invariant), whether actions that the formula does
+    not name do not matter (interruptible), and whether the syntax shows it; states of
+    a Büchi, a generalised Büchi, a deterministic parity and a generic automaton;
+    whether the first is weak, terminal, very weak, and in interrupt normal form, and
+    its size after normalisation.
 
-    What is not known in time is missing, and such a formula counts as not
-    interruptible; standard error says so.  Ctrl-C ends the run; the rows so far
-    are written, and the exit code is 130.
+    What is not decided in time is missing, and the formula counts as not
+    interruptible, with a message on standard error.  Ctrl-C ends the run; the rows
+    written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
     from ltlpipe.logic.formula_files import read_formulas

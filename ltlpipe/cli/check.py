@@ -44,7 +44,7 @@ def check(
         str | None,
         typer.Option(
             metavar="mcc",
-            help="Print nothing but FORMULA lines of the Model Checking Contest.",
+            help="Print only FORMULA lines, for the Model Checking Contest.",
         ),
     ] = None,
     as_json: shared.AsJson = False,

@@ -85,14 +85,17 @@ def compare(
     sizes: Annotated[
         bool,
         typer.Option(
-            "--sizes", help="Explore whole products: their states, and shares of Fin."
+            "--sizes",
+            help="Explore each product completely: its size and its share of"
+            " Fin transitions.",
         ),
     ] = False,
     plot: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Seconds of one acceptance against another, .svg, .pdf or .png.",
+            help="Scatter plot of the seconds of one acceptance against another (.svg, "
+            ".pdf, .png).",
         ),
     ] = None,
     out: Annotated[
@@ -103,16 +106,16 @@ def compare(
     quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:
-    """Check formulas with several emptiness checks, and whether they agree.
+    """Compare several emptiness checks on the same formulas.
 
-    All of them search the same product in the same order.  An algorithm that
-    does not suit a formula's automaton is "unknown" for the reason
-    "unsupported".  With --acceptance all the automata differ instead, and each is
-    searched by what suits it.
+    All search the same product in the same order.  A search that does not support
+    the acceptance of a formula's automaton is "unknown" with reason "unsupported".
+    With --acceptance all, the automata differ instead, and each is searched by a
+    check that supports it.
 
     Exit code: 4 two rows disagree, which is a bug of ltlpipe; otherwise 70
     after another bug, 2 bad input or usage, 1 some formula is violated, 3 some
-    verdict is unknown (unsupported ones count only where no algorithm suits),
+    verdict is unknown (unsupported ones count only where no search is supported),
     0 every formula holds.
     """
     from ltlpipe.batch.comparing import comparison_rows, configurations, runs_of

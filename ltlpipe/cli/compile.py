@@ -23,11 +23,10 @@ def compile_model(
         bool, typer.Option("--show", help="Print the generated source instead.")
     ] = False,
 ) -> None:
-    """Compile a DVE model, or show what is compiled.
+    """Compile a DVE model, or print the generated source.
 
-    Every command that needs the successor function of a model compiles it and keeps the
-    machine code for the next time; this one does nothing else, and tells how long
-    it took.
+    Every command compiles the successor function of a model when it first needs it, and
+    caches the machine code.  This command only compiles, and reports the time.
     """
     from ltlpipe.systems.reading import load_dve
 

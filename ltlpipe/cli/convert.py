@@ -30,9 +30,8 @@ def convert(
 
     Several input files are the components of one network.  An .aut file holds
     one component: a network of several is written to numbered files.  Components and
-    states keep their names where both formats have some.  A .pml file
-    is a model for Spin, a .ll_net file a Petri net for the unfolder Cunf, which
-    knows no acceptance.
+    states keep their names where both formats have names.  A .pml file is a model for
+    Spin, a .ll_net file a Petri net for the unfolder Cunf, without acceptance.
     """
     from ltlpipe.systems.reading import load_network
     from ltlpipe.systems.writing import save

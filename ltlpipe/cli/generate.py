@@ -41,7 +41,7 @@ _NetOut = Annotated[
         "-o",
         "--out",
         metavar="FILE.pnml",
-        help="Where to (.gz behind it compresses); standard output by default.",
+        help="Output file (.gz compresses); by default standard output.",
     ),
 ]
 
@@ -68,16 +68,16 @@ def leader_election(
     variant: Annotated[
         int,
         typer.Option(
-            min=1, max=2, help="1: node 1 always wins; 2: each node gets its turn."
+            min=1, max=2, help="1: node 1 always wins; 2: the nodes win in turn."
         ),
     ] = 1,
     edges: Annotated[
         str | None,
-        typer.Option(metavar="A-B,...", help="Who are neighbours; a ring by default."),
+        typer.Option(metavar="A-B,...", help="Edges of the graph; by default a ring."),
     ] = None,
     out: _Out = None,
 ) -> None:
-    """N nodes that elect a leader by extinction, over and over."""
+    """N nodes that elect a leader by extinction, again and again."""
     from ltlpipe.families.leader_election import leader_election as family
 
     pairs = None if edges is None else _pairs(edges)
@@ -124,14 +124,17 @@ def random_nba(
         int, typer.Option(min=0, metavar="S", help="Reproduces the system.")
     ] = 0,
     states: Annotated[
-        str, typer.Option(metavar="A-B", help="Of a component, drawn in this range.")
+        str,
+        typer.Option(
+            metavar="A-B", help="Range of the number of states of a component."
+        ),
     ] = "15-100",
     local_ratio: Annotated[
         str,
         typer.Option(
             metavar="R",
-            help="Transitions with internal (local) labels, 0 <= R < 1; R,R,... with"
-            " --count.",
+            help="Share of transitions with internal (local) labels, 0 <= R < 1; "
+            "R,R,... with --count.",
         ),
     ] = "0.4",
     sharing: Annotated[
@@ -143,13 +146,16 @@ def random_nba(
         typer.Option(
             min=1,
             metavar="K",
-            help="Write sets of K systems with the seeds S, S+1, ..., one set for each"
-            " number of components and ratio, to the folder that --out names.",
+            help="Write K systems (seeds S, S+1, ...) for each number of components and"
+            " each ratio into the folder --out.",
         ),
     ] = None,
     formats: Annotated[
         list[SetFormat] | None,
-        typer.Option("--format", help="Of sets; may be given again. HOA by default."),
+        typer.Option(
+            "--format",
+            help="Formats of the systems of --count; may be repeated; by default HOA.",
+        ),
     ] = None,
     out: _Out = None,
 ) -> None:
@@ -196,11 +202,12 @@ def random_nba(
 def formulas(
     n: _Size,
     actions: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="What the formulas name.")
+        str | None,
+        typer.Option(metavar="A,B,...", help="Actions that the formulas name."),
     ] = None,
     system: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Take the actions of this system."),
+        typer.Option(metavar="FILE", help="Use the actions of this system."),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Reproduces the set.")] = 0,
     interruptible: Annotated[
@@ -212,7 +219,7 @@ def formulas(
             "-o",
             "--out",
             metavar="FILE.ltl",
-            help="Where to; standard output by default.",
+            help="Output file; by default standard output.",
         ),
     ] = None,
 ) -> None:

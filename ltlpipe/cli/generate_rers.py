@@ -29,8 +29,8 @@ def rers(
     style: Annotated[
         Year,
         typer.Option(
-            help="2016: labels of two, each on one transition;"
-            " 2019: denser, labels of two to four on several transitions."
+            help="2016: each label shared by two components, on one transition of each;"
+            " 2019: denser, shared by two to four, on several transitions."
         ),
     ] = Year.PAIRS,
     seed: Annotated[
@@ -41,7 +41,8 @@ def rers(
         typer.Option(
             min=0,
             metavar="K",
-            help="Common labels in all; 1.5 (2016) or 2 (2019) per component.",
+            help="Number of shared labels; by default 1.5 (2016) or 2 (2019) per "
+            "component.",
         ),
     ] = None,
     formulas: Annotated[
@@ -57,7 +58,7 @@ def rers(
         ),
     ] = None,
 ) -> None:
-    """Parallel problems in the style of RERS, for `solve`, and what is known of them.
+    """Parallel problems in the style of RERS, with known verdicts, for `solve`.
 
     FOLDER/problems/001 has system.dot and formulas.ltl, about half of which hold where
     networks are small enough to know; FOLDER/truth.csv has the known verdicts.

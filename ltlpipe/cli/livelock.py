@@ -38,9 +38,9 @@ def livelock(
 ) -> None:
     """Find an infinite run with only finitely many progress actions.
 
-    With --fairness only runs count that are fair to each component, or to each set
-    of --fair-sets.  Exit code: 0 there is none, 1 there is one (printed as a violation
-    of "infinitely often progress"), 2 bad input or usage, 3 unknown.
+    With --fairness, only runs that are fair to each component, or to each set of
+    --fair-sets, count.  Exit code: 0 there is none, 1 there is one (printed as a
+    violation of "infinitely often progress"), 2 bad input or usage, 3 unknown.
     """
     from ltlpipe.verdict.checking import livelock as look_for_one
 
@@ -66,8 +66,8 @@ def deadlocks(
 ) -> None:
     """Find a reachable deadlock: a state without successors.
 
-    Prints a shortest way to it.  Exit code: 0 there is none, 1 there is one (printed as
-    the run that violates "no deadlock"), 2 bad input or usage, 3 unknown.
+    Prints a shortest path to it.  Exit code: 0 there is none, 1 there is one (printed
+    as the run that violates "no deadlock"), 2 bad input or usage, 3 unknown.
     """
     from ltlpipe.verdict.deadlocks import deadlocks as look_for_one
 

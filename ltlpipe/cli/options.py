@@ -65,7 +65,8 @@ FormulaFile = Annotated[
         "-F",
         "--formulas",
         metavar="FILE",
-        help="One formula per line; or properties of the Model Checking Contest, .xml.",
+        help="File of formulas, one per line; or properties of the Model Checking "
+        "Contest (.xml).",
     ),
 ]
 AutomatonFile = Annotated[
@@ -77,24 +78,29 @@ AutomatonFile = Annotated[
 Empty = Annotated[
     bool, typer.Option("--empty", help="Ask whether the network has no accepting run.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One object per line.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 Steps = Annotated[
     bool,
     typer.Option(
-        "--steps", help="Print each step of a lasso: who moves, and what is left to do."
+        "--steps",
+        help="Print each step of a lasso: the moves of components and the "
+        "obligations left.",
     ),
 ]
 Chart = Annotated[
     bool,
     typer.Option(
         "--chart",
-        help="Draw a lasso: a line down for each component, a row for each step.",
+        help="Draw each lasso as a sequence chart: a column per component, a row per "
+        "step.",
     ),
 ]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Print the plan and its reasons.")
+    bool, typer.Option("--explain", help="Print the plan: what was tried, and why.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print no progress and no summary.")
+]
 
 
 class Command(TyperCommand):

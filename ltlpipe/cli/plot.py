@@ -16,24 +16,26 @@ Results = Annotated[
     str,
     typer.Argument(
         metavar="RESULTS",
-        help="What solve, compare or results has written, or a store.",
+        help="Store, or table of solve, compare or results.",
     ),
 ]
 Out = Annotated[
     str,
-    typer.Option("-o", "--out", metavar="FILE", help="Ends in .svg, .png or .pdf."),
+    typer.Option(
+        "-o", "--out", metavar="FILE", help="Output file (.svg, .png or .pdf)."
+    ),
 ]
 By = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN,...",
-        help="What makes a configuration; by default the columns that differ.",
+        help="Columns that define a configuration; by default those that differ.",
     ),
 ]
 Value = Annotated[
-    str, typer.Option(metavar="COLUMN", help="What tasks have cost: seconds, states.")
+    str, typer.Option(metavar="COLUMN", help="Cost of a task: seconds, states, ...")
 ]
-Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Above the plot.")]
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the plot.")]
 
 
 @plot.command()
@@ -45,7 +47,7 @@ def cactus(
     where: Where = None,
     title: Title = None,
 ) -> None:
-    """Solved tasks over time, a curve per configuration."""
+    """Draw the number of tasks solved over time, one curve per configuration."""
     _draw("cactus", results, out, where, by, value=value, title=title)
 
 
@@ -54,21 +56,23 @@ def scatter(
     results: Results,
     out: Out,
     x: Annotated[
-        str | None, typer.Option("--x", metavar="NAME", help="The x-axis, if not both.")
+        str | None,
+        typer.Option("--x", metavar="NAME", help="Configuration of the x-axis."),
     ] = None,
     y: Annotated[
-        str | None, typer.Option("--y", metavar="NAME", help="The y-axis.")
+        str | None,
+        typer.Option("--y", metavar="NAME", help="Configuration of the y-axis."),
     ] = None,
     by: By = None,
     value: Value = "seconds",
     where: Where = None,
     title: Title = None,
 ) -> None:
-    """One configuration against another, a point per question.
+    """Draw one configuration against another, a point per question.
 
-    Where there are more than two configurations, --x and --y name them.  Who did not
-    answer stands beyond a dotted line; the heading has the geometric mean of the ratio
-    where both did.
+    With more than two configurations, --x and --y select two.  Questions without an
+    answer are drawn beyond a dotted line; the title has the geometric mean of the
+    ratios where both answered.
     """
     _draw("scatter", results, out, where, by, a=x, b=y, value=value, title=title)
 
@@ -81,7 +85,7 @@ def verdicts(
     where: Where = None,
     title: Title = None,
 ) -> None:
-    """How many tasks hold, are violated, or unknown and why."""
+    """Draw how many tasks hold, are violated, or are unknown, with reasons."""
     _draw("verdicts", results, out, where, by, title=title)
 
 
@@ -95,13 +99,14 @@ def growth(
         str | None,
         typer.Option(
             metavar="REGEX",
-            help="Finds the size in a system's name; by default its last number.",
+            help="Regular expression for the size in a system's name; by default its "
+            "last number.",
         ),
     ] = None,
     where: Where = None,
     title: Title = None,
 ) -> None:
-    """Cost over the size of systems, a curve per family and configuration.
+    """Draw cost over the size of systems, a curve per family and configuration.
 
     A point is the median over all tasks of a size; those without an answer count as
     costing more than any other.

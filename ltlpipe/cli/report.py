@@ -23,19 +23,19 @@ def report(
         ),
     ],
     out: Annotated[
-        str, typer.Option("-o", "--out", metavar="FILE", help="The page, .html.")
+        str, typer.Option("-o", "--out", metavar="FILE", help="Output file (.html).")
     ],
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Its heading.")
+        str | None, typer.Option(metavar="TEXT", help="Heading of the page.")
     ] = None,
     where: Where = None,
 ) -> None:
-    """Write a page about a run that a browser shows without network.
+    """Write a self-contained HTML report about a run.
 
-    It has the setting, the verdicts, plots, disagreements between configurations,
-    and all tasks: sorted, filtered and searched, each with its plan, its statistics
-    and its lasso as a picture.  Which components take part in an action is known
-    from a store as long as the files of the system are there and unchanged.
+    It shows the setting, verdicts, plots, disagreements between configurations, and a
+    table of all tasks to sort, filter and search, each with its plan, statistics and
+    lasso as a chart.  Charts show which components take part in an action if the
+    files of the system are still there and unchanged.
     """
     refuse_page(out)
     write_page(results, out, title=title, where=where)

@@ -31,41 +31,46 @@ def results(
     store: tables.Store,
     where: tables.Where = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Columns, in this order.")
+        str | None, typer.Option(metavar="A,B", help="Columns to print, in this order.")
     ] = None,
     group: Annotated[
         str | None,
         typer.Option(
             metavar="A,B",
-            help="One row for each value of these columns: verdicts, cost.",
+            help="Aggregate: one row per value of these columns, with verdicts and "
+            "cost.",
         ),
     ] = None,
     pivot: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With --group: a column for each value of this one, such as "
+            help="With --group: one column per value of this column, such as "
             "configuration.",
         ),
     ] = None,
     value: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="What stands in the cells of --pivot; else a count."
+            metavar="COLUMN",
+            help="Column shown in the cells of --pivot; by default "
+            "the number of tasks.",
         ),
     ] = None,
     aggregate: Annotated[
         str | None,
         typer.Option(
-            metavar="HOW", help="first, sum, mean, median, min, max, or count of them."
+            metavar="HOW",
+            help="How --value is aggregated: first, sum, mean, median, "
+            "min, max or count.",
         ),
     ] = None,
     witnesses: Annotated[
         bool,
         typer.Option(
             "--witnesses",
-            help="Few lassos of each system that violate all its violated formulas, "
-            "and which violates which.",
+            help="Print a small set of lassos per system that violate all its violated "
+            "formulas.",
         ),
     ] = False,
     to: Annotated[
@@ -76,13 +81,18 @@ def results(
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option("-o", "--out", metavar="FILE", help="Instead of standard output."),
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Output file; by default standard output.",
+        ),
     ] = None,
 ) -> None:
-    """Print the results of a run: all of them, some, or summed up.
+    """Print the results of a run: all, filtered, or aggregated.
 
-    A run may be going on.  Text, LaTeX, HTML and Markdown show a few columns, unless
-    --columns says which; the other formats have all.
+    The run may still be in progress.  Text, LaTeX, HTML and Markdown have a few columns
+    unless --columns selects them; the other formats have all.
     """
     form = tables.format_of(to, out, FORMATS)
     from ltlpipe.batch.results import filtered, grouped, pivoted, refuse_unknown

@@ -38,7 +38,8 @@ def simulate(
             "-f",
             "--formula",
             metavar="FORMULA",
-            help="LTL formula, of which is shown what is left; by default the lasso's.",
+            help="LTL formula whose remaining obligations are shown; by default the "
+            "lasso's.",
         ),
     ] = None,
     lasso: Annotated[
@@ -55,16 +56,15 @@ def simulate(
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Lines of text on a terminal, too, not an application."
+            "--plain", help="Lines of text instead of an application on a terminal."
         ),
     ] = False,
     **chosen: Any,
 ) -> None:
     """Step through a system, or through a counterexample.
 
-    On a terminal keys and commands are shown below; otherwise commands are read from
-    standard input, one per line (help lists them).  Exit code: 0, or 2 for bad input or
-    usage.
+    On a terminal it is an application; otherwise commands are read from standard
+    input, one per line (help lists them).  Exit code: 0, or 2 for bad input or usage.
     """
     from ltlpipe.simulation.session import Session
     from ltlpipe.simulation.simulation import Simulation

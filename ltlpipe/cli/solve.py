@@ -55,41 +55,45 @@ def solve(
         typer.Option(
             metavar="N",
             min=1,
-            help="Processes that solve tasks, with limits that hold from outside, too.",
+            help="Number of worker processes; limits are then enforced from outside, "
+            "too.",
         ),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="SQLite file that keeps each result; the same command goes on where "
-            "it stopped.",
+            help="SQLite file that keeps each result; the same command resumes an "
+            "interrupted run.",
         ),
     ] = None,
     retry: Annotated[
         str,
         typer.Option(
-            metavar="LIST", help="Solve these of --store again: unknown, crash, ..."
+            metavar="LIST",
+            help="Solve tasks of --store again that ended so: unknown, crash, ...",
         ),
     ] = "",
     engine: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Who solves tasks: local, processes of this machine; or dask, the "
-            "cluster of --scheduler.",
+            help="local: processes of this machine; dask: the cluster of --scheduler.",
         ),
     ] = LOCAL,
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Of Dask, such as tcp://host:8786."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address of the Dask scheduler, such as tcp://host:8786.",
+        ),
     ] = None,
     attempts: Annotated[
         int,
         typer.Option(
             metavar="N",
             min=1,
-            help="How often a task is begun whose Dask workers die under it.",
+            help="How often a task is started whose Dask workers die.",
         ),
     ] = ATTEMPTS,
     grid: Annotated[
@@ -111,27 +115,25 @@ def solve(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="A page about the results for browsers, .html; of all in --store.",
+            help="Write an HTML report about the results, or the whole --store.",
         ),
     ] = None,
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     log: Annotated[
         bool,
-        typer.Option(
-            "--log", help="Print a line for each task that is done, on standard error."
-        ),
+        typer.Option("--log", help="Print a line per finished task on standard error."),
     ] = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:
     """Solve many tasks and write one row for each.
 
-    A task whose system or formula cannot be read is unknown for the reason
-    "input-error"; the others go on, and the exit code is 2.  Otherwise the
-    exit code is that of `check`, or 70 after a bug of ltlpipe.  Ctrl-C ends the
-    run, with --jobs or --store after the tasks that are being solved, and at once
-    when pressed again; the rows so far stay.
+    A task whose system or formula cannot be read is unknown with reason
+    "input-error"; the other tasks are solved, and the exit code is 2.  Otherwise the
+    exit code is that of `check`, or 70 after a bug of ltlpipe.  Ctrl-C ends the run
+    (with --jobs or --store after the running tasks, at once when pressed again) and
+    keeps the rows written so far.
     """
     from ltlpipe.batch.agreement import Agreement
     from ltlpipe.batch.rers import names_of

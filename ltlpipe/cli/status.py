@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def status(
     store: Store,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one object, for programs.")
+        bool, typer.Option("--json", help="Print one JSON object.")
     ] = False,
 ) -> None:
-    """Print how the runs on a store are getting on: done, at work, left.
+    """Print the progress of the runs on a store: done, running, left.
 
-    The run is not disturbed.  The exit code is 0 whatever the verdicts are.
+    This does not disturb the runs.  The exit code is 0 whatever the verdicts are.
     """
     from ltlpipe.batch.status import status as status_of
 

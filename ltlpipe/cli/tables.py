@@ -27,7 +27,7 @@ Where = Annotated[
     ),
 ]
 Store = Annotated[
-    str, typer.Argument(metavar="RUN.sqlite", help="What solve --store has made.")
+    str, typer.Argument(metavar="RUN.sqlite", help="Store of solve --store.")
 ]
 
 TEXT = "text"

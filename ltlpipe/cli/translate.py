@@ -19,7 +19,11 @@ def translate(
         str, typer.Option(metavar="KIND", help="ba, tgba, tgra, tfla or tela.")
     ] = "ba",
     negate: Annotated[
-        bool, typer.Option("--negate", help="Of the violations, for check --automaton.")
+        bool,
+        typer.Option(
+            "--negate",
+            help="Translate the negation: the violations, for check --automaton.",
+        ),
     ] = False,
     **chosen: Any,
 ) -> None:

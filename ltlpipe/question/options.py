@@ -85,24 +85,24 @@ class Options:
     )
     timeout: float | None = _option(
         None,
-        "Wall-clock time for each question.",
+        "Wall-clock time limit of each question.",
         "SECONDS",
-        "Kernels being compiled do not count.  Reading the system may take as long "
-        "again.  None is no limit.",
+        "Compiling kernels does not count; reading the system may take as long again.  "
+        "None means no limit.",
         least=0,
         unlimited=True,
         commands=EVERYWHERE,
     )
     memory: float | None = _option(
         None,
-        "Memory of each question; by default nine tenths of what is free.",
+        "Memory limit of each question; by default nine tenths of the free memory.",
         "MIB",
         least=0,
         commands=EVERYWHERE,
     )
     cpu_time: float | None = _option(
         None,
-        "CPU time for each question, that of worker processes included.",
+        "CPU time limit of each question, worker processes included.",
         "SECONDS",
         least=0,
         unlimited=True,
@@ -110,7 +110,7 @@ class Options:
     )
     max_states: int | None = _option(
         None,
-        "Product states for each question.",
+        "Limit of product states of each question.",
         "N",
         least=1,
         unlimited=True,
@@ -132,26 +132,27 @@ class Options:
         AUTO,
         "Reductions: auto, none, or a list.",
         "LIST",
-        f"A list has commas between, out of {', '.join(REDUCTION_NAMES)}.",
+        f"A list is separated by commas: {', '.join(REDUCTION_NAMES)}.",
     )
     semantics: str | None = _option(
         None,
-        "Propositions name actions or states; by default as the system has them.",
+        "Whether propositions are about actions or states; by default as the system has"
+        " them.",
         "KIND",
         choices=("action", "state"),
         commands=ABOUT_PROPERTIES | {SIMULATE},
     )
     deadlock: str | None = _option(
         None,
-        "A finite maximal run says nothing (ignore, the default for networks) "
-        "or repeats its last state for ever (stutter).",
+        "A finite maximal run violates nothing (ignore, the default for networks) or "
+        "repeats its last state for ever (stutter).",
         "KIND",
         choices=("ignore", "stutter"),
         commands=ABOUT_RUNS | {SIMULATE},
     )
     unknown: str = _option(
         "error",
-        "A proposition that names nothing of the system is an error, or never true "
+        "A proposition that the system does not know is an error, or never true "
         "(never).",
         "error|never",
         "With never, the result carries a warning.",
@@ -161,11 +162,11 @@ class Options:
     )
     bitstate: float | None = _option(
         None,
-        "Note states in a bit array of this size instead of storing them (se05); "
-        'then the verdict is never "holds".',
+        "Mark states in a bit array of this size instead of storing them (se05); then "
+        'the verdict is never "holds".',
         "MIB",
-        'States may be missed: instead of "holds" the verdict is "unknown", for the '
-        'reason "bitstate"; "violated" is as exact as ever.',
+        'States may be missed: instead of "holds" the verdict is "unknown" with reason '
+        '"bitstate"; "violated" is exact.',
     )
     red_ample: str = _option(
         "full",
@@ -177,7 +178,7 @@ class Options:
     )
     max_component_states: int = _option(
         MAX_COMPONENT_STATES,
-        "States of a composition of components while they are reduced.",
+        "Limit of states of a composition during component reduction.",
         "N",
         least=1,
         systems=NETWORKS,
@@ -194,9 +195,9 @@ class Options:
     )
     ndfs_stack_test: bool = _option(
         False,
-        "Let decoupled-ndfs look at its stack for cycles, too.",
-        details="Its inner states are compared with those on the stack (Gnad et al. "
-        "2021, Lemma 1): violations may be found earlier, at a price that grows with "
+        "Let decoupled-ndfs compare states with its stack, too.",
+        details="Inner states are compared with those on the stack (Gnad et al. 2021, "
+        "Lemma 1): violations may be found earlier, at a cost that grows with "
         "the stack.",
         systems=NETWORKS,
         old=("stack_test",),
@@ -207,13 +208,15 @@ class Options:
         commands=ABOUT_RUNS | {TRANSLATE},
     )
     translator: str | None = _option(
-        None, "Translates instead of Spot: a command that prints HOA for %f.", "CMD"
+        None,
+        "External translator: a command that prints HOA for the formula %f.",
+        "CMD",
     )
     fairness: str | None = _option(
         None,
-        "Only runs count that are fair to each component, or to each of --fair-sets.",
+        "Only runs that are fair to each component, or to each of --fair-sets, count.",
         "weak|strong",
-        "What is enabled infinitely often (strong), or always from some point on "
+        "A set that is enabled infinitely often (strong), or from some point on always "
         "(weak), is taken infinitely often.",
         choices=("weak", "strong"),
     )
@@ -225,31 +228,31 @@ class Options:
     )
     symmetric: tuple[str, ...] = _option(
         (),
-        "Components that can be interchanged; by default they are found.",
+        "Interchangeable components; by default they are detected.",
         "P1,P2,P3",
         systems=NETWORKS,
     )
     visible: str | None = _option(
         None,
-        "The visible actions of --automaton; by default those that it names.",
+        "Visible actions of --automaton; by default those that it names.",
         "A,B",
-        "Ample sets are used only if no others matter to it.",
+        "Ample sets are used only if no other actions matter to it.",
         commands=frozenset({CHECK, SOLVE}),
         systems=NETWORKS,
     )
     constraint: object = _option(
         None,
-        "Only runs that this HOA automaton accepts.",
+        "Only runs that this HOA automaton accepts count.",
         "FILE",
-        "It is moved to the property's side, so that what it says of single "
-        "components does not take the system its symmetry.",
+        "It becomes part of the property, so that the system keeps its symmetry even if"
+        " the automaton names single components.",
     )
     workers: int = _option(
         1,
         "Threads that share the search of each question.",
         "P",
-        "For ufscc, rabin, rabin-parallel, tela and cndfs; one of these is the "
-        "automatic choice then.",
+        "For ufscc, rabin, rabin-parallel, tela and cndfs, one of which is then the "
+        "automatic choice.",
         least=1,
         most=MAX_WORKERS,
     )
@@ -264,19 +267,20 @@ class Options:
     shortest: bool = _option(
         False,
         "Look for a shortest lasso of each violation.",
-        details="Within the limits; the result says whether it is proved shortest.",
+        details="It stays within the limits; the result says whether the lasso is "
+        "proved shortest.",
     )
     vacuity: bool = _option(
         False,
-        "Ask whether a formula that holds does so vacuously: also with a part of it "
+        "Decide whether a formula that holds does so vacuously: also with a part "
         "replaced by false or true.",
-        details="If it does not, the result has a witness: a run that violates the "
-        "formula without one of its parts.  All of that within the limits.",
+        details="If not, the result has a witness: a run that violates the formula with"
+        " a part replaced.  It stays within the limits.",
         commands=frozenset({CHECK, SOLVE}),
     )
     lasso: bool = _option(
         True,
-        "A replayed lasso for each violation; --no-lasso computes none.",
+        "Compute and replay a lasso for each violation, or none.",
         commands=EVERYWHERE,
     )
 
