@@ -39,6 +39,14 @@ LONG = (
 """Files that take longest although they have few tests."""
 
 
+@pytest.fixture(autouse=True, scope="session")
+def all_workers_from_the_start():
+    """Several workers search small products together, too, so that races happen."""
+    from ltlpipe.search.shared.search import SharedSearch
+
+    SharedSearch.alone = 0
+
+
 @pytest.fixture(autouse=True)
 def messages_as_in_python():
     """Each test is a caller from Python; those that run a command are not for long."""

@@ -7,6 +7,8 @@ or list is locked: so arrays can grow, limits can be looked at and the search ca
 left, as with one worker.  Growth is a barrier.
 
 With one worker nothing depends on chance: it takes successors in the product's order.
+So it is with several until `SharedSearch.alone` states are stored: waking the others
+would take longer than the search of a small product.
 """
 
 from __future__ import annotations
@@ -87,6 +89,7 @@ class SharedSearch(Search):
     """
 
     takes_workers = True
+    alone: ClassVar[int] = 1 << 12  # states up to which one worker searches
     _extra: ClassVar[int] = 0  # entries that a step may push beside successors
     max_workers: ClassVar[int] = MAX_WORKERS
 
@@ -192,13 +195,14 @@ class SharedSearch(Search):
         return total_bytes((self.store, self._of_workers, self._products))
 
     def step(self, budget: int) -> Status:
-        """Expand about `budget` states, by all workers together."""
-        each = max(budget // self.n_workers, 1)
+        """Expand about `budget` states, by the workers together."""
         registers = self.registers
         registers[Reg.STOP] = 0
         registers[Reg.BUDGET] = budget
         registers[Reg.PERMITS] = registers[Reg.MAX_STATES] - registers[Reg.VISITED]
-        calls = [partial(self._advance, k, each) for k in range(self.n_workers)]
+        n_active = 1 if self.n_stored < self.alone else self.n_workers
+        each = max(budget // n_active, 1)
+        calls = [partial(self._advance, k, each) for k in range(n_active)]
         status = self._answer(self._together(calls))
         self._sum_up()
         if (

@@ -339,3 +339,17 @@ def test_numbers_of_workers(workers):
 def test_nothing_is_between_when_compiled():
     """Only interpreted operations let others go on."""
     assert INTERPRETED or not hasattr(atomics, "between")
+
+
+def test_small_products_by_one_worker(monkeypatch):
+    """Others join when there are many states."""
+    problem = problem_of(explicit(3000, [(k, k + 1) for k in range(2999)], ()))
+    told = []
+    for alone in (1 << 16, 100):
+        monkeypatch.setattr(UFSCC, "alone", alone)
+        search = UFSCC(problem, workers=2)
+        assert drive(search, Limits()).status == Status.EMPTY
+        told.append(search.statistics())
+    assert told[0]["states_of_workers"] == [3000, 0]
+    assert told[1]["states_of_workers"][0] >= 100
+    assert sum(told[1]["states_of_workers"]) == 3000
