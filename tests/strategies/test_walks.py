@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from ltlpipe import UnsupportedError, check
+from ltlpipe import UnsupportedError, check, load
 from ltlpipe.families.client_server import client_server
 from ltlpipe.families.nets import dining
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.strategies import walks
 from tests.conducting import searching_at_once, turns
 
+ROOT = Path(__file__).parents[2]
 TABLE = dining(10)
 APART = "G(!(eat0>=1) || !(eat1>=1))"  # holds
 
@@ -43,6 +46,13 @@ def test_named_ones_give_up(monkeypatch):
     assert (verdict.verdict, verdict.reason) == ("unknown", "walks")
     assert verdict.stats.states == 3_000
     assert verdict.stats.details["walks"] == 7  # 5 of 256, one of 1,024, part of one
+
+
+def test_weak_fairness_is_marks_of_the_system():
+    """Somebody who takes turns with the neighbours may keep a third one waiting."""
+    network = load(ROOT / "examples/fairness/philosophers.dot")
+    verdict = walked(network, "G(hungry_1 -> F eat_1)", fairness="weak")
+    assert (verdict.verdict, verdict.plan.strategy) == ("violated", "walks")
 
 
 def test_a_limit_of_states_is_the_users():
