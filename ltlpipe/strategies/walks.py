@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.options import AUTO, WALKS
+from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.strategies.explicit import obstacle_of_acceptance
 from ltlpipe.strategies.state_search import search_packed
@@ -56,6 +57,10 @@ def obstacle(question: Question) -> str | None:
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product = yield from question.product(question.given, trace)
+    if _has_fin(question, product):
+        raise NotApplicableError(
+            "with Fin in the acceptance the marks of an SCC say nothing of its cycles"
+        )
     trace.plan = _plan(question, product)
 
     def walks(problem: Problem) -> Walks:
@@ -77,6 +82,14 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     if answer.reason == MAX_STATES and (most is None or own < most):
         return _given_up(question, trace, None)
     return answer
+
+
+def _has_fin(question: Question, product: Product) -> bool:
+    """Whether runs have to avoid marks."""
+    conditions = [product.table.condition, question.system_condition]
+    if question.fairness is not None:
+        conditions.append(question.fairness.condition)
+    return any(c is not None and c.fin_marks for c in conditions)
 
 
 def _plan(question: Question, product: Product) -> Plan:

@@ -92,7 +92,7 @@ def test_a_walk_that_sees_all_says_nothing():
     [
         ({"emptiness": "se05"}, "se05 is asked for"),
         ({"bitstate": 1}, "bitstate.* is for a search of the whole product"),
-        ({"fairness": "strong"}, "walks takes conditions without Fin"),
+        ({"fairness": "strong"}, "with Fin in the acceptance"),
     ],
     ids=str,
 )
