@@ -11,7 +11,7 @@ from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.lettering import TELLING, Lettering, Told, violations_text
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.formulas import Formula
-from ltlpipe.question.options import AUTO, BITSTATE, TOGETHER
+from ltlpipe.question.options import AUTO, BITSTATE, TOGETHER, WALKS
 from ltlpipe.question.property import known_names
 from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.runtime.errors import UnsupportedError
@@ -266,7 +266,7 @@ def refuse_other_options(system: SpotGraph, options: Options) -> None:
             f"--network-acceptance={options.network_acceptance}",
         ),
         (emptiness in (*DECOUPLED, *POWERSET), f"--emptiness={emptiness}"),
-        (options.reduce not in (AUTO, "none"), f"--reduce={options.reduce}"),
+        (options.reduce not in (AUTO, "none", WALKS), f"--reduce={options.reduce}"),
     ):
         if given:
             raise UnsupportedError(

@@ -14,7 +14,7 @@ from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
 from ltlpipe.question.option import NETWORKS, flag_of
-from ltlpipe.question.options import AMPLE, AUTO, NEVER, OPTIONS
+from ltlpipe.question.options import AMPLE, AUTO, NEVER, OPTIONS, WALKS
 from ltlpipe.question.property import MEANT, refuse_unknown
 from ltlpipe.question.question import NotApplicableError, Question
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError, UnsupportedError
@@ -200,7 +200,7 @@ def refuse_network_options(options: Options) -> None:
     named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
     if options.emptiness in (*DECOUPLED, *POWERSET):
         named.append("emptiness")
-    if options.reduce not in (AUTO, "none", AMPLE):
+    if not set(options.reduce.split(",")) <= {AUTO, "none", AMPLE, WALKS}:
         named.append("reduce")
     for name in named:
         what = f"={getattr(options, name)}" if name in _WITH_VALUE else ""

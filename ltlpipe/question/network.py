@@ -18,7 +18,14 @@ from ltlpipe.question.interruptible import (
     decide_formula,
     normalised,
 )
-from ltlpipe.question.options import ALPHABET, AMPLE_SEARCHES, AUTO, EACH, Options
+from ltlpipe.question.options import (
+    ALPHABET,
+    AMPLE_SEARCHES,
+    AUTO,
+    EACH,
+    WALKS,
+    Options,
+)
 from ltlpipe.question.plan import tells_marks
 from ltlpipe.question.property import known_actions
 from ltlpipe.question.question import NotApplicableError, Question, note_table
@@ -128,7 +135,7 @@ class NetworkQuestion(Question):
             system_marks=int(system.has_acceptance),
             fairness=fairness_of(system, options),
         )
-        if self.fairness is not None and options.reduce not in (AUTO, "none"):
+        if self.fairness is not None and options.reduce not in (AUTO, "none", WALKS):
             raise UnsupportedError(
                 f"--reduce={options.reduce} changes what is enabled, on which "
                 "--fairness depends: use none"

@@ -36,9 +36,10 @@ AMPLE = "ample"
 COMPONENTS = "components"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
+WALKS = "walks"
 PREPARATIONS = (ALPHABET, FACTORING)
 """Reductions that come before whatever strategy; the others are strategies."""
-REDUCTION_NAMES = [*PREPARATIONS, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY]
+REDUCTION_NAMES = [*PREPARATIONS, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY, WALKS]
 TOGETHER, EACH = "together", "each"
 NEVER = "never"
 

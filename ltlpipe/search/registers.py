@@ -95,6 +95,11 @@ class Reg(IntEnum):
     MOST_LEVELS = 56  # levels to expand
     NEXT_STOP = 57  # levels after which to return first
 
+    # Walks
+    WALKS = 67  # walks that have begun
+    LEFT = 68  # states that the walk may still enter
+    SHORTEST = 69  # states of the shortest walks
+
     # Searches by several workers, far from what they write
     PERMITS = 58  # states that may be entered, less what workers have been permitted
     BUDGET = 66  # states that may be expanded, less what workers have been granted

@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.strategies import ample, components, decoupled, explicit, instant, symmetry
+from ltlpipe.strategies import (
+    ample,
+    components,
+    decoupled,
+    explicit,
+    instant,
+    symmetry,
+    walks,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.strategies.strategy import Strategy
@@ -20,6 +28,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     decoupled,
     explicit,
     ample,
+    walks,
     components,
     symmetry,
 )

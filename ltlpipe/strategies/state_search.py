@@ -51,20 +51,43 @@ def search_states(
     max_states : int, optional
         States that the search may enter, if not those of the question.
     """
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
-
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
+
+    def search(problem: Problem) -> Search:
+        return _new_search(question, trace.plan, problem)
+
+    extra_bytes = (question.options.bitstate or 0) * MIB
+    return search_packed(
+        question, product, trace, search, max_states=limit, extra_bytes=extra_bytes
+    )
+
+
+def search_packed(
+    question: Question,
+    product: Product,
+    trace: Trace,
+    make: Callable[[Problem], Search],
+    *,
+    max_states: int | None,
+    extra_bytes: float = 0,
+) -> Job[Answer]:
+    """Search a product by the search that `make` returns, in wider rows if need be.
+
+    `extra_bytes` is what the search takes from the beginning.
+    """
+    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+
     packed = yield from product.packed()
     while packed is not None:
-        needed = product.needed_bytes(packed) + (question.options.bitstate or 0) * MIB
+        needed = product.needed_bytes(packed) + extra_bytes
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
         yield from ready_expand_pointer(packed.expand)
-        search = _new_search(question, trace.plan, product.problem(packed))
-        answer = yield from _answer(question, search, packed, trace, limit)
+        search = make(product.problem(packed))
+        answer = yield from _answer(question, search, packed, trace, max_states)
         if answer.reason != OVERFLOW:
             return answer
         packed = yield from packed.widened()

@@ -255,9 +255,10 @@ class Verdict(Displayed):
     reason : str or None
         Why it is unknown: the limit that was hit ("timeout", "memory", "max-states",
         "cpu-time", "interrupted"), "overflow" for values that no row can hold, or
-        "bitstate" for a search that may have missed states, "unsupported" where an
-        option cannot be used for one of several formulas.  "lasso-limit" where a
-        violation was found whose lasso could not be extracted within the limits.
+        "bitstate" for a search that may have missed states, "walks" for walks that
+        met no violation, "unsupported" where an option cannot be used for one of
+        several formulas.  "lasso-limit" where a violation was found whose lasso could
+        not be extracted within the limits.
     system : str
         Name of the system.
     formula : str or None

@@ -1,0 +1,200 @@
+"""The order in which walks take transitions: by the property, then by chance.
+
+A transition is the better, the nearer it brings the property automaton to an
+accepting SCC, and, next to that, the more marks it carries that have not been seen
+since all have been seen the last time.  Among equals chance decides, in one of the
+manners of `Manner`.
+
+The idea of ordering successors by an automaton's distance to acceptance is that of
+S. Edelkamp, A. Lluch Lafuente and S. Leue, "Directed Explicit Model Checking with
+HSF-SPIN", SPIN 2001, LNCS 2057, pp. 57-79; that of search orders drawn at random, many
+of them, that of G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques",
+IEEE TSE 37(6), 2011, pp. 845-857.
+
+Differences from the sources: distances are those of the property automaton alone, not
+those of the processes; orders follow one another in one search, and each is drawn for
+actions, not for states.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.search.paths import popcount
+from ltlpipe.search.product import property_state
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
+
+FAR = 1 << 20
+"""The distance of a state of the property from which no run is accepted."""
+
+MOST_EDGES = 50_000
+"""Transitions of an automaton whose distances are worth finding: some 50 ms."""
+
+_CHANCES = 21  # bits of what chance decides
+_SELDOM = np.uint64(15)  # once in sixteen times
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_U27, _U30, _U31, _U44 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(44)
+_U32 = np.uint64(32)
+_NOTHING = np.uint64(0)
+
+
+class Manner(IntEnum):
+    """How chance orders what is equally good."""
+
+    DICE = 0  # anew at every state
+    RANKS = 1  # by a rank of each action, drawn for the walk: few components move
+    MIXED = 2  # by ranks, but once in sixteen times anew
+
+
+N_MANNERS = len(Manner)
+
+
+class Place(IntEnum):
+    """Places in `Guidance.registers`."""
+
+    MANNER = 0
+    WANTED = 1  # the marks not seen since all have been, as bits
+
+
+class Guidance(NamedTuple):
+    """What the order of transitions depends on; p bounds the successors of a state."""
+
+    distances: np.ndarray  # int32[n_states of the property], to an accepting SCC
+    registers: np.ndarray  # int64[len(Place)]
+    chance: np.ndarray  # uint64[2], the generator's state; what ranks are made of
+    keys: np.ndarray  # int64[p]
+
+
+def make_guidance(
+    automaton: PropertyAutomaton, n_successors: int, seed: int
+) -> Guidance:
+    """Return guidance by an automaton, for states of at most so many successors."""
+    return Guidance(
+        distances=distances(automaton),
+        registers=np.zeros(len(Place), dtype=np.int64),
+        chance=np.array([seed, 0], dtype=np.uint64),
+        keys=np.zeros(n_successors, dtype=np.int64),
+    )
+
+
+def distances(automaton: PropertyAutomaton) -> np.ndarray:
+    """Return the steps from each state of an automaton to an accepting SCC.
+
+    The automaton's condition is without Fin.  Returns int32[n_states], `FAR` where no
+    accepting SCC can be reached; 0 for all states of an automaton that is large.
+    """
+    n = automaton.n_states
+    if len(automaton.edge_dst) > MOST_EDGES:
+        return np.zeros(n, dtype=np.int32)
+    per_state = np.diff(automaton.first_edge[:: automaton.n_letters])
+    src = np.repeat(np.arange(n), per_state)
+    dst = automaton.edge_dst
+    edges = set(
+        zip(src.tolist(), dst.tolist(), automaton.edge_marks.tolist(), strict=True)
+    )
+    steps = [Step(*edge) for edge in sorted(edges)]
+    condition = automaton.condition or generalised_buchi(automaton.n_marks)
+    found = np.full(n, FAR, dtype=np.int32)
+    for scc in decompose(steps, range(len(steps)), [automaton.initial]).inside:
+        marks = 0
+        for step in scc:
+            marks |= steps[step].marks
+        if condition.satisfied_by(marks):
+            found[[steps[step].src for step in scc]] = 0
+    while True:
+        nearer = found.copy()
+        np.minimum.at(nearer, src, np.minimum(found[dst] + 1, FAR))
+        if (nearer == found).all():
+            return found
+        found = nearer
+
+
+@inlined
+def draw(chance):
+    """Return the next 64 bits of the generator (Steele, Lea & Flood, OOPSLA 2014)."""
+    chance[0] += _STEP
+    return mixed(chance[0])
+
+
+@inlined
+def mixed(bits):
+    """Return well-mixed bits."""
+    bits = (bits ^ (bits >> _U30)) * _MIX_1
+    bits = (bits ^ (bits >> _U27)) * _MIX_2
+    return bits ^ (bits >> _U31)
+
+
+@inlined
+def chance_of(guidance, action):
+    """Return what chance gives a transition, 20 bits."""
+    manner = guidance.registers[Place.MANNER]
+    chance = guidance.chance
+    bits = mixed(chance[1] + np.uint64(action + 2) * _STEP)
+    if manner != Manner.RANKS:
+        drawn = draw(chance)
+        if manner == Manner.DICE or (drawn >> _U32) & _SELDOM == _NOTHING:
+            bits = drawn
+    return np.int64(bits >> _U44)
+
+
+@inlined
+def arrange(product, n, src, guidance):
+    """Put the best of `n` successors first, drop hopeless ones; return how many stay.
+
+    They are those that `successors` has written for a state whose property's state is
+    `src`; hopeless are those from which no run is accepted.
+    """
+    rows, marks, actions = product.rows, product.marks, product.row_actions
+    keys, distances = guidance.keys, guidance.distances
+    n_words = rows.shape[1]
+    wanted = np.uint32(guidance.registers[Place.WANTED])
+    here = np.int64(distances[src])
+    kept = 0
+    for i in range(n):
+        there = np.int64(distances[property_state(product, rows[i])])
+        if there >= FAR:
+            continue
+        good = here - there + popcount(marks[i] & wanted)
+        key = (good << _CHANCES) + chance_of(guidance, actions[i])
+        for w in range(n_words):
+            rows[kept, w] = rows[i, w]
+        marks[kept] = marks[i]
+        actions[kept] = actions[i]
+        keys[kept] = key
+        at = kept
+        while at > 0 and keys[at - 1] < keys[at]:
+            keys[at - 1], keys[at] = keys[at], keys[at - 1]
+            for w in range(n_words):
+                rows[at - 1, w], rows[at, w] = rows[at, w], rows[at - 1, w]
+            marks[at - 1], marks[at] = marks[at], marks[at - 1]
+            actions[at - 1], actions[at] = actions[at], actions[at - 1]
+            at -= 1
+        kept += 1
+    return kept
+
+
+@inlined
+def note_marks(guidance, marks, full):
+    """Note that a transition with these marks is taken."""
+    wanted = np.uint32(guidance.registers[Place.WANTED]) & ~marks
+    if wanted == 0:
+        wanted = full
+    guidance.registers[Place.WANTED] = wanted
+
+
+@inlined
+def begin_walk(guidance, number, full):
+    """Begin a walk, the first with number 1: its manner, and its ranks."""
+    guidance.registers[Place.MANNER] = number % N_MANNERS
+    guidance.registers[Place.WANTED] = full
+    guidance.chance[1] = draw(guidance.chance)

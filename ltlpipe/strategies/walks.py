@@ -1,0 +1,115 @@
+"""Walks guided by the property: for violations, before much is composed or explored.
+
+They never show that a formula holds; docs/walks.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
+from ltlpipe.question.options import AUTO, WALKS
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.jobs import MAX_STATES
+from ltlpipe.strategies.explicit import obstacle_of_acceptance
+from ltlpipe.strategies.state_search import search_packed
+
+if TYPE_CHECKING:
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Product, Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.search.scc.walks import Walks
+
+name = WALKS
+supersedes: str | None = None
+needs_kernels = True
+
+SOME_STATES = 100_000
+"""States that walks enter in all, beside other strategies."""
+
+MANY_STATES = 10_000_000
+"""The same where they are asked for by name."""
+
+SEARCH = "couvreur99"
+"""The emptiness check by which walks recognise accepting cycles."""
+
+
+def is_named(options: Options) -> bool:
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return options.insists_on(WALKS)
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, as far as that costs nothing to know."""
+    options = question.options
+    if not options.reduces(WALKS):
+        return "--reduce does not ask for it"
+    if options.emptiness != AUTO:
+        return f"{options.emptiness} is asked for"
+    if options.bitstate is not None:
+        return "--bitstate is for a search of the whole product"
+    return obstacle_of_acceptance(question)
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    product = yield from question.product(question.given, trace)
+    if _has_fin(question, product):
+        raise NotApplicableError(
+            "with Fin in the acceptance the marks of an SCC say nothing of its cycles"
+        )
+    trace.plan = _plan(question, product)
+
+    def walks(problem: Problem) -> Walks:
+        from ltlpipe.search.scc.walks import Walks
+
+        return Walks(problem, product.table, question.options.seed or 0)
+
+    most = question.options.max_states
+    own = MANY_STATES if is_named(question.options) else SOME_STATES
+    answer = yield from search_packed(
+        question,
+        product,
+        trace,
+        walks,
+        max_states=own if most is None else min(most, own),
+    )
+    if answer.kind == EMPTY:
+        return _given_up(question, trace, "one of them has seen all there is")
+    if answer.reason == MAX_STATES and (most is None or own < most):
+        return _given_up(question, trace, None)
+    return answer
+
+
+def _has_fin(question: Question, product: Product) -> bool:
+    """Whether runs have to avoid marks."""
+    conditions = [product.table.condition, question.system_condition]
+    if question.fairness is not None:
+        conditions.append(question.fairness.condition)
+    return any(c is not None and c.fin_marks for c in conditions)
+
+
+def _plan(question: Question, product: Product) -> Plan:
+    """Return the settled plan; the search is the one that walks are made of."""
+    plan = question.settled(
+        replace(product.plan, emptiness=SEARCH), product.table, product.reductions
+    )
+    why = (
+        f"{WALKS}, because a violation may be near in some order of steps: searches "
+        "of few states, one after another, are guided by the automaton"
+    )
+    return replace(plan, reasons=(why, *plan.reasons))
+
+
+def _given_up(question: Question, trace: Trace, why: str | None) -> Answer:
+    """Return the answer of walks that have found nothing, which says nothing."""
+    if is_named(question.options):
+        return Answer(INCONCLUSIVE, WALKS)
+    stats = trace.stats
+    said = (
+        f"no violation in {stats.states:,} states of {stats.details['walks']:,} walks"
+    )
+    return Answer(NOT_APPLICABLE, said if why is None else f"{said}: {why}")
