@@ -4,9 +4,8 @@ For each local state of each component the actions that it enables there, which 
 can change it, and which others they lead to: all that a stubborn set of actions asks
 for, found once per network.  What is done with them: `ltlpipe.search.stubborn`.
 
-Source: A. Valmari, "The State Explosion Problem", Lectures on Petri Nets I, LNCS 1491,
-1998, Sec. 7: strong stubborn sets of a process that takes part in an action, and the
-local states that an action has to wait for.
+Source: A. Valmari, "Stubborn Sets for Reduced State Space Generation", Advances in
+Petri Nets 1990, LNCS 483, pp. 491-515.
 
 Cost: a bit per local state and label of the component, twice, and as many bits again
 for each pair of a local state and a label that it enables.

@@ -66,6 +66,7 @@ class StubbornTables(NamedTuple):
     local: np.ndarray  # int64[c], the row of each component in the state at hand
     inside: np.ndarray  # int64[n_actions], number of the last set that it was in
     when: np.ndarray  # int64[n_actions], number of the last state that enabled it
+    failed: np.ndarray  # int64[n_actions], last state in which its set failed
     steps: np.ndarray  # int32[n_actions], its steps in that state
     enabled: np.ndarray  # int32[n_actions], a stack
     disabled: np.ndarray  # int32[n_actions], another

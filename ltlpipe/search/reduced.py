@@ -122,16 +122,15 @@ def closes_cycle(product, tables, colours, n, closure):
 def visit_ample(expand, product, store, registers, state, colours, reduction):
     """Expand a state whose colour is cyan; cyan states are those of the stack.
 
-    ``reduction.seeds`` takes the component whose closure was taken, plus 1, or 0
-    where all steps are; it may be empty.  Returns n as `visit_successors` does.
+    ``reduction.seeds`` takes the seed of the set that was taken, plus 1, or 0 where all
+    steps are; it may be empty.  Returns n as `visit_successors` does.
     """
     tables, seeds = reduction
     stubborn, actions = tables.stubborn, product.actions
     row = store.rows[state]
     n_steps = system_steps(expand, product, row)
     left, best, free = 0, -1, True
-    chooses = may_choose(registers, n_steps)
-    if chooses:
+    if may_choose(registers, n_steps):
         left = first_choices(tables, stubborn, row, actions, n_steps)
         best = smallest(tables, left)
         free = best < 0  # whether it may close cycles
@@ -142,9 +141,8 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
     while again:  # twice at most; a loop, so that it is compiled once
         n = compose(product, row, n_steps, tables, taken)
         look_up(product, store, registers, n, colours)
-        again = (
-            not free and taken >= 0 and closes_cycle(product, tables, colours, n, -1)
-        )
+        again = taken >= 0 and not free
+        again = again and closes_cycle(product, tables, colours, n, -1)
         if again:  # look at all steps once, for the other candidates
             taken = -1
     if taken != best:  # the successors at hand are those of all steps

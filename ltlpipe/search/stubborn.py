@@ -18,7 +18,7 @@ is enabled can be taken first (docs/stubborn.md has the proofs).  Two kinds are 
   be one of these.
 
 Sources: A. Valmari, "The State Explosion Problem", Lectures on Petri Nets I, LNCS 1491,
-1998, Sec. 7; the conditions on visible actions are his V, I and L.  S. Siegel and
+1998, pp. 429-528; the conditions on visible actions are his V, I and L.  S. Siegel and
 Y. Yan, "Action-Based Model Checking: Logic, Automata, and Reduction", CAV 2020,
 Def. 11, for the property automaton.
 
@@ -101,6 +101,7 @@ def _own_buffers(
         local=np.zeros(len(enabling.components), dtype=np.int64),
         inside=np.zeros(n_actions, dtype=np.int64),
         when=np.zeros(n_actions, dtype=np.int64),
+        failed=np.zeros(n_actions, dtype=np.int64),
         steps=np.zeros(n_actions, dtype=np.int32),
         enabled=np.zeros(n_actions, dtype=np.int32),
         disabled=np.zeros(n_actions, dtype=np.int32),
@@ -132,7 +133,7 @@ def stubborn_bytes(network: Network, packed: PackedNetwork) -> int:
     n_words = _slot_words(n_actions, packed.max_successors)
     room = min(packed.max_successors, n_actions, MAX_CANDIDATES)
     buffers = 8 * n_words * (n_actions + room + 2) + 8 * room
-    of_actions = (1 + 4 + 8 + 8 + 4 + 4 + 4) * n_actions
+    of_actions = (1 + 4 + 8 + 8 + 8 + 4 + 4 + 4) * n_actions
     of_components = 8 * len(network.components)
     return enabling_bytes(network, packed) + buffers + of_actions + of_components
 
@@ -245,14 +246,15 @@ def insert_enablers(tables, stubborn, action):
 def grow(tables, stubborn, limit, shows):
     """Make a set stubborn; False if it comes to have `limit` steps.
 
-    Also if one of them is visible, unless the set `shows` all visible actions.
+    Also if one of them is visible, or its own set has failed (as a rule this one would,
+    too), unless the set `shows` all visible actions.
     """
-    counts, visible = stubborn.counts, tables.visible
+    counts, visible, failed = stubborn.counts, tables.visible, stubborn.failed
     while counts[Count.SIZE] < limit:
         if counts[Count.ENABLED] > 0:
             counts[Count.ENABLED] -= 1
             action = stubborn.enabled[counts[Count.ENABLED]]
-            if visible[action] and not shows:
+            if not shows and (visible[action] or failed[action] == counts[Count.STATE]):
                 return False
             insert_rivals(stubborn, action)
         elif counts[Count.DISABLED] > 0:
@@ -294,6 +296,7 @@ def find_stubborn(tables, stubborn, actions, n_steps, n):
         begin_set(stubborn)
         insert(stubborn, action)
         if not grow(tables, stubborn, n_steps, False):
+            stubborn.failed[action] = counts[Count.STATE]
             continue
         keep_set(tables, stubborn, actions, n_steps, n)
         if is_known(tables.closures, n):

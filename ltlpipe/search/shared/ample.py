@@ -3,8 +3,8 @@
 The conditions on steps are those of `ltlpipe.search.ample`.  That not all states of a
 cycle put the same steps off cannot be told by a stack, as there are several, which
 change meanwhile.  Instead each product state that a reduced state leads to has to be
-*dead* (in a complete SCC), or one that nobody has entered yet.  A state that is expanded
-by `choice_on_cycles` counts below as one that takes all steps.
+*dead* (in a complete SCC), or one that nobody has entered yet.  A state that is
+expanded by `choice_on_cycles` counts below as one that takes all steps.
 
 Why each cycle has a state that is expanded by all steps.  Of each state the expansion
 counts by whose worker it became a tombstone.  Suppose that all states of a cycle of
