@@ -77,6 +77,7 @@ class NetworkProduct:
         """Return the product of the packed network and the automaton."""
         from ltlpipe.reduction.alphabet import letters_of
         from ltlpipe.reduction.ample import relation_of
+        from ltlpipe.reduction.stubborn import enabling_of
         from ltlpipe.search.ample import Inner
         from ltlpipe.search.problem import make_problem
 
@@ -85,12 +86,14 @@ class NetworkProduct:
             return make_problem(
                 packed, self.table, stutter=stutters, fairness=self.question.fairness
             )
-        letters = letters_of(self.trimmed.network, self.trimmed.actions)
+        network = self.trimmed.network
+        letters = letters_of(network, self.trimmed.actions)
+        tables_of = enabling_of if options.uses_stubborn else relation_of
         return make_problem(
             packed,
             self.table,
             stutter=stutters,
-            relation=relation_of(self.trimmed.network, packed),
+            relation=tables_of(network, packed),
             visible=np.isin(letters, self.visible),
             inner=Inner[options.red_ample.upper()],
         )
@@ -99,9 +102,12 @@ class NetworkProduct:
         """Return what the buffers of `problem` take."""
         from ltlpipe.search.ample import ample_bytes
         from ltlpipe.search.problem import buffer_bytes
+        from ltlpipe.search.stubborn import stubborn_bytes
 
         needed = buffer_bytes(packed, self.table)
-        if self.visible is not None:
+        if self.visible is not None and self.question.options.uses_stubborn:
+            needed += stubborn_bytes(self.trimmed.network, packed)
+        elif self.visible is not None:
             needed += ample_bytes(packed, len(self.trimmed.network.actions))
         return needed
 

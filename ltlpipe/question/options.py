@@ -40,6 +40,7 @@ WALKS = "walks"
 PREPARATIONS = (ALPHABET, FACTORING)
 """Reductions that come before whatever strategy; the others are strategies."""
 REDUCTION_NAMES = [*PREPARATIONS, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY, WALKS]
+STUBBORN = "stubborn"
 TOGETHER, EACH = "together", "each"
 NEVER = "never"
 
@@ -168,6 +169,14 @@ class Options:
         "MIB",
         'States may be missed: instead of "holds" the verdict is "unknown" with reason '
         '"bitstate"; "violated" is exact.',
+    )
+    ample_sets: str = _option(
+        STUBBORN,
+        "How ample sets of networks are found: as stubborn sets of actions, or as "
+        "closed sets of components (Siegel & Yan 2020).",
+        "stubborn|components",
+        choices=(STUBBORN, COMPONENTS),
+        systems=NETWORKS,
     )
     red_ample: str = _option(
         "full",
@@ -329,6 +338,11 @@ class Options:
         """Return the options that are not their defaults."""
         given = {name: getattr(self, name) for name in OPTIONS}
         return {n: v for n, v in given.items() if v != OPTIONS[n].default}
+
+    @property
+    def uses_stubborn(self) -> bool:
+        """Whether ample sets are stubborn sets of actions."""
+        return self.ample_sets == STUBBORN
 
     @property
     def visible_actions(self) -> list[str] | None:

@@ -39,6 +39,7 @@ from ltlpipe.runtime.kernels.jit import inlined, specialised, trailing_zeros
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.ample import Relation
+    from ltlpipe.reduction.stubborn import Enabling
     from ltlpipe.systems.packing import PackedNetwork
 
 _WORD_BITS = 64
@@ -54,7 +55,22 @@ class Inner(IntEnum):
 
 
 MAX_SEED = (1 << 16) - 2
-"""The highest component that `Inner.STORED` can note."""
+"""The highest seed that `Inner.STORED` can note."""
+
+
+class StubbornTables(NamedTuple):
+    """What stubborn sets are made of (`ltlpipe.search.stubborn`)."""
+
+    enabling: Enabling
+    shown: np.ndarray  # int32[v], the visible actions
+    local: np.ndarray  # int64[c], the row of each component in the state at hand
+    inside: np.ndarray  # int64[n_actions], number of the last set that it was in
+    when: np.ndarray  # int64[n_actions], number of the last state that enabled it
+    failed: np.ndarray  # int64[n_actions], last state in which its set failed
+    steps: np.ndarray  # int32[n_actions], its steps in that state
+    enabled: np.ndarray  # int32[n_actions], a stack
+    disabled: np.ndarray  # int32[n_actions], another
+    counts: np.ndarray  # int64[len(stubborn.Count)]
 
 
 class AmpleTables(NamedTuple):
@@ -66,7 +82,8 @@ class AmpleTables(NamedTuple):
     visible: np.ndarray  # uint8[n_actions]
     closures: np.ndarray  # uint64[c + 2, b], candidates; the last two are buffers
     sizes: np.ndarray  # int32[c], steps of each candidate, 0 once it has failed
-    seeds: np.ndarray  # int32[c], a component whose closure it is
+    seeds: np.ndarray  # int32[c], a component, or action, whose closure it is
+    stubborn: StubbornTables | None = None  # for sets of actions, not of components
 
 
 class Reduction(NamedTuple):
@@ -90,6 +107,12 @@ def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> Ample
         sizes=np.zeros(room, dtype=np.int32),
         seeds=np.zeros(room, dtype=np.int32),
     )
+
+
+def highest_seed(tables: AmpleTables) -> int:
+    """Return the highest number that `seeds` can hold."""
+    n_sets = tables.components if tables.stubborn is None else tables.visible
+    return len(n_sets)
 
 
 def ample_bytes(system: PackedNetwork, n_actions: int) -> int:

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.reduction.ample import Relation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import expand_pointer
 from ltlpipe.search.ample import AmpleTables, Inner, new_tables
 from ltlpipe.search.product import MAX_MARKS, Product, Setting
+from ltlpipe.search.stubborn import stubborn_tables
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.reduction.ample import Relation
+    from ltlpipe.reduction.stubborn import Enabling
     from ltlpipe.systems.packing import PackedSystem
 
 
@@ -53,7 +55,7 @@ def make_problem(
     automaton: PropertyAutomaton,
     *,
     stutter: bool = False,
-    relation: Relation | None = None,
+    relation: Relation | Enabling | None = None,
     visible: np.ndarray | None = None,
     inner: Inner = Inner.FULL,
     fairness: Fairness | None = None,
@@ -71,7 +73,8 @@ def make_problem(
     stutter : bool
         Whether a state without successors repeats itself for ever.
     relation, inner
-        If given, searches expand states by ample sets; see `Problem`.
+        If given, searches expand states by ample sets; see `Problem`.  They are of
+        components (`Relation`), or stubborn sets of actions (`Enabling`).
     visible : bool[n_actions], optional
         The actions that the property tells apart; needed with `relation`.
     fairness : Fairness, optional
@@ -129,7 +132,10 @@ def make_problem(
     if relation is not None:
         if visible is None:
             raise ValueError("ample sets need the visible actions")
-        ample = new_tables(relation, visible, s)
+        if isinstance(relation, Relation):
+            ample = new_tables(relation, visible, s)
+        else:
+            ample = stubborn_tables(relation, visible, s)
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
     return Problem(

@@ -6,12 +6,23 @@ apart: one without ample sets holds none of their code.
 Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
 Reduction", CAV 2020, Sec. 4.2; for red searches also S. Schwoon and J. Esparza,
 "A Note on On-The-Fly Verification Algorithms", TACAS 2005, Sec. 6.
+
+Difference from the source: with stubborn sets, a state whose ample sets all lead to the
+stack need not take all of its steps (`choice_on_cycles`).
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
-from ltlpipe.search.ample import close_seed, find_candidates, smallest
+from ltlpipe.search.ample import smallest
+from ltlpipe.search.choosing import (
+    choice_on_cycles,
+    choose_again,
+    first_choices,
+    more_choices,
+)
 from ltlpipe.search.packed import COLOUR_SHIFT, Colour, colour_of
 from ltlpipe.search.product import (
     compose,
@@ -38,13 +49,13 @@ def is_worthwhile(attempts, reduced, expansions):
 
 
 @inlined
-def candidates(product, tables, registers, row, n_steps):
-    """Find the ample sets that a state may have, the stack apart; return how many."""
+def may_choose(registers, n_steps):
+    """Whether a state shall have its ample sets looked for, which is counted."""
     attempts, reduced = registers[Reg.ATTEMPTS], registers[Reg.REDUCED]
     if n_steps < 2 or not is_worthwhile(attempts, reduced, registers[Reg.EXPANSIONS]):
-        return 0
+        return False
     registers[Reg.ATTEMPTS] += 1
-    return find_candidates(tables, row, product.actions, n_steps)
+    return True
 
 
 @inlined
@@ -111,26 +122,36 @@ def closes_cycle(product, tables, colours, n, closure):
 def visit_ample(expand, product, store, registers, state, colours, reduction):
     """Expand a state whose colour is cyan; cyan states are those of the stack.
 
-    ``reduction.seeds`` takes the component whose closure was taken, plus 1, or 0
-    where all steps are; it may be empty.  Returns n as `visit_successors` does.
+    ``reduction.seeds`` takes the seed of the set that was taken, plus 1, or 0 where all
+    steps are; it may be empty.  Returns n as `visit_successors` does.
     """
     tables, seeds = reduction
+    stubborn, actions = tables.stubborn, product.actions
     row = store.rows[state]
     n_steps = system_steps(expand, product, row)
-    left = candidates(product, tables, registers, row, n_steps)
-    best = smallest(tables, left)
+    left, best, free = 0, -1, True
+    if may_choose(registers, n_steps):
+        left = first_choices(tables, stubborn, row, actions, n_steps)
+        best = smallest(tables, left)
+        free = best < 0  # whether it may close cycles
+        if free:
+            best = choice_on_cycles(tables, stubborn, actions, n_steps)
     taken = best
     again = True
     while again:  # twice at most; a loop, so that it is compiled once
         n = compose(product, row, n_steps, tables, taken)
         look_up(product, store, registers, n, colours)
-        again = taken >= 0 and closes_cycle(product, tables, colours, n, -1)
+        again = taken >= 0 and not free
+        again = again and closes_cycle(product, tables, colours, n, -1)
         if again:  # look at all steps once, for the other candidates
             taken = -1
     if taken != best:  # the successors at hand are those of all steps
+        left = more_choices(tables, stubborn, actions, n_steps, left)
         while best >= 0 and closes_cycle(product, tables, colours, n, best):
             tables.sizes[best] = 0
             best = smallest(tables, left)
+        if best < 0:
+            best = choice_on_cycles(tables, stubborn, actions, n_steps)
         if best >= 0:
             n = keep_only(product, tables, n, best)
     if seeds.shape[0] > 0:
@@ -146,7 +167,8 @@ def revisit_ample(expand, product, store, registers, state, colours, reduction):
     n_steps = system_steps(expand, product, row)
     closure = -1
     if seeds.shape[0] > 0 and seeds[state] > 0:  # else all steps are taken
-        close_seed(tables, row, seeds[state] - 1)
+        seed = np.int64(seeds[state]) - 1
+        choose_again(tables, tables.stubborn, row, product.actions, n_steps, seed)
         closure = 0
     n = compose(product, row, n_steps, tables, closure)
     find_all(product, store, registers, n, colours, COLOUR_SHIFT)

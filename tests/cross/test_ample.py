@@ -48,15 +48,16 @@ FORMULAS = st.builds(
     st.integers(1, 3),
 )
 DEADLOCKS = st.sampled_from(["ignore", "stutter"])
+SETS = st.sampled_from(["stubborn", "stubborn", "components"])
 SEEDS = st.none() | st.integers(0, 100)
 
 
-def assert_modes_agree(network, text, *, deadlock, seed):
+def assert_modes_agree(network, text, *, deadlock, seed, sets):
     """Every search in every mode comes to Spot's verdict, with true lassos."""
     formula = parse(text)
     expected = spot_verdict(network, formula.spot, stutter=deadlock == "stutter")
     for mode in MODES:
-        asked = {"deadlock": deadlock, "seed": seed} | mode
+        asked = {"deadlock": deadlock, "seed": seed, "ample_sets": sets} | mode
         try:
             verdict = ask(network, formula=formula, reduce="ample", **asked)
         except UnsupportedError:
@@ -71,19 +72,21 @@ def assert_modes_agree(network, text, *, deadlock, seed):
     assert whole.verdict == expected
 
 
-@given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS)
+@given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS, SETS)
 @settings(max_examples=200)
-def test_verdicts_with_ample_sets(network, formula, deadlock, seed):
+def test_verdicts_with_ample_sets(network, formula, deadlock, seed, sets):
     """The same with and without them, in each search and mode."""
-    assert_modes_agree(network, formula, deadlock=deadlock, seed=seed)
+    assert_modes_agree(network, formula, deadlock=deadlock, seed=seed, sets=sets)
 
 
 @pytest.mark.slow
-@given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS)
+@given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS, SETS)
 @settings(max_examples=10_000)
-def test_verdicts_with_ample_sets_by_the_thousand(network, formula, deadlock, seed):
+def test_verdicts_with_ample_sets_by_the_thousand(
+    network, formula, deadlock, seed, sets
+):
     """The same, 10,000 times."""
-    assert_modes_agree(network, formula, deadlock=deadlock, seed=seed)
+    assert_modes_agree(network, formula, deadlock=deadlock, seed=seed, sets=sets)
 
 
 @given(NETWORKS, st.data(), DEADLOCKS)
@@ -153,7 +156,7 @@ def random_norm(rng):
             return table, visible
 
 
-def assert_chosen_actions_are_enough(seed, data, deadlock):
+def assert_chosen_actions_are_enough(seed, data, deadlock, sets):
     """An automaton to which only some of its actions matter, with these visible.
 
     With one less visible it may not be interruptible, and the verdict is the same.
@@ -172,6 +175,7 @@ def assert_chosen_actions_are_enough(seed, data, deadlock):
                 visible=",".join(shown),
                 deadlock=deadlock,
                 reduce="alphabet,ample",
+                ample_sets=sets,
                 **mode,
             )
         except UnsupportedError:
@@ -181,19 +185,21 @@ def assert_chosen_actions_are_enough(seed, data, deadlock):
         assert "ample" in verdict.plan.reductions
 
 
-@given(st.integers(0, 10**6), st.data(), DEADLOCKS)
+@given(st.integers(0, 10**6), st.data(), DEADLOCKS, SETS)
 @settings(max_examples=60)
-def test_automata_that_name_more_than_is_visible(seed, data, deadlock):
+def test_automata_that_name_more_than_is_visible(seed, data, deadlock, sets):
     """Ample sets are used, and the verdict is Spot's; many have invisible names."""
-    assert_chosen_actions_are_enough(seed, data, deadlock)
+    assert_chosen_actions_are_enough(seed, data, deadlock, sets)
 
 
 @pytest.mark.slow
-@given(st.integers(0, 10**6), st.data(), DEADLOCKS)
+@given(st.integers(0, 10**6), st.data(), DEADLOCKS, SETS)
 @settings(max_examples=2000)
-def test_automata_that_name_more_than_is_visible_by_the_thousand(seed, data, deadlock):
+def test_automata_that_name_more_than_is_visible_by_the_thousand(
+    seed, data, deadlock, sets
+):
     """The same, 2,000 times."""
-    assert_chosen_actions_are_enough(seed, data, deadlock)
+    assert_chosen_actions_are_enough(seed, data, deadlock, sets)
 
 
 def fig1_automaton():
@@ -247,7 +253,8 @@ def test_formulas_that_are_not_interruptible_are_not_reduced():
         check(network, "G(a -> F b)", reduce="ample", emptiness="gv04")
 
 
-def test_independent_components_are_searched_one_after_the_other():
+@pytest.mark.parametrize("sets", ["stubborn", "components"])
+def test_independent_components_are_searched_one_after_the_other(sets):
     """Ten counters of five states: a path instead of a grid of 5^10 states."""
     counters = [
         LTS.from_transitions([(k, f"c{i}_{k}", k + 1) for k in range(4)])
@@ -259,6 +266,7 @@ def test_independent_components_are_searched_one_after_the_other():
             network,
             "G(a -> F b)",
             **mode,
+            ample_sets=sets,
             max_states=10**5,
             reduce="ample",  # they can be interchanged, too
         )

@@ -14,6 +14,7 @@ from ltlpipe.automata.interrupts import first_violation
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.ample import relation_of
+from ltlpipe.reduction.stubborn import enabling_of
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.ample import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.search.catalogue import SEARCHES
@@ -137,18 +138,21 @@ def test_more_components_than_bits_in_a_word():
     assert tables.sizes[:2].tolist() == [2, 1]
 
 
-MODES = [("se05", Inner.FULL), ("se05", Inner.STORED), ("dfs-weak", Inner.FULL)]
-MODES += [("couvreur99", Inner.FULL)]
+KINDS = [("se05", Inner.FULL), ("se05", Inner.STORED), ("dfs-weak", Inner.FULL)]
+KINDS += [("couvreur99", Inner.FULL)]
+MODES = [
+    (*kind, tables_of) for tables_of in (relation_of, enabling_of) for kind in KINDS
+]
 
 
 def search_for(network, mode, formula):
     """A search for a formula that is in normal form as Spot translates it."""
-    name, inner = mode
+    name, inner, tables_of = mode
     table = from_formula(parse(formula), "ba", ["a"])
     assert first_violation(table, [1]) is None
     letters = np.array([int(a.name == "a") for a in network.actions], dtype=np.int32)
     packed = pack(network, letters, extra_values=table.n_states)
-    relation = relation_of(network, packed)
+    relation = tables_of(network, packed)
     problem = make_problem(
         packed, table, relation=relation, visible=letters == 1, inner=inner
     )
@@ -186,15 +190,18 @@ def test_arrays_grow(mode):
     assert outcome.max_depth > length
 
 
-def test_too_many_components_to_note():
-    """A number of 16 bits says which component's closure was taken."""
+@pytest.mark.parametrize(
+    ("tables_of", "what"), [(relation_of, "components"), (enabling_of, "actions")]
+)
+def test_too_many_sets_to_note(tables_of, what):
+    """A number of 16 bits says which component's, or action's, set was taken."""
     loop = LTS.from_transitions([(0, "a", 0)])
-    network = Network([loop, loop])
+    network = Network([loop, loop, LTS.from_transitions([(0, "b", 0)])])
     with (
         patch("ltlpipe.search.nested.se05.MAX_SEED", 1),
-        pytest.raises(UnsupportedError, match="stored' takes at most 1 components"),
+        pytest.raises(UnsupportedError, match=f"stored' takes at most 1 {what}"),
     ):
-        search_for(network, ("se05", Inner.STORED), "G !a")
+        search_for(network, ("se05", Inner.STORED, tables_of), "G !a")
 
 
 def test_room_for_candidates_is_that_of_the_components():
@@ -214,17 +221,22 @@ def test_room_for_candidates_is_that_of_the_components():
 @given(
     networks(max_components=4, max_states=3, max_transitions=6, internal=["d"]),
     st.sampled_from(["F a", "G !a"]),
+    st.sampled_from([relation_of, enabling_of]),
 )
-@settings(max_examples=200)
-def test_some_state_of_every_cycle_takes_all_steps(network, formula):
-    """Condition 4 itself, on the graph of the steps that the blue search took."""
-    search = search_for(network, ("se05", Inner.STORED), formula)
+@settings(max_examples=300)
+def test_some_state_of_every_cycle_takes_all_steps(network, formula, tables_of):
+    """Condition 4 itself, on the graph of the steps that the blue search took.
+
+    Or it takes a stubborn set of all visible actions, which has a seed of its own.
+    """
+    search = search_for(network, ("se05", Inner.STORED, tables_of), formula)
     drive(search, Limits())
     problem, seeds = search.problem, search.arrays.reduction.seeds
+    showing = len(network.actions) + 1 if tables_of is enabling_of else -1
     colours = search.colours()
     followers = [set() for _ in range(search.n_stored)]
     for state in np.flatnonzero(colours == Colour.BLUE).tolist():
-        if seeds[state] > 0:  # only states with an ample set
+        if 0 < seeds[state] != showing:  # only states with an ample set
             n = call_again(
                 problem.expand,
                 problem.product,

@@ -35,7 +35,7 @@ import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.ample import MAX_SEED, Inner, Reduction
+from ltlpipe.search.ample import MAX_SEED, Inner, Reduction, highest_seed
 from ltlpipe.search.growth import INT32, Column
 from ltlpipe.search.nested.frames import (
     PathSearch,
@@ -182,9 +182,10 @@ class SE05(PathSearch):
         tables = self.problem.ample
         if tables is None:
             return Arrays(**made, reduction=None)
-        if self._stores_seeds and len(tables.components) > MAX_SEED:
+        if self._stores_seeds and highest_seed(tables) > MAX_SEED:
+            what = "components" if tables.stubborn is None else "actions"
             raise UnsupportedError(
-                f"--red-ample=stored takes at most {MAX_SEED} components: use full"
+                f"--red-ample=stored takes at most {MAX_SEED} {what}: use full"
             )
         return Arrays(**made, reduction=Reduction(tables, seeds))
 

@@ -3,7 +3,8 @@
 The conditions on steps are those of `ltlpipe.search.ample`.  That not all states of a
 cycle put the same steps off cannot be told by a stack, as there are several, which
 change meanwhile.  Instead each product state that a reduced state leads to has to be
-*dead* (in a complete SCC), or one that nobody has entered yet.
+*dead* (in a complete SCC), or one that nobody has entered yet.  A state that is
+expanded by `choice_on_cycles` counts below as one that takes all steps.
 
 Why each cycle has a state that is expanded by all steps.  Of each state the expansion
 counts by whose worker it became a tombstone.  Suppose that all states of a cycle of
@@ -22,7 +23,8 @@ from __future__ import annotations
 
 from ltlpipe.runtime.kernels.atomics import load
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
-from ltlpipe.search.ample import find_candidates, smallest
+from ltlpipe.search.ample import smallest
+from ltlpipe.search.choosing import choice_on_cycles, first_choices, more_choices
 from ltlpipe.search.product import compose, successors, system_steps, takes
 from ltlpipe.search.reduced import is_worthwhile, keep_only
 from ltlpipe.search.shared.sharing import is_new
@@ -60,24 +62,33 @@ def visit_ample(expand, product, store, arrays, state, tables):
     own = arrays.own
     row = store.rows[state]
     n_steps = system_steps(expand, product, row)
-    left = 0
+    stubborn, actions = tables.stubborn, product.actions
+    left, best, free = 0, -1, True
     attempts, reduced = own[Own.ATTEMPTS], own[Own.REDUCED]
     if n_steps >= 2 and is_worthwhile(attempts, reduced, own[Own.EXPANSIONS]):
         own[Own.ATTEMPTS] += 1
-        left = find_candidates(tables, row, product.actions, n_steps)
-    best = smallest(tables, left)
+        left = first_choices(tables, stubborn, row, actions, n_steps)
+        best = smallest(tables, left)
+        free = best < 0  # whether it may lead to whatever states
+        if free:
+            best = choice_on_cycles(tables, stubborn, actions, n_steps)
     taken = best
     again = True
     while again:  # twice at most; a loop, so that it is compiled once
         n = compose(product, row, n_steps, tables, taken)
         intern_all(product, store, arrays, n)
-        again = taken >= 0 and not may_reduce(product, tables, arrays, n, -1)
+        again = (
+            not free and taken >= 0 and not may_reduce(product, tables, arrays, n, -1)
+        )
         if again:  # look at all steps once, for the other candidates
             taken = -1
     if taken != best:  # the successors at hand are those of all steps
+        left = more_choices(tables, stubborn, actions, n_steps, left)
         while best >= 0 and not may_reduce(product, tables, arrays, n, best):
             tables.sizes[best] = 0
             best = smallest(tables, left)
+        if best < 0:
+            best = choice_on_cycles(tables, stubborn, actions, n_steps)
         if best >= 0:
             n = keep_only(product, tables, n, best)
     own[Own.REDUCED] += best >= 0

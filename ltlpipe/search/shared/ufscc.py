@@ -82,6 +82,7 @@ from ltlpipe.search.shared.union_find import (
     NONE,
     WORKERS,
 )
+from ltlpipe.search.stubborn import with_own_buffers
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Clause
@@ -138,11 +139,7 @@ class UFSCC(SharedSearch):
     def _new_own(self) -> dict[str, Any]:
         tables = self.problem.ample
         if tables is not None:  # nobody else writes to these
-            tables = tables._replace(
-                closures=tables.closures.copy(),
-                sizes=tables.sizes.copy(),
-                seeds=tables.seeds.copy(),
-            )
+            tables = with_own_buffers(tables)
         return super()._new_own() | {"goal": self._goal(), "ample": tables}
 
     def _goal(self) -> Formula:

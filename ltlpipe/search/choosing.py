@@ -1,0 +1,63 @@
+"""Which steps of a state are enough: by sets of components, or by stubborn sets.
+
+Kernels are compiled for each of the two apart; ``tables.stubborn`` is None for the
+first (`ltlpipe.search.ample`), and has the tables of the second
+(`ltlpipe.search.stubborn`).
+"""
+
+from __future__ import annotations
+
+from ltlpipe.runtime.kernels.jit import specialised
+from ltlpipe.search.ample import close_seed, find_candidates
+from ltlpipe.search.stubborn import (
+    find_stubborn,
+    look_at,
+    show_all,
+    stubborn_again,
+)
+
+
+@specialised
+def first_choices(tables, stubborn, row, actions, n_steps):
+    """Find sets of invisible steps, in `closures` and so on; return how many.
+
+    `actions` are those of the state's steps, int32[n_steps].  After a set of one step
+    no other is looked for.
+    """
+    if stubborn is None:
+        return find_candidates(tables, row, actions, n_steps)
+    look_at(tables, stubborn, row, actions, n_steps)
+    return find_stubborn(tables, stubborn, actions, n_steps, 0)
+
+
+@specialised
+def more_choices(tables, stubborn, actions, n_steps, n):
+    """Add those sets that have not been looked for behind the first `n`."""
+    if stubborn is None:
+        return n
+    before = -1
+    while before < n:
+        before = n
+        n = find_stubborn(tables, stubborn, actions, n_steps, n)
+    return n
+
+
+@specialised
+def choice_on_cycles(tables, stubborn, actions, n_steps):
+    """Write a set that may stand for all steps to ``closures[0]``: 0, or -1 for none.
+
+    The sets that were there are lost.
+    """
+    if stubborn is None:
+        return -1
+    return show_all(tables, stubborn, actions, n_steps)
+
+
+@specialised
+def choose_again(tables, stubborn, row, actions, n_steps, seed):
+    """Write the set of a seed that was noted to ``closures[0]`` again."""
+    if stubborn is None:
+        close_seed(tables, row, seed)
+    else:
+        look_at(tables, stubborn, row, actions, n_steps)
+        stubborn_again(tables, stubborn, actions, n_steps, seed)
