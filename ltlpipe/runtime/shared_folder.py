@@ -1,8 +1,9 @@
 """Results that the processes of one run share, as files in a folder of the run's own.
 
-A result is one file: arrays as NumPy archives them (``.npz``, no pickles), and what is
-to be said of them as JSON.  It is written beside its place and renamed, so that nobody
-sees half of it; one that is damaged all the same counts as missing and is removed.
+A result is one file: a checksum, a line of JSON that says what it is, and arrays as
+NumPy archives them (``.npz``, no pickles).  It is written beside its place and renamed,
+so that nobody sees half of it; one that is damaged all the same counts as missing and
+is removed.
 Nobody waits for anybody: of two processes that need the same result at the same time
 both compute it, as neither knows how long the other will take, and each has limits of
 its own.
@@ -21,8 +22,6 @@ import os
 import shutil
 import tempfile
 import time
-import zipfile
-import zlib
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -40,8 +39,9 @@ MOST_ENTRY = 1 << 24
 _LOCK = "lock"
 _LOOK_SECONDS = 0.5  # for so long a list of the files is good enough
 _SUFFIX = ".npz"
-_KEY, _ABOUT = "key", "about"  # members of an archive that are JSON
-_DAMAGED = (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile)
+_ABOUT = "about"  # the array that is JSON
+_CHECKED = 32  # bytes of a checksum
+_MOST_KEY = 1 << 16  # bytes that are read of a file to see what it is
 
 
 class Entry(NamedTuple):
@@ -83,9 +83,11 @@ class SharedFolder:
     ) -> bool:
         """Keep a result, for whoever may need it; return whether that was possible."""
         stream = io.BytesIO()
-        texts = {_KEY: _bytes([place, key]), _ABOUT: _bytes(about)}
-        np.savez(stream, allow_pickle=False, **texts, **arrays)
-        content = stream.getbuffer()
+        stream.write(json.dumps([place, key]).encode() + b"\n")
+        text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+        np.savez(stream, allow_pickle=False, **{_ABOUT: text}, **arrays)
+        body = stream.getvalue()
+        content = sha256(body).digest() + body
         if len(content) > min(MOST_ENTRY, self.most_bytes):
             return False
         name = _name(place, key)
@@ -106,47 +108,49 @@ class SharedFolder:
         return True
 
     def keys(self, place: Any) -> list[Any]:
-        """Return the keys of the results at a place, the latest last."""
-        prefix = _place_name(place)
+        """Return the keys of the results at a place, in no order."""
+        prefix, wanted = _place_name(place), json.loads(json.dumps(place))
         found = []
         for name in sorted(n for n in self._files() if n.startswith(prefix)):
             if name not in self._keys:
                 self._keys[name] = self._key_of(name)
             at, key = self._keys[name]
-            if at == json.loads(json.dumps(place)):
+            if at == wanted:
                 found.append(key)
         return found
 
-    def _key_of(self, name: str) -> Any:
-        """Return place and key of a file."""
+    def _key_of(self, name: str) -> tuple[Any, Any]:
+        """Return place and key of a file; whether it is sound is not looked at."""
         try:
-            with np.load(self.path / name, allow_pickle=False) as archive:
-                place, key = _parsed(archive[_KEY])
-        except _DAMAGED:
+            with (self.path / name).open("rb") as file:
+                file.seek(_CHECKED)
+                place, key = json.loads(file.readline(_MOST_KEY))
+        except (OSError, ValueError, TypeError):
             return None, None
         return place, key
 
     def _read(self, name: str, expected: Any) -> Entry | None:
         path = self.path / name
         try:
-            # Whatever is removed meanwhile stays readable for those who have it open.
-            with np.load(path, allow_pickle=False) as archive:
-                if _parsed(archive[_KEY]) != json.loads(json.dumps(expected)):
-                    return None
-                about = _parsed(archive[_ABOUT])
-                arrays = {
-                    member: archive[member]
-                    for member in archive.files
-                    if member not in (_KEY, _ABOUT)
-                }
-        except FileNotFoundError:
+            content = path.read_bytes()
+        except OSError:  # another process has removed it
             return None
-        except _DAMAGED:
+        body = content[_CHECKED:]
+        if sha256(body).digest() != content[:_CHECKED]:
             self.remove(name)
+            return None
+        line, _, archived = body.partition(b"\n")
+        if json.loads(line) != json.loads(json.dumps(expected)):
             return None
         with suppress(OSError):
             os.utime(path)
-        return Entry(about, arrays)
+        try:
+            with np.load(io.BytesIO(archived), allow_pickle=False) as archive:
+                arrays = {member: archive[member] for member in archive.files}
+        except ValueError:  # no arrays of numbers: somebody else has written it
+            self.remove(name)
+            return None
+        return Entry(json.loads(arrays.pop(_ABOUT).tobytes()), arrays)
 
     def forget(self, place: Any, key: Any) -> None:
         """Remove a result whose contents make no sense."""
@@ -186,14 +190,6 @@ class SharedFolder:
                 break
             self.remove(name)
             held -= size
-
-
-def _bytes(value: Any) -> np.ndarray:
-    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
-
-
-def _parsed(array: np.ndarray) -> Any:
-    return json.loads(array.tobytes().decode())
 
 
 def _hash(value: Any) -> str:
