@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
-from unittest.mock import patch
+from unittest.mock import MagicMock, patch
 
 import numpy as np
 import pytest
@@ -36,9 +36,14 @@ def reduced(network, visible, **options):
     )
 
 
+@contextmanager
 def composing():
     """Let components be composed until one is left."""
-    return patch.object(shared_results, "Limit", partial(merger.Limit, small=0))
+    with (
+        patch.object(shared_results, "Limit", partial(merger.Limit, small=0)),
+        patch.object(merger, "SEARCHED", 0),
+    ):
+        yield
 
 
 def copied(network):
@@ -110,12 +115,11 @@ def test_groups_serve_formulas_that_name_other_actions():
     shelf = GroupShelf()
     shelf.limit(MANY)
     for groups in (shelf, None):
-        with patch.object(merger, "reduce", wraps=merger.reduce) as spied:
+        spied = MagicMock(wraps=merger.reduce)
+        with composing(), patch.object(merger, "reduce", spied):
             for name in (first, second):
-                job = merger.reduce_components(
-                    network, [name], merger.Limit(1000, small=0), shelf=groups
-                )
-                run(job)
+                limit = merger.Limit(1000, small=0)
+                run(merger.reduce_components(network, [name], limit, shelf=groups))
                 whole.append(spied.call_count)
     assert whole[0] == whole[2]
     assert whole[1] - whole[0] < (whole[3] - whole[2]) / 2
