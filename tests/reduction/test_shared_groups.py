@@ -143,6 +143,10 @@ def test_a_shelf_is_bounded():
     assert shelf.get(places[1], 10**6) is None
     assert shelf.get(places[0], group.n_states) is group
     assert shelf.get(places[0], group.n_states - 1) is None
+    assert shelf.has_failed(places[0], places[1], places[2], group.n_states - 1)
+    shelf.note_failure(places[1], places[2], 10)
+    assert shelf.has_failed(places[1], places[1], places[2], 10)
+    assert not shelf.has_failed(places[1], places[1], places[2], 11)
     assert shelf.n_bytes <= 3 * group.tree_bytes
     shelf.limit(0)
     assert (len(shelf), shelf.n_bytes) == (0, 0)

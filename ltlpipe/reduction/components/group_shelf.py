@@ -85,9 +85,12 @@ class GroupShelf:
             archive = archived_groups([group])
             folder.put(self._folder_place(place), _key(place), *archive)
 
-    def has_failed(self, one: Place, other: Place, cap: int) -> bool:
-        """Whether the composition of two groups has more than `cap` states."""
-        return self._failed.get((one, other), 0) >= cap
+    def has_failed(self, place: Place, one: Place, other: Place, cap: int) -> bool:
+        """Whether the composition of two groups has more than `cap` states.
+
+        `place` is that of the group that they make up; if that is known, it had more.
+        """
+        return place in self._groups or self._failed.get((one, other), 0) >= cap
 
     def note_failure(self, one: Place, other: Place, cap: int) -> None:
         """Note that the composition of two groups has more than `cap` states."""

@@ -74,6 +74,7 @@ _INSTEAD = {"trace": "branching", "block": "strong"}  # where a form is too larg
 _KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
 _TRANSITION_BYTES = 12
 _PAIRS_AT_ONCE = 1 << 12  # of groups, looked at until the next progress
+_FAILED_AT_ONCE = 1 << 9  # of candidates that may have been tried before
 _PAIR_WORK = 4
 
 
@@ -167,7 +168,7 @@ class Merger:
             self._keep(known)
             return known
         places = self._place(one.members), self._place(other.members)
-        if self._shelf.has_failed(*places, cap):
+        if self._shelf.has_failed(place, *places, cap):
             self._failed[pair] = cap
             return None
         try:
@@ -317,7 +318,10 @@ def _attempt(
     groups = merger.single
     while not is_small(groups, merger.limit):
         found: list[Group] = []
-        for one, other in (yield from _candidates(merger, groups)):
+        candidates = yield from _candidates(merger, groups)
+        for n, (one, other) in enumerate(candidates, start=1):
+            if n % _FAILED_AT_ONCE == 0:  # most are known to be too large
+                yield reducing(_PAIR_WORK * _FAILED_AT_ONCE, merger.memory_bytes)
             merged = yield from merger.composed(one, other, cap)
             if merged is not None:
                 found.append(merged)
