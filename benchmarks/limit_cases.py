@@ -17,6 +17,9 @@ from ltlpipe.families.client_server import client_server
 from ltlpipe.families.nets import kanban
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.rers_networks import rers_network
+from ltlpipe.logic.generating import instances
+from ltlpipe.question.options import REDUCTION_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.pnml.writing import save_pnml
@@ -29,7 +32,12 @@ if TYPE_CHECKING:
 SAFETY = "G(eat0 -> X(!eat0 W think0))"
 """Holds of philosophers; the automaton of its violations is terminal."""
 
+FACTORS = 6
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
+
+
+MANY = (100, 250)
+"""Components of networks like those of RERS 2019."""
 
 
 class Phase(NamedTuple):
@@ -74,6 +82,12 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
     yield Phase("reduce symmetry", partial(_alike, sized(250)))
     yield Phase("reduce decoupled", partial(_linear, sized(1e5)))
     yield Phase("reduce ample", partial(_static, sized(1500)))
+    for n in MANY:
+        make = partial(_many, sized(n))
+        yield Phase(f"{n} components", partial(make, []))
+        for name in REDUCTION_NAMES[1:]:
+            yield Phase(f"{n} components {name}", partial(make, ["--reduce", name]))
+        yield Phase(f"{n} products factoring", partial(_products, sized(n)))
     for name in dict.fromkeys([*SEARCHES, *DECOUPLED, *POWERSET]):
         chosen = ["--emptiness", name]
         if name in DECOUPLED:
@@ -238,6 +252,37 @@ def _alike(n: int, folder: Path) -> list[str]:
     ]
     files = _saved(Network(components, "alike"), folder)
     return [*files, "-f", "G(tick -> X(!tick W y0))", "--reduce", "symmetry"]
+
+
+def _many(n: int, options: list[str], folder: Path) -> list[str]:
+    """Return a network in the style of RERS 2019, and a formula about its actions."""
+    network = rers_network(n, style="2019", seed=n).network
+    names = [action.name for action in network.actions]
+    formula = next(instances(names, seed=n))
+    return [*_saved(network, folder), "-f", formula, *options]
+
+
+def _products(n: int, folder: Path) -> list[str]:
+    """Return components that are products of `FACTORS` switches, two of them shared."""
+    components = []
+    for k in range(n):
+        names = [f"on{k}x{i}" for i in range(FACTORS - 1)]
+        switches = [*names, f"on{(k + 1) % n}x0"]  # the last is its neighbour's first
+        components.append(_product(switches))
+    network = Network(components, "products")
+    formula = "G(on0x1 -> F off0x1)"
+    return [*_saved(network, folder), "-f", formula, "--reduce", "factoring"]
+
+
+def _product(switches: list[str]) -> LTS:
+    """Return the states of some switches as one component."""
+    steps = []
+    for state in range(1 << len(switches)):
+        for i, name in enumerate(switches):
+            on = state >> i & 1
+            label = name.replace("on", "off") if on else name
+            steps.append((state, label, state ^ (1 << i)))
+    return LTS.from_transitions(steps)
 
 
 def _linear(n: int, folder: Path) -> list[str]:

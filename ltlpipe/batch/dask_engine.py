@@ -138,6 +138,7 @@ class Cluster:
         with suppress(Exception):  # whatever is left ends with the connection
             self._client.cancel([sent.future for sent in self._sent.values()])
             self._client.run(close_idle)
+            self._client.run(remote.forget_run, self._run)
         self._sent.clear()
         self._held.clear()
         with suppress(Exception):

@@ -14,21 +14,20 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ltlpipe.batch.tasks import AutomatonFile, portable
 from ltlpipe.logic.formulas import Formula, formula_text
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import split_suffix
 from ltlpipe.runtime.wire import packed
+from ltlpipe.systems.digests import network_digest
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ltlpipe.batch.tasks import Task
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import System
 
 _CHUNK = 1 << 20
@@ -63,25 +62,6 @@ def system_digest(system: Network | SpotGraph) -> str:
     if isinstance(system, SpotGraph):
         return f"graph:{hashlib.sha256(packed(graph_to_data(system))).hexdigest()}"
     return network_digest(system)
-
-
-def network_digest(network: Network) -> str:
-    """Return what stands for the contents of a network."""
-    digest = hashlib.sha256()
-    for lts in network.components:
-        digest.update(_component(lts))
-    return f"network:{digest.hexdigest()}"
-
-
-def _component(lts: LTS) -> bytes:
-    accepting = None
-    if lts.accepting is not None:
-        accepting = np.flatnonzero(lts.accepting).tolist()
-    header = json.dumps(
-        [lts.n_states, lts.initial, lts.labels, sorted(lts.internal), accepting]
-    )
-    table = np.array([lts.src, lts.label, lts.dst], dtype=np.int64)
-    return hashlib.sha256(header.encode() + b"\0" + table.tobytes()).digest()
 
 
 class Digests:

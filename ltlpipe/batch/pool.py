@@ -9,14 +9,21 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.procfs import descendants
-from ltlpipe.batch.task_data import TaskWriter, failed, finished, order_of
+from ltlpipe.batch.task_data import (
+    TaskWriter,
+    failed,
+    finished,
+    order_of,
+    shared_bytes,
+)
 from ltlpipe.batch.task_job import LOOK_SECONDS, TaskJob
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.shared_folder import run_folder
 from ltlpipe.runtime.worker_process import MOST_GROWTH
 from ltlpipe.runtime.workers import close_idle
 
@@ -40,6 +47,8 @@ class Pool:
     ) -> None:
         self._tasks = tasks
         self._options = dict(options)
+        self._stack = ExitStack()
+        self._shared: list[Any] | None = None  # the folder of the run, and its bytes
         free = default_memory_mib()
         self._share = None if free is None else free / jobs
         if self._options.get("memory") is None:
@@ -55,11 +64,16 @@ class Pool:
         self._looked = 0.0
 
     def __enter__(self) -> Pool:
+        n_bytes = shared_bytes(self._options)
+        if n_bytes:
+            folder = self._stack.enter_context(run_folder())
+            self._shared = None if folder is None else [str(folder), n_bytes]
         return self
 
     def __exit__(self, *_: object) -> None:
-        for job in self._active:
-            job.close()
+        with self._stack:
+            for job in self._active:
+                job.close()
         close_idle(MOST_GROWTH)  # large systems have no business here any more
 
     @property
@@ -78,7 +92,7 @@ class Pool:
         try:
             data = self._writer.task_to_dict(task)
             order = order_of(task, data, self._options, expected, run=self._run)
-            order["folder"] = self._folder
+            order["folder"], order["shared"] = self._folder, self._shared
             self._active.append(TaskJob(number, order, self._share))
         except Exception as error:  # one task's trouble is not the others'
             self._ended.append(failed(number, task, self._options, error))

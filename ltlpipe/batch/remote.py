@@ -10,6 +10,7 @@ in the worker's folder under names made of their contents.
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from multiprocessing.connection import wait
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
 from ltlpipe.batch.procfs import descendants
+from ltlpipe.batch.task_data import shared_bytes
 from ltlpipe.batch.task_job import LOOK_SECONDS, TaskJob
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MIB
@@ -59,6 +61,8 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
     order, share = parcel["order"], _share(host)
     if order["options"].get("memory") is None:
         order["options"]["memory"] = share
+    if n_bytes := shared_bytes(order["options"]):
+        order["shared"] = [str(_made(_shared_folder(host, topic))), n_bytes]
     places = _unpack(order["task"], folder, {given.name: given for given in inputs})
     titles = {place: parcel["titles"][name] for name, place in places.items()}
     job = TaskJob(parcel["number"], order, share)
@@ -81,6 +85,26 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
                 host.log_event(topic, tuple(job.activity()))
     finally:
         job.close()
+
+
+def forget_run(topic: str) -> None:
+    """Remove what the tasks of a run have shared; called on each Dask worker."""
+    from distributed import get_worker
+
+    shutil.rmtree(_shared_folder(get_worker(), topic), ignore_errors=True)
+
+
+def _shared_folder(host: Any, topic: str) -> Path:
+    """Return where the threads of a Dask worker share results of a run.
+
+    Dask removes the folder of a worker that ends.
+    """
+    return Path(host.local_directory) / "ltlpipe" / topic
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def _unpack(

@@ -20,8 +20,9 @@ from ltlpipe.batch.tasks import AutomatonFile, Task, portable
 from ltlpipe.logic.formulas import Formula, heard, told
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
-from ltlpipe.runtime.errors import InputError, LtlpipeWarning
+from ltlpipe.runtime.errors import InputError, LtlpipeWarning, UnsupportedError
 from ltlpipe.runtime.files import read_text
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
 from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.answering import Systems
     from ltlpipe.batch.table import Row
 
+_MOST_SHARED_MIB = 1 << 30
 _TUPLES = ("reductions", "reasons", "merges")  # of a plan
 
 
@@ -159,6 +161,19 @@ def order_of(
         "expected": None if expected is None else list(expected),
         "run": run,
     }
+
+
+def shared_bytes(options: Mapping[str, Any]) -> int:
+    """Return the bytes of results that the processes of a run may share on disk.
+
+    A value that is none is told by whoever answers a task.
+    """
+    option = OPTIONS["share"]
+    try:
+        mib = option.meant("share", options.get("share", option.default))
+    except UnsupportedError:
+        mib = None
+    return int(min(mib or 0.0, _MOST_SHARED_MIB) * MIB)
 
 
 def _sent(name: str, value: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.batch.answering import Expected, Systems, answer
 from ltlpipe.batch.task_data import answer_to_dict, task_from_dict
 from ltlpipe.question.options import AUTO
+from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
 from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.verdict.checking import check
@@ -40,6 +41,7 @@ def answer_task(
     expected: list[Any] | None,
     run: str,
     folder: str | None = None,
+    shared: list[Any] | None = None,
     *,
     tell: Callable[[dict[str, Any]], None],
 ) -> dict[str, Any]:
@@ -48,7 +50,8 @@ def answer_task(
     `task` and `expected` are as `ltlpipe.batch.task_data` writes them, `options` those
     of the run and of the task; between runs files may change.  Relative paths begin in
     `folder`, whatever the worker's own is: it may have been started for another run.
-    What `tell` takes is
+    `shared` is a folder of results that the processes of the run share, and how many
+    bytes there may be.  What `tell` takes is
     ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
     int}``.
     """
@@ -63,15 +66,17 @@ def answer_task(
         wanted = Expected(tuple(expected[0]), tuple(expected[1]))
     teller = _teller()
     teller.tell = tell
+    place = None if shared is None else SharedFolder(*shared)
     try:
-        found = answer(
-            task_from_dict(task, _systems),
-            _systems,
-            options,
-            expected=wanted,
-            began=lambda: _begin(options, tell),
-            progress=teller.progress,
-        )
+        with shared_through(place):
+            found = answer(
+                task_from_dict(task, _systems),
+                _systems,
+                options,
+                expected=wanted,
+                began=lambda: _begin(options, tell),
+                progress=teller.progress,
+            )
     finally:
         teller.tell = None
     return answer_to_dict(found)

@@ -15,7 +15,7 @@ from ltlpipe.question.options import ALPHABET, EACH, FACTORING
 
 if TYPE_CHECKING:
     from ltlpipe.question.question import Question
-    from ltlpipe.reduction.factoring.factors import Factored
+    from ltlpipe.reduction.factoring.factored_network import Factored
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
 
@@ -86,7 +86,7 @@ def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
     try:
         if options.reduces(ALPHABET):
             before = yield from trimmed_network(before)
-        found = yield from factored(before, together=together)
+        found = yield from factored(before, together=together, shares=options.share > 0)
     except MemoryError:  # which shall not end all strategies
         return _with_reason(question, _MEMORY)
     if found.network is not None:

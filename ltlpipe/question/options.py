@@ -194,6 +194,16 @@ class Options:
         systems=NETWORKS,
         old=("cap_states",),
     )
+    share: float = _option(
+        256.0,
+        "What questions about one network share of its reductions, in each process "
+        "and on disk; 0 is nothing.",
+        "MIB",
+        "Networks that were composed, factored or reduced for one formula serve the "
+        "others of a run, whichever process answers them.",
+        least=0,
+        systems=NETWORKS,
+    )
     network_acceptance: str = _option(
         TOGETHER,
         "Whether accepting components have to accept in the same state (together), or "

@@ -146,10 +146,11 @@ def advance(
     # Estimates change after 2^k steps only, so that turns end after the same steps
     # wherever the calls of the kernel end.
     mark, unit = max(1, 2 * search.n_steps), search.work_per_step
-    grant = yield _progress(search, phase, 0, held_bytes)
+    progress = _progress(search, phase, 0, held_bytes)
+    grant = yield progress
     while True:
         search.granted_bytes = grant.memory_bytes - held_bytes
-        if search.memory_bytes > search.granted_bytes:
+        if progress.memory_bytes > grant.memory_bytes:  # arrays grow below only
             return Outcome(Status.RUNNING, MEMORY)
         steps = min(_affordable(budget, unit, grant), max(mark - search.n_steps, 1))
         before, started = search.n_steps, time.monotonic()
@@ -180,7 +181,8 @@ def advance(
         elif max_budget is None and elapsed * budget < done * _STEP_SECONDS / 2:
             # By what a step took: a search that takes turns may return early.
             budget *= 2
-        grant = yield _progress(search, phase, work, held_bytes)
+        progress = _progress(search, phase, work, held_bytes)
+        grant = yield progress
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:

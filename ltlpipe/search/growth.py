@@ -9,7 +9,7 @@ import numpy as np
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _GROWTH = 1.5
 FIRST_ENTRIES = 1 << 10
@@ -25,20 +25,16 @@ class OutOfMemoryError(Exception):
 
 def total_bytes(tables: Any) -> int:
     """Return the bytes of all arrays in nested tuples; views of one memory are one."""
-    owners = {id(owner): owner.nbytes for owner in map(_owner, _arrays_in(tables))}
-    return int(sum(owners.values()))
-
-
-def _owner(array: np.ndarray) -> np.ndarray:
-    return array.base if isinstance(array.base, np.ndarray) else array
-
-
-def _arrays_in(tables: Any) -> Iterator[np.ndarray]:
-    if isinstance(tables, np.ndarray):
-        yield tables
-    elif tables is not None:
-        for part in tables:
-            yield from _arrays_in(part)
+    owners: dict[int, int] = {}
+    parts = [tables]  # no recursion: searches ask between any two calls of a kernel
+    while parts:
+        part = parts.pop()
+        if isinstance(part, np.ndarray):
+            owner = part.base if isinstance(part.base, np.ndarray) else part
+            owners[id(owner)] = owner.nbytes
+        elif part is not None:
+            parts.extend(part)
+    return sum(owners.values())
 
 
 class Column(NamedTuple):

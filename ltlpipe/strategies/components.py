@@ -17,7 +17,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS, PREPARATIONS
 from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import UNFAIR, NotApplicableError
-from ltlpipe.runtime.jobs import MAX_STATES, Progress
+from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
 from ltlpipe.strategies.ample import ample_plan
 from ltlpipe.strategies.explicit import OF_SETS
 from ltlpipe.strategies.state_search import search_states
@@ -190,7 +190,11 @@ def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Com
         reduced = yield from shrink_components(network, visible)
     else:
         reduced = yield from reduced_components(
-            network, visible, cap_states=cap, equivalence=equivalence
+            network,
+            visible,
+            cap_states=cap,
+            equivalence=equivalence,
+            shared_bytes=question.options.share * MIB,
         )
     trace.note(details={"largest_composition": reduced.largest})
     return Composed(decision, reason, network, reduced)

@@ -16,8 +16,10 @@ from ltlpipe.question.answer import Run, Trace
 from ltlpipe.question.network import with_components
 from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import explicit
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, search_states
@@ -49,6 +51,11 @@ _FEW = 3
 
 _MANY = 200_000
 """States that are stored at most of a product of one run's transitions."""
+
+_SAMPLE, _DEGREE = 1_000, 8
+"""States after which it is known how many transitions leave one; and how many may
+before fewer states are stored.
+"""
 
 _TRIED = 10_000
 """States of a search for another run: what finds none by then costs more than it is."""
@@ -253,14 +260,17 @@ def _within(
     while True:
         bound = len(best.run.actions)
         recording.stop_at(most_levels=bound - 1, next_stop=stop)
+        most = _affordable(recording, most_states)
         outcome = yield from advance(
             recording,
-            max_states=None if most_states == math.inf else int(most_states),
+            max_states=None if most == math.inf else int(most),
             overflowed=packed.overflowed,
             phase=EXTRACTING,
         )
         if outcome.reason == OVERFLOW:
             return None
+        if outcome.reason == MAX_STATES and most < _affordable(recording, most_states):
+            continue
         lasso, complete = yield from shortest_in(
             recording, bound, most_work=max(_PER_STATE * most_states, _LEAST_WORK)
         )
@@ -272,6 +282,19 @@ def _within(
         if outcome.reason is not None or recording.has_ended or not complete:
             return best
         stop *= 2
+
+
+def _affordable(recording: Recording, most_states: float) -> float:
+    """Return how many states may be stored, by how many transitions leave them.
+
+    Many of them are few of these.  That is found out once, by the first states.
+    """
+    if most_states <= _SAMPLE or most_states == math.inf:
+        return most_states
+    if recording.registers[Reg.VISITED] < _SAMPLE:
+        return _SAMPLE
+    n_edges = int(recording.arrays.first[_SAMPLE - 1])
+    return max(_SAMPLE, min(1.0, _DEGREE * _SAMPLE / max(n_edges, 1)) * most_states)
 
 
 def _is_deep_enough(recording: Recording, length: int) -> bool:

@@ -36,6 +36,7 @@ class Entry:
     has_begun: bool = False  # whether it has done anything
     seconds: float = 0.0  # what it has taken
     work: float = 0.0  # the same in units of work, as its turns count it
+    owed: float = 0.0  # of turns that it has missed, waiting for kernels
     last: Progress = field(default_factory=Progress)  # what it has said last
     error: UnsupportedError | None = None  # why it has ended, if that is beyond it
     _waited: float = 0.0  # units of work of workers

@@ -12,7 +12,9 @@ Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): w
 answers, its lasso and its counts are the same on an idle and on a busy machine, once
 the kernels are compiled.  A strategy that waits for a worker process (Spot) keeps its
 turn, and the CPU time of the worker is its work; one that waits for kernels to be
-compiled does not, since that happens once per version.
+compiled does not, since that happens once per version.  What it misses meanwhile it
+has afterwards, and until then turns do not grow: they would be seconds long when
+it is ready.
 
 Memory: each open strategy may hold a quarter of the limit, and what the others leave
 over.  At the limit the largest is closed; it may begin again, alone, at the end.
@@ -198,7 +200,7 @@ class Portfolio:
                     if answer is not None:
                         return answer
                 if worked:
-                    turn *= GROWTH
+                    turn = self._next_turn(turn)
                 elif self._spare is not None:  # all others wait for kernels
                     answer = yield from self._turn(self._spare, PRELUDE, grant)
                     if answer is not None:
@@ -225,6 +227,13 @@ class Portfolio:
     def _in_prelude(self) -> bool:
         """Whether a strategy is open that needs no kernels."""
         return any(not entry.strategy.needs_kernels for entry in self._open)
+
+    def _next_turn(self, turn: float) -> float:
+        """Return how long the next turns are; who waits for kernels has missed one."""
+        waiting = [entry for entry in self._open if entry.last.compiling]
+        for entry in waiting:
+            entry.owed += turn
+        return turn if waiting else turn * GROWTH
 
     def _fill(self) -> bool:
         """Begin strategies until enough are open; return whether there is any."""
@@ -280,8 +289,10 @@ class Portfolio:
         """Advance a strategy until its turn is over; return its answer, if it has one.
 
         A strategy that has found a violation has several turns in a row for its run.
+        One that has waited for kernels has what it has missed, too.
         """
-        end, more = entry.work + turn, FOUND_TURNS
+        end, more = entry.work + turn + entry.owed, FOUND_TURNS
+        entry.owed = 0.0
         while True:
             answer = entry.advance(self._share(entry, end - entry.work, grant))
             if answer is not None:
@@ -294,6 +305,7 @@ class Portfolio:
                     return None
                 continue
             if entry.last.compiling and len(self._at_work) > 1:
+                entry.owed = max(end - entry.work - turn, 0.0)
                 return None
             grant = yield self._progress(entry)
             self._supersede(entry)

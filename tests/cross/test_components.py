@@ -53,7 +53,7 @@ def in_a_manner(manner):
     order = manner["order"]
     limits = {name: manner[name] for name in ("cap_states", "small", "equivalence")}
 
-    def reduce_components(network, visible, limit, start=None, known=None):
+    def reduce_components(network, visible, limit, start=None, known=None, shelf=None):
         heuristics = merger.HEURISTICS
         if order is not None:
             rng = random.Random(order)

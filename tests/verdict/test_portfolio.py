@@ -416,6 +416,25 @@ def test_plain_python_goes_on_while_kernels_are_compiled():
     assert portfolio.trace().plan.strategy == "plain"
 
 
+def test_who_waits_for_kernels_finds_no_long_turns():
+    """Others go on meanwhile; then it has what it has missed, before they have more."""
+
+    def late(question, trace):
+        for _ in range(3):
+            yield from compiling(40)(question, trace)
+            yield Progress("searching", work=1000.0)
+        return (yield from answering(2000)(question, trace))
+
+    others = [Played(name, endless) for name in ("one", "other")]
+    waiting = Played("late", late)
+    portfolio = asked(*others, waiting)
+    assert run(portfolio.job()).kind == EMPTY
+    assert portfolio.trace().plan.strategy == "late"
+    spent = [played.work for played in others]
+    assert min(spent) > 3 * 40 * FIRST_TURN / 2
+    assert max(spent) < 3 * 40 * FIRST_TURN * 1.2
+
+
 def test_plain_python_is_left_at_the_end():
     """Where all others drop out."""
     plain = Played("plain", answering(1000, 100.0), needs_kernels=False)

@@ -19,6 +19,8 @@ GAIN = 1.5
 MAX_COMPONENT_STATES = 100_000
 """States that an intermediate composition may have, by default."""
 
+_GROUP_BYTES, _TRANSITION_BYTES, _LABEL_BYTES = 1_500, 12, 20
+
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -35,6 +37,18 @@ class Group:
     def alphabet(self) -> frozenset[str]:
         """The labels that others see."""
         return frozenset(self.lts.labels) - self.lts.internal
+
+    @cached_property
+    def tree_bytes(self) -> int:
+        """Bytes of this group and of all that it is made of, roughly."""
+        own = _GROUP_BYTES + _TRANSITION_BYTES * self.lts.n_transitions
+        own += _LABEL_BYTES * len(self.lts.labels)
+        return own + sum(part.tree_bytes for part in self.parts)
+
+    @cached_property
+    def largest(self) -> int:
+        """States of the largest composition that this group is made of."""
+        return max([self.n_states, *(part.largest for part in self.parts)])
 
     @property
     def counts_silent(self) -> bool:

@@ -43,6 +43,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.components.composition import TooManyPairsError, compose
+from ltlpipe.reduction.components.group_shelf import GroupShelf, Place
 from ltlpipe.reduction.components.groups import (
     GAIN,
     HEURISTICS,
@@ -73,6 +74,7 @@ _INSTEAD = {"trace": "branching", "block": "strong"}  # where a form is too larg
 _KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
 _TRANSITION_BYTES = 12
 _PAIRS_AT_ONCE = 1 << 12  # of groups, looked at until the next progress
+_FAILED_AT_ONCE = 1 << 9  # of candidates that may have been tried before
 _PAIR_WORK = 4
 
 
@@ -95,9 +97,14 @@ class Merger:
     """
 
     def __init__(
-        self, network: Network, visible: Collection[str], limit: Limit
+        self,
+        network: Network,
+        visible: Collection[str],
+        limit: Limit,
+        shelf: GroupShelf | None = None,
     ) -> None:
         self.limit = limit
+        self._shelf = GroupShelf() if shelf is None else shelf  # which keeps nothing
         self.largest = max(c.n_states for c in network.components)
         self._users = {
             action.name: frozenset(action.participants)
@@ -105,6 +112,8 @@ class Merger:
             if not action.internal
         }
         self._visible = frozenset(visible)
+        # Whatever else is visible, no component has it.
+        self._seen = [n for n in sorted(self._visible) if n in self._users]
         self._known: dict[frozenset[int], Group] = {}
         self._kept = 0  # transitions of those
         # The limit that the composition of two groups exceeded.
@@ -121,9 +130,13 @@ class Merger:
         """Reduce what to begin with: all components of the network."""
         single = []
         for group in start:
-            small = yield from self._reduced(
-                group.lts, group.members, group.parts, self.limit.cap_states
-            )
+            place = self._place(group.members)
+            small = self._shelf.get(place, self.limit.cap_states)
+            if small is None:
+                small = yield from self._reduced(
+                    group.lts, group.members, group.parts, self.limit.cap_states
+                )
+                self._shelf.put(place, small)
             self._single_bytes += _TRANSITION_BYTES * small.lts.n_transitions
             single.append(small)
         self.single = tuple(single)
@@ -134,6 +147,11 @@ class Merger:
             name for name in alphabet - self._visible if self._users[name] <= members
         }
 
+    def _place(self, members: frozenset[int]) -> Place:
+        """Return what a group is known by among questions about the network."""
+        seen = frozenset(n for n in self._seen if self._users[n] <= members)
+        return Place(self.limit.equivalence, members, seen)
+
     def composed(self, one: Group, other: Group, cap: int) -> Job[Group | None]:
         """Compose and reduce two groups; None if they have more than `cap` states."""
         members = one.members | other.members
@@ -143,20 +161,36 @@ class Merger:
             return self._known[members]
         if self._failed.get(pair, 0) >= cap:
             return None
+        place = self._place(members)
+        known = self._shelf.get(place, cap)
+        if known is not None:
+            self.largest = max(self.largest, known.largest)
+            self._keep(known)
+            return known
+        places = self._place(one.members), self._place(other.members)
+        if self._shelf.has_failed(place, *places, cap):
+            self._failed[pair] = cap
+            return None
         try:
             job = compose(one.lts, other.lts, cap=cap)
             whole = yield from holding(job, self.memory_bytes)
         except TooManyPairsError:
             self._failed[pair] = cap
+            self._shelf.note_failure(*places, cap)
             return None
         self.largest = max(self.largest, whole.n_states)
         group = yield from self._reduced(whole, members, (one, other), cap)
+        self._shelf.put(place, group)
+        self._keep(group)
+        return group
+
+    def _keep(self, group: Group) -> None:
+        """Keep a group for the other attempts."""
         if self._kept > _KEPT_TRANSITIONS:
             self._known.clear()
             self._kept = 0
-        self._known[members] = group
+        self._known[group.members] = group
         self._kept += group.lts.n_transitions
-        return group
 
     def _reduced(
         self, lts: LTS, members: frozenset[int], parts: tuple[Group, ...], cap: int
@@ -182,6 +216,7 @@ def reduce_components(
     limit: Limit | None = None,
     start: Reduced | None = None,
     known: Reduced | None = None,
+    shelf: GroupShelf | None = None,
 ) -> Job[Reduced]:
     """Replace components by fewer and smaller ones, with the same visible projections.
 
@@ -189,14 +224,14 @@ def reduce_components(
     interruptible property; a state without successors must not count as a run.  The
     network has no accepting states and is not changed.  `start` is what became of it
     for visible actions that contain these, `known` what became of it with a lower
-    limit: where this goes on.
+    limit: where this goes on.  `shelf` has groups that other questions have reduced.
 
     With the equivalence ``block`` the property need be erasable only: then a run that
     violates it is kept, if there is one, and not all projections.
     """
     limit = limit or Limit()
     groups = components_of(network) if start is None else _as_parts(start.groups)
-    merger = Merger(network, visible, limit)
+    merger = Merger(network, visible, limit, shelf)
     yield from merger.begin(groups)
     best, cap = merger.single, min(FIRST_CAP, limit.cap_states)
     if known is not None:
@@ -283,7 +318,10 @@ def _attempt(
     groups = merger.single
     while not is_small(groups, merger.limit):
         found: list[Group] = []
-        for one, other in (yield from _candidates(merger, groups)):
+        candidates = yield from _candidates(merger, groups)
+        for n, (one, other) in enumerate(candidates, start=1):
+            if n % _FAILED_AT_ONCE == 0:  # most are known to be too large
+                yield reducing(_PAIR_WORK * _FAILED_AT_ONCE, merger.memory_bytes)
             merged = yield from merger.composed(one, other, cap)
             if merged is not None:
                 found.append(merged)

@@ -24,6 +24,8 @@ from ltlpipe.reduction.factoring.exactness import (
     numbers_of,
     weights,
 )
+from ltlpipe.reduction.factoring.factored_archive import FactoredFile
+from ltlpipe.reduction.factoring.factored_network import Factored, Origin
 from ltlpipe.reduction.factoring.finest_split import finest_split
 from ltlpipe.reduction.factoring.independence import effort
 from ltlpipe.reduction.factoring.minimal_form import MinimalForm, minimal_form
@@ -52,50 +54,9 @@ _FIXED_WORK = 150  # however small the component
 _FIXED_EFFORT = 1 << 9
 _LEAST_STATES = 4  # two factors have two states each
 _REMEMBERED = 1 << 12  # transitions of a component that others may be like
-_SHOWN = 3
-
 
 _ITEM_BYTES = 400  # of a state or transition in all that is kept of a component
 _PAIR_BYTES = 100  # of paths that are looked at together
-
-
-class Origin(NamedTuple):
-    """What has become of a component, and how to find back."""
-
-    places: tuple[int, ...]  # of its factors among the components now
-    weights: tuple[int, ...]  # of their states in a number; see `numbers_of`
-    # int64[n_states]: the number of each of its states, -1 where not reachable; None
-    # for a component that has stayed as it was.
-    number_of: np.ndarray | None
-
-
-class Factored(NamedTuple):
-    """A network, its components replaced by factors where they are products."""
-
-    network: Network | None  # None if no component is a product
-    origins: tuple[Origin, ...]  # of each component before
-    left: tuple[tuple[int, str], ...]  # components not looked at, and why
-
-    def __str__(self) -> str:
-        """Say what has become of the components."""
-        if self.network is None:
-            return "no component is a product" + self._but()
-        split = sum(len(origin.places) > 1 for origin in self.origins)
-        n = len(self.origins)
-        return (
-            f"{split} of {n} component{'s' * (n != 1)} "
-            f"{'is a product' if split == 1 else 'are products'}: "
-            f"{n} became {len(self.network.components)}{self._but()}"
-        )
-
-    def _but(self) -> str:
-        """Return which components have not been looked at."""
-        if not self.left:
-            return ""
-        said = [f"component {k + 1} ({why})" for k, why in self.left[:_SHOWN]]
-        if len(self.left) > _SHOWN:
-            said.append(f"{len(self.left) - _SHOWN} more")
-        return f"; not looked at: {', '.join(said)}"
 
 
 class _Found(NamedTuple):
@@ -117,7 +78,9 @@ def needed_bytes(network: Network) -> int:
 _shelves: Beside[dict[bool, Factored]] = Beside(dict)
 
 
-def factored(network: Network, *, together: bool = True) -> Job[Factored]:
+def factored(
+    network: Network, *, together: bool = True, shares: bool = True
+) -> Job[Factored]:
     """Replace the components of a network that are products by their factors.
 
     Parameters
@@ -127,6 +90,9 @@ def factored(network: Network, *, together: bool = True) -> Job[Factored]:
     together : bool
         Accepting components have to accept in the same state; otherwise at most one
         factor of each has acceptance.
+    shares : bool
+        Whether what was found is kept beside the network, and for the other processes
+        of a run.
 
     Examples
     --------
@@ -137,9 +103,15 @@ def factored(network: Network, *, together: bool = True) -> Job[Factored]:
     >>> [c.transitions() for c in found.network.components]
     [[(0, 'a', 1)], [(0, 'b', 1)]]
     """
+    if not shares:
+        return (yield from _factored(network, together=together))
     shelf = _shelves.of(network)
     if together not in shelf:
-        found = yield from _factored(network, together=together)
+        file = FactoredFile(network, together=together)
+        found = file.get()
+        if found is None:
+            found = yield from _factored(network, together=together)
+            file.put(found)
         shelf.setdefault(together, found)  # another job may have been faster
     return shelf[together]
 

@@ -19,7 +19,7 @@ from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.reduction.factoring.factors import Factored, Origin
+    from ltlpipe.reduction.factoring.factored_network import Factored, Origin
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
 
