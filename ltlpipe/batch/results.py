@@ -134,6 +134,11 @@ def _columns(path: str) -> dict[str, list[Any]]:
     return columns
 
 
+def configuration_of(options: str) -> str:
+    """Return what results call the options of a task, which are JSON."""
+    return str(_settings(json.loads(options))["configuration"])
+
+
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return the columns that say how a task was to be solved."""
     limits = {title: options.get(name) for name, title in _LIMIT_COLUMNS.items()}
