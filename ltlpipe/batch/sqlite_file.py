@@ -10,10 +10,12 @@ import os
 import sqlite3
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.exhaustion import lack_of_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,15 +70,44 @@ def _await_tables(db: sqlite3.Connection) -> None:
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Turn errors of SQLite into ours."""
+    """Turn errors of SQLite into ours.
+
+    It tells apart neither a disk that is full nor a limit from other errors of output.
+    """
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise LtlpipeError(f"{path}: the store cannot be used: {error}") from error
+        why = _reason(path, str(error))
+        raise LtlpipeError(f"{path}: the store cannot be used: {why}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise LtlpipeError(
             f"{path}: this is no result store, or it is damaged: {error}"
         ) from error
+
+
+def _reason(path: str, said: str) -> str:
+    """Return what an error of SQLite means, with its own words."""
+    meant = None
+    if "disk" in said or "full" in said:
+        meant = lack_of_room(path)
+    elif "readonly" in said:
+        meant = "it, or its folder, may not be written to"
+    elif "unable to open" in said:
+        meant = _obstacle(path)
+    elif "locked" in said:
+        meant = f"another run has been writing to it for {BUSY_SECONDS:.0f} seconds"
+    return said if meant is None else f"{meant} ({said})"
+
+
+def _obstacle(path: str) -> str | None:
+    """Return why a file cannot be opened, or made."""
+    place = Path(path)
+    if place.is_dir():
+        return "it is a folder"
+    if not place.parent.is_dir():
+        return "there is no such folder"
+    wanted = place if place.exists() else place.parent
+    return None if os.access(wanted, os.R_OK | os.W_OK) else "permission denied"
 
 
 def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
