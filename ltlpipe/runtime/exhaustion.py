@@ -10,10 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import resource
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ltlpipe.runtime.files import StrPath
 
 _LOADER = ("failed to map segment", "cannot allocate memory", "out of memory")
 _SHARED = "shared object"
@@ -42,7 +38,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return _SHARED in text and address_space_mib() is not None
 
 
-def lack_of_room(path: StrPath) -> str | None:
+def lack_of_room(path: str | os.PathLike[str]) -> str | None:
     """Return why a file cannot grow, if that is so: the disk is full, or a limit."""
     place = os.path.abspath(path)  # noqa: PTH100
     limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)

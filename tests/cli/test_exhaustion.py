@@ -38,7 +38,7 @@ def limited(mib, *args):
     )
 
 
-@pytest.mark.parametrize("mib", [60, 180, 240, 290, 350])
+@pytest.mark.parametrize("mib", [60, 180, 240, 290])
 def test_little_memory(mib, ring, tmp_path):
     """Libraries that cannot be mapped are want of memory, and no bug; nor a verdict."""
     for flags in (["--emptiness", "se05"], []):
