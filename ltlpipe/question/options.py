@@ -207,7 +207,10 @@ class Options:
         commands=ABOUT_RUNS | {TRANSLATE},
     )
     translator: str | None = _option(
-        None, "Translates instead of Spot: a command that prints HOA for %f.", "CMD"
+        None,
+        "Translates instead of Spot: a command that prints HOA for %f.",
+        "CMD",
+        "A task table names one only if --allow-translators lists its program.",
     )
     fairness: str | None = _option(
         None,
