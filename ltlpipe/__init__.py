@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.results import results
     from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
+    from ltlpipe.batch.verifying import verify
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.erasable import is_erasable
     from ltlpipe.logic.formulas import Formula, parse
@@ -101,6 +102,7 @@ _PLACES = {
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",
     "solve": "ltlpipe.batch.solving",
+    "verify": "ltlpipe.batch.verifying",
     "witnesses": "ltlpipe.batch.shared_runs",
 }
 
@@ -150,6 +152,7 @@ __all__ = [
     "save",
     "sccs",
     "solve",
+    "verify",
     "witnesses",
 ]
 

@@ -20,6 +20,8 @@ from ltlpipe.runtime.errors import (
     LtlpipeWarning,
     UnsupportedError,
 )
+from ltlpipe.runtime.exhaustion import is_out_of_memory
+from ltlpipe.runtime.jobs import MEMORY
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.checking import check
@@ -251,4 +253,6 @@ def failed_row(
 def _reason_of(error: Exception) -> str:
     if isinstance(error, UnsupportedError):
         return UNSUPPORTED
-    return INPUT_ERROR if isinstance(error, LtlpipeError) else BUG
+    if isinstance(error, LtlpipeError):
+        return INPUT_ERROR
+    return MEMORY if is_out_of_memory(error) else BUG

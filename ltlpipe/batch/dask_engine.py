@@ -114,6 +114,11 @@ class Cluster:
             self._client = Client(
                 scheduler, timeout=_CONNECT_SECONDS, set_as_default=False
             )
+        except TypeError as error:  # it misses what it needs for TLS
+            raise LtlpipeError(
+                f"--scheduler={scheduler}: Dask has no certificates for this address: "
+                f"say in its configuration where they are (docs/clusters.md): {error}"
+            ) from error
         except (*_AWAY, ValueError) as error:
             raise LtlpipeError(
                 f"--scheduler={scheduler}: no Dask scheduler answers there: {error}"
@@ -291,6 +296,8 @@ class Cluster:
                 reply = sent.future.result(timeout=_RESULT_SECONDS)
         if reply is None:
             return self._lost(number)
+        if not isinstance(reply, bytes):
+            raise LtlpipeError(f"the Dask worker {sent.address} sends no answers")
         del self._sent[number]
         return [self._finished(number, unpacked(reply))]
 

@@ -110,31 +110,34 @@ class Digests:
             return None if given is None else self._file(os.fspath(given))
         return hashlib.sha256(given.to_str("hoa").encode()).hexdigest()
 
-    def key(self, task: Task, options: Mapping[str, Any]) -> str:
-        """Return the key of a task under all of its options, those of the run too."""
-        return key_of(
+    def identity(self, task: Task, options: Mapping[str, Any]) -> str:
+        """Return what makes a task, under all of its options, but the versions."""
+        return identity_text(
             self.system(task.system),
             self.question(task),
             options_text(self._contents(options)),
-            _versions(),
         )
 
+    def key(self, task: Task, options: Mapping[str, Any]) -> str:
+        """Return the key of a task under all of its options, those of the run too."""
+        return key_of(self.identity(task, options))
 
-def key_of(
-    system: tuple[str, ...],
-    question: tuple[str, str],
-    options: str,
-    versions: tuple[str, str],
+
+def identity_text(
+    system: tuple[str, ...], question: tuple[str, str], options: str
 ) -> str:
-    """Return the key of what `Digests` and `options_text` say of a task.
+    """Return as JSON what `Digests` and `options_text` say of a task."""
+    return json.dumps([system, question, json.loads(options)])
 
-    The versions are those of ltlpipe and Spot.
-    """
+
+def key_of(identity: str, versions: tuple[str, str] | None = None) -> str:
+    """Return the key of a task; the versions are those of ltlpipe and Spot."""
+    system, question, options = json.loads(identity)
     parts = {
         "system": system,
         "question": question,
-        "options": json.loads(options),
-        "versions": versions,
+        "options": options,
+        "versions": versions or _versions(),
     }
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

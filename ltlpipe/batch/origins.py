@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.identity import Digests, key_of
+from ltlpipe.batch.identity import Digests, identity_text, key_of
 from ltlpipe.batch.sqlite_file import reading
+from ltlpipe.batch.stored_rows import stored_rows
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load
 
@@ -50,14 +51,13 @@ class Origins:
                 "FROM runs LEFT JOIN tasks USING (run) GROUP BY runs.run "
                 "ORDER BY runs.run"
             ):
-                words = tuple(json.loads(command))
+                words = _words(command)
                 self.runs.append(RunOfStore(number, words, *others))
-            for key, place, formula, options in db.execute(
-                "SELECT key, place, formula, options FROM tasks"
-            ):
-                files = tuple(json.loads(place)[0])
-                origin = Origin(files, formula, options)
-                self._of_task.setdefault(key, []).append(origin)
+            for row in stored_rows(db, "tasks"):
+                if row.objection is None:
+                    files = tuple(json.loads(row.said["place"])[0])
+                    origin = Origin(files, row.said["formula"], row.said["options"])
+                    self._of_task.setdefault(row.said["key"], []).append(origin)
 
     def files(self, key: str, versions: tuple[str, str]) -> tuple[str, ...] | None:
         """Return files that still hold the system of a task, by its key.
@@ -69,7 +69,8 @@ class Origins:
         for origin in self._of_task.get(key, ()):
             question = ("formula", (origin.formula or "").strip())
             system = self._digests.system(origin.files)
-            if key_of(system, question, origin.options, versions) == key:
+            identity = identity_text(system, question, origin.options)
+            if key_of(identity, versions) == key:
                 return origin.files
         return None
 
@@ -86,3 +87,11 @@ class Origins:
         """Load what `files` has returned; None if it has changed, or is a model."""
         system = self.system(files)
         return system if isinstance(system, Network) else None
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """Return a command line; that of a row that is damaged as it is."""
+    try:
+        return tuple(map(str, json.loads(command)))
+    except (ValueError, TypeError, RecursionError):
+        return (str(command),)

@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.sqlite_file import missing_columns, reading
-from ltlpipe.batch.store import RESULT_DTYPES
+from ltlpipe.batch.sqlite_file import reading
+from ltlpipe.batch.stored_rows import RESULT_DTYPES, stored_rows, told
 from ltlpipe.batch.table import CATEGORY, COMPARISON_DTYPES, VERDICTS, typed
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.runtime.arguments import PATH, expect
-from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
+from ltlpipe.runtime.errors import InputError, UnsupportedError, listed, warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +48,9 @@ def results(path: StrPath) -> pd.DataFrame:
     ----------
     path : path
         A store that ``solve --store`` has made, by whatever name; a run may be going
-        on.  Or a table that ``solve``, ``compare`` or ``results`` has written:
-        ``.csv``, ``.csv.gz`` or ``.parquet``.
+        on.  Rows that are damaged are left out, with a warning.  Or a table that
+        ``solve``, ``compare`` or ``results`` has written: ``.csv``, ``.csv.gz`` or
+        ``.parquet``.
 
     Returns
     -------
@@ -84,9 +85,7 @@ def results(path: StrPath) -> pd.DataFrame:
             f"{listed(TABLE_SUFFIXES)}"
         )
     known = _columns(name)
-    columns = {
-        c: typed(list(known[c]), c, dtype) for c, dtype in RESULTS_DTYPES.items()
-    }
+    columns = {c: typed(known[c], c, dtype) for c, dtype in RESULTS_DTYPES.items()}
     return pd.DataFrame(columns)
 
 
@@ -106,28 +105,38 @@ def is_store(path: StrPath) -> bool:
         raise InputError(f"cannot be read: {reason}", file=os.fspath(path)) from None
 
 
-def _columns(path: str) -> dict[str, Sequence[Any]]:
-    """Return the values of each column, all from one moment."""
+def _columns(path: str) -> dict[str, list[Any]]:
+    """Return the values of each column, all from one moment.
+
+    Rows that are not believed are left out, with a warning.
+    """
     own = ("system", "formula_id", "formula", "expected")  # of the task, not its result
-    kept = [column for column in RESULT_DTYPES if column not in own]
+    kept = ["attempts", *(column for column in RESULT_DTYPES if column not in own)]
     with reading(path) as db:
-        chosen = ", ".join(
-            "NULL" if column in missing else f"{table}.{column}"
-            for table, columns in (("tasks", own), ("results", kept))
-            for missing in [missing_columns(db, table, columns)]
-            for column in columns
-        )
-        rows = db.execute(
-            f"SELECT options, attempts, tasks.run, key, {chosen} "
-            "FROM tasks JOIN results USING (key) ORDER BY tasks.run, number"
-        ).fetchall()
-    names = ("options", "attempts", "run", "task", *own, *kept)
-    values = zip(*rows, strict=True) if rows else ((),) * len(names)
-    columns: dict[str, Sequence[Any]] = dict(zip(names, values, strict=True))
-    settings = {text: _settings(json.loads(text)) for text in set(columns["options"])}
+        tasks = list(stored_rows(db, "tasks", "ORDER BY run, number"))
+        found = list(stored_rows(db, "results"))
+    faulty = [row for row in (*tasks, *found) if row.objection is not None]
+    if faulty:
+        warn(f"{path}: {len(faulty)} rows left out: {told(faulty)}")
+    results = {row.said["key"]: row.said for row in found if row.objection is None}
+    pairs = [
+        (task.said, results[task.said["key"]])
+        for task in tasks
+        if task.objection is None and task.said["key"] in results
+    ]
+    columns = {c: [task[c] for task, _ in pairs] for c in ("run", *own)}
+    columns |= {c: [result[c] for _, result in pairs] for c in kept}
+    columns["task"] = [task["key"] for task, _ in pairs]
+    options = [task["options"] for task, _ in pairs]
+    settings = {text: _settings(json.loads(text)) for text in set(options)}
     for column in ("configuration", *_LIMIT_COLUMNS.values()):
-        columns[column] = [settings[text][column] for text in columns["options"]]
+        columns[column] = [settings[text][column] for text in options]
     return columns
+
+
+def configuration_of(options: str) -> str:
+    """Return what results call the options of a task, which are JSON."""
+    return str(_settings(json.loads(options))["configuration"])
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:

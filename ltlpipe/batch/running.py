@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED, Expected, encodable
 from ltlpipe.batch.engines import Engine
-from ltlpipe.batch.identity import Digests, options_text
+from ltlpipe.batch.identity import Digests, key_of, options_text
 from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_job import CRASH
-from ltlpipe.batch.tasks import identity_of
+from ltlpipe.batch.tasks import AutomatonFile, identity_of
 from ltlpipe.runtime.arguments import TEXT, several
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import (
+        Callable,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from ltlpipe.batch.engines import Workers
     from ltlpipe.batch.table import Row
@@ -82,8 +89,8 @@ def retried(names: str | Iterable[str]) -> list[str]:
     plain = [text.strip() for text in texts if text.strip()]
     for name in plain:
         if name not in RETRIED:
-            listed = ", ".join(RETRIED)
-            raise UnsupportedError(f"--retry={name}: expected some of {listed}")
+            known = ", ".join(RETRIED)
+            raise UnsupportedError(f"--retry={name}: expected some of {known}")
     return plain
 
 
@@ -194,8 +201,9 @@ class _Agenda:
         self._keys: list[str] = []
         if store is not None:
             merged = [{**options, **task.options} for task in tasks]
-            self._keys = list(map(self._digests.key, tasks, merged))
-            store.list_tasks(map(_listed, tasks, self._keys, map(options_text, merged)))
+            identities = list(map(self._digests.identity, tasks, merged))
+            self._keys = list(map(key_of, identities))
+            store.list_tasks(map(listed, tasks, self._keys, merged, identities))
             self._set_aside(store.finished())
 
     def _set_aside(self, finished: dict[str, Row]) -> None:
@@ -263,12 +271,34 @@ class _Agenda:
             self._store.renew()
 
 
-def _listed(task: Task, key: str, options: str) -> Listed:
+def listed(
+    task: Task, key: str, options: Mapping[str, Any], identity: str | None = None
+) -> Listed:
+    """Return a task as the store lists it; options are all of them."""
     own = task.columns
-    files = (
-        [os.path.abspath(file) for file in task.system]  # noqa: PTH100
-        if isinstance(task.system, tuple)
-        else [task.system.name]
+    paths = task.system if isinstance(task.system, tuple) else ()
+    files = [*map(_absolute, paths)] or [task.system_name]
+    text = options_text(options)
+    place = json.dumps([files, own["formula_id"], text])
+    asked, constraint = task.formula, options.get("constraint")
+    inputs = {
+        "system": files if paths else None,
+        "automaton": _absolute(asked.path)
+        if isinstance(asked, AutomatonFile)
+        else None,
+        "constraint": _absolute(constraint)
+        if isinstance(constraint, (str, os.PathLike))
+        else None,
+    }
+    return Listed(
+        place=place,
+        key=key,
+        options=text,
+        identity=identity,
+        inputs=json.dumps({n: v for n, v in inputs.items() if v is not None}),
+        **encodable(own),
     )
-    place = json.dumps([files, own["formula_id"], options])
-    return Listed(place=place, key=key, options=options, **encodable(own))
+
+
+def _absolute(path: StrPath) -> str:
+    return os.path.abspath(path)  # noqa: PTH100

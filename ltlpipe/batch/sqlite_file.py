@@ -10,21 +10,27 @@ import os
 import sqlite3
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.exhaustion import lack_of_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from ltlpipe.runtime.files import StrPath
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the tables of a store; a file of a newer one is refused.
 
 Version 2 has further columns of results and, since published verdicts, of tasks.
+Version 3 has constraints, a checksum for each row of both, and the files of tasks.
 """
+
+SEALED_SINCE = 3
+"""The first version whose rows have checksums."""
 
 APPLICATION = 0x4C544C70
 """What tells a store from other SQLite files: "LTLp"."""
@@ -64,15 +70,44 @@ def _await_tables(db: sqlite3.Connection) -> None:
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Turn errors of SQLite into ours."""
+    """Turn errors of SQLite into ours.
+
+    It tells apart neither a disk that is full nor a limit from other errors of output.
+    """
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise LtlpipeError(f"{path}: the store cannot be used: {error}") from error
-    except sqlite3.DatabaseError as error:
+        why = _reason(path, str(error))
+        raise LtlpipeError(f"{path}: the store cannot be used: {why}") from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise LtlpipeError(
             f"{path}: this is no result store, or it is damaged: {error}"
         ) from error
+
+
+def _reason(path: str, said: str) -> str:
+    """Return what an error of SQLite means, with its own words."""
+    meant = None
+    if "disk" in said or "full" in said:
+        meant = lack_of_room(path)
+    elif "readonly" in said:
+        meant = "it, or its folder, may not be written to"
+    elif "unable to open" in said:
+        meant = _obstacle(path)
+    elif "locked" in said:
+        meant = f"another run has been writing to it for {BUSY_SECONDS:.0f} seconds"
+    return said if meant is None else f"{meant} ({said})"
+
+
+def _obstacle(path: str) -> str | None:
+    """Return why a file cannot be opened, or made."""
+    place = Path(path)
+    if place.is_dir():
+        return "it is a folder"
+    if not place.parent.is_dir():
+        return "there is no such folder"
+    wanted = place if place.exists() else place.parent
+    return None if os.access(wanted, os.R_OK | os.W_OK) else "permission denied"
 
 
 def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
@@ -80,7 +115,10 @@ def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
     text = path.encode(errors="surrogateescape")
     mode = "?mode=ro" if to_read else "?mode=rwc"
     uri = "file:" + quote(os.path.abspath(text)) + mode  # noqa: PTH100
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    db = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    # A byte that is no UTF-8 spoils its own row, whose checksum does not fit then.
+    db.text_factory = lambda data: data.decode(errors="backslashreplace")
+    return db
 
 
 def is_empty(db: sqlite3.Connection) -> bool:
@@ -94,7 +132,7 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
         raise LtlpipeError(f"{path}: this SQLite file is no result store")
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+    version = version_of(db)
     if version > SCHEMA:
         raise LtlpipeError(
             f"{path}: the store was made by a newer ltlpipe (schema {version}; this "
@@ -102,16 +140,12 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
         )
 
 
-def add_columns(db: sqlite3.Connection, table: str, columns: Mapping[str, str]) -> None:
-    """Give a table of an older store the columns that it has not."""
-    for name in missing_columns(db, table, columns):
-        db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
-    db.execute(f"PRAGMA user_version = {SCHEMA}")
+def version_of(db: sqlite3.Connection) -> int:
+    """Return the version of the tables of a store."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
-def missing_columns(
-    db: sqlite3.Connection, table: str, columns: Iterable[str]
-) -> list[str]:
-    """Return which columns a table of a store has not, as it is older."""
-    known = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
-    return [name for name in columns if name not in known]
+def columns_in(db: sqlite3.Connection, table: str) -> set[str]:
+    """Return the columns that a table of a store has; an older one lacks some."""
+    return {row[1].lower() for row in db.execute(f"PRAGMA table_info({table})")}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.store import lives
+from ltlpipe.batch.stored_rows import stored_rows
 
 if TYPE_CHECKING:
     import sqlite3
@@ -70,18 +72,18 @@ def _read(db: sqlite3.Connection) -> Status:
         return Status((), 0, {})
     last = runs[-1][0]
     known = [_run(db, *row) for row in runs if row[2] is None or row[0] == last]
-    counted = db.execute(
-        "SELECT verdict, reason, count(*) FROM tasks JOIN results USING (key) "
-        "WHERE tasks.run = ? GROUP BY verdict, reason ORDER BY verdict, reason",
-        [last],
-    )
-    (n_tasks,) = db.execute(
-        "SELECT count(*) FROM tasks WHERE run = ?", [last]
-    ).fetchone()
+    keys = [key for (key,) in db.execute("SELECT key FROM tasks WHERE run = ?", [last])]
+    listed = "WHERE key IN (SELECT key FROM tasks WHERE run = ?)"
+    outcomes = {
+        row.said["key"]: (row.said["verdict"], row.said["reason"])
+        for row in stored_rows(db, "results", listed, [last])
+        if row.objection is None
+    }
+    counted = Counter(outcomes[key] for key in keys if key in outcomes)
     return Status(
         tuple(run for run in known if run.state == GOES_ON or run.run == last),
-        n_tasks,
-        {(verdict, reason): count for verdict, reason, count in counted},
+        len(keys),
+        dict(sorted(counted.items(), key=lambda item: (item[0][0], item[0][1] or ""))),
     )
 
 

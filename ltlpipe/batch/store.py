@@ -1,9 +1,14 @@
 """The result store: an SQLite file that a run grows and any number of runs share.
 
 Tables: `runs`, one row per run; `tasks`, what they list; `results`, one row per
-answered task; `claims`, what is being worked on.  A result is one transaction in
-write-ahead mode: whoever ends the process at any moment ends it between two of them.
-(After a power failure the last results may be missing; the file is whole.)
+answered task; `claims`, what is being worked on; `set_aside`, rows that are not
+believed.  A result is one transaction in write-ahead mode: whoever ends the process at
+any moment ends it between two of them.  (After a power failure the last results may be
+missing; the file is whole.)
+
+Results and tasks have constraints and a checksum (`ltlpipe.batch.stored_rows`).  A
+result that does not pass is set aside when a run comes upon it, with a warning, and its
+task is solved anew; the others stay.
 
 Claims.  Before a task is begun it is claimed in one transaction, for the run, and the
 claim goes with the result.  A claim holds while its run is alive.  On the machine and
@@ -24,51 +29,43 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.batch.migrations import SET_ASIDE, migrate, set_aside
 from ltlpipe.batch.procfs import process
 from ltlpipe.batch.sqlite_file import (
     APPLICATION,
     BUSY_SECONDS,
     SCHEMA,
-    add_columns,
     connect,
     is_empty,
     refuse_foreign,
     translated,
+    version_of,
 )
-from ltlpipe.batch.table import CATEGORY, DTYPES, TIME
+from ltlpipe.batch.stored_rows import (
+    DEFINITIONS,
+    RESULT_DTYPES,
+    insertion,
+    sealed,
+    stored_rows,
+    told,
+)
 from ltlpipe.batch.task_job import now
-from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError, warn
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ltlpipe.batch.stored_rows import StoredRow
     from ltlpipe.batch.table import Row
     from ltlpipe.runtime.files import StrPath
 
 LEASE_SECONDS = 60.0
 _RENEW_SECONDS = 15.0
 
-EXTRA_DTYPES = {
-    "n_components": "Int64",
-    "wall_seconds": "Float64",
-    "signal": CATEGORY,
-    "message": "string",
-    "finished_at": TIME,
-}
-"""The columns of a stored result that the result table does not have."""
-
-RESULT_DTYPES = DTYPES | EXTRA_DTYPES
-
-_SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL", "boolean": "INTEGER"}
-_COLUMN_TYPES = {c: _SQL_TYPES.get(t, "TEXT") for c, t in RESULT_DTYPES.items()}
-_COLUMNS = ", ".join(f"{c} {sql}" for c, sql in _COLUMN_TYPES.items())
-_NAMES = ", ".join(RESULT_DTYPES)
-_TASK_COLUMNS = {"expected": "TEXT"}  # which the tasks of older stores have not
-
-_TABLES = f"""
+_TABLES = """
 CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
     command TEXT NOT NULL,      -- JSON, a list
@@ -78,25 +75,6 @@ CREATE TABLE runs (
     process_started INTEGER,    -- clock ticks after the machine was started
     alive_at REAL NOT NULL,     -- seconds of the epoch
     ended_at TEXT
-);
-CREATE TABLE tasks (
-    place TEXT NOT NULL,        -- JSON: files, question, options
-    key TEXT NOT NULL,
-    run INTEGER NOT NULL,       -- the last one that lists it
-    number INTEGER NOT NULL,    -- in that run, from 0
-    system TEXT NOT NULL,
-    formula_id TEXT,
-    formula TEXT,
-    options TEXT NOT NULL,      -- JSON, those that are not the default
-    expected TEXT,              -- the published verdict
-    PRIMARY KEY (place, key)
-) WITHOUT ROWID;
-CREATE TABLE results (
-    key TEXT PRIMARY KEY,
-    revision INTEGER NOT NULL UNIQUE,
-    run INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
-    {_COLUMNS}
 );
 CREATE TABLE claims (
     key TEXT PRIMARY KEY,
@@ -115,6 +93,8 @@ class Listed(NamedTuple):
     formula: str | None
     options: str
     expected: str | None = None
+    identity: str | None = None  # what the key is made of, but the versions
+    inputs: str | None = None
 
 
 class Store:
@@ -132,6 +112,7 @@ class Store:
         self.path = os.fspath(path)
         self._retry = frozenset(retry)
         self._renewed = 0.0
+        self._faulty: list[StoredRow] = []  # set aside, and not said yet
         self.run = 0
         with translated(self.path):
             self._db = connect(self.path)
@@ -167,9 +148,11 @@ class Store:
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
+                self._faulty.clear()
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+        self._say()
 
     def _prepare(self) -> None:
         """Make the tables if the file is new, and note this run."""
@@ -178,13 +161,13 @@ class Store:
         self._write_ahead()
         with self._transaction():
             if is_empty(self._db):
-                for statement in _TABLES.split(";\n")[:-1]:
+                made = _TABLES.split(";\n")[:-1]
+                for statement in (*made, *DEFINITIONS, SET_ASIDE):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
             refuse_foreign(self._db, self.path)
-            add_columns(self._db, "results", _COLUMN_TYPES)
-            add_columns(self._db, "tasks", _TASK_COLUMNS)
+            self._migrate()
             known = process(os.getpid())
             self.run = self._db.execute(
                 "INSERT INTO runs (command, began_at, place, pid, process_started, "
@@ -201,6 +184,33 @@ class Store:
             (self._before,) = self._db.execute(
                 "SELECT coalesce(max(revision), 0) FROM results"
             ).fetchone()
+
+    def _migrate(self) -> None:
+        """Make a store of an earlier version one of today.
+
+        A run of that version, which is still at work, could not go on.
+        """
+        if version_of(self._db) == SCHEMA:
+            return
+        for run, *signs in self._db.execute(
+            "SELECT run, place, pid, process_started, alive_at FROM runs "
+            "WHERE ended_at IS NULL"
+        ):
+            if lives(*signs):
+                raise LtlpipeError(
+                    f"{self.path}: run {run}, by an earlier ltlpipe, goes on; wait for "
+                    "its end, or use another file"
+                )
+        self._faulty += migrate(self._db)["results"]
+
+    def _say(self) -> None:
+        """Warn of results that have been set aside."""
+        faulty, self._faulty = self._faulty, []
+        if faulty:
+            warn(
+                f"{self.path}: {len(faulty)} results set aside, and their tasks solved "
+                f"anew: {told(faulty)}"
+            )
 
     def _write_ahead(self) -> None:
         """Go over to write-ahead mode, for which SQLite does not wait by itself."""
@@ -225,35 +235,59 @@ class Store:
             {**task._asdict(), "run": self.run, "number": number}
             for number, task in enumerate(tasks)
         ]
+        listed = [sealed("tasks", row) for row in rows]
         with self._transaction():
             self._db.executemany(
                 "DELETE FROM tasks WHERE place = :place AND run < :run", rows
             )
-            self._db.executemany(
-                "INSERT OR REPLACE INTO tasks (place, key, run, number, system, "
-                "formula_id, formula, options, expected) VALUES (:place, :key, :run, "
-                ":number, :system, :formula_id, :formula, :options, :expected)",
-                rows,
-            )
+            self._db.executemany(insertion("tasks"), listed)
 
     def finished(self) -> dict[str, Row]:
-        """Return the results of listed tasks that are not had anew, by key."""
-        with translated(self.path):
-            found = self._db.execute(
-                f"SELECT key, revision, {_NAMES} FROM results "
-                "WHERE key IN (SELECT key FROM tasks WHERE run = ?)",
-                [self.run],
-            )
-            return {
-                key: dict(zip(RESULT_DTYPES, cells, strict=True))
-                for key, revision, *cells in found
-                if not self._is_wanted_anew(revision, *cells[3:5])
-            }
+        """Return the results of listed tasks that are not had anew, by key.
 
-    def _is_wanted_anew(self, revision: int, verdict: str, reason: str | None) -> bool:
-        if verdict != UNKNOWN or revision > self._before:
+        Those that are not believed are set aside.
+        """
+        with translated(self.path):
+            rows = list(
+                self._results("(SELECT key FROM tasks WHERE run = ?)", self.run)
+            )
+        faulty = [row for row in rows if row.objection is not None]
+        if faulty:
+            with self._transaction():
+                self._set_aside(faulty)
+        return {
+            row.said["key"]: _columns(row)
+            for row in rows
+            if row.objection is None and not self._is_wanted_anew(row.said)
+        }
+
+    def _results(self, keys: str, value: Any) -> Iterator[StoredRow]:
+        """Yield results; `keys` is the SQL that says which, about a value."""
+        return stored_rows(self._db, "results", f"WHERE key IN {keys}", [value])
+
+    def _set_aside(self, rows: list[StoredRow]) -> None:
+        """Take results that are not believed out of the way, within a transaction."""
+        set_aside(self._db, "results", rows)
+        self._faulty += rows
+        self._db.executemany(
+            "DELETE FROM results WHERE key = ?", [(row.said["key"],) for row in rows]
+        )
+
+    def _is_wanted_anew(self, said: Mapping[str, Any]) -> bool:
+        if said["verdict"] != UNKNOWN or said["revision"] > self._before:
             return False
-        return UNKNOWN in self._retry or reason in self._retry
+        return UNKNOWN in self._retry or said["reason"] in self._retry
+
+    def _kept(self, key: str) -> StoredRow | None:
+        """Return the result of a task, within a transaction; None without one.
+
+        One that is not believed is set aside.
+        """
+        row = next(self._results("(?)", key), None)
+        if row is None or row.objection is None:
+            return row
+        self._set_aside([row])
+        return None
 
     def claim(self, key: str) -> Row | bool:
         """Take a task; True if it is ours now, False if somebody works on it.
@@ -261,11 +295,9 @@ class Store:
         If it is done, its result is returned.
         """
         with self._transaction():
-            found = self._db.execute(
-                f"SELECT revision, {_NAMES} FROM results WHERE key = ?", [key]
-            ).fetchone()
-            if found is not None and not self._is_wanted_anew(found[0], *found[4:6]):
-                return dict(zip(RESULT_DTYPES, found[1:], strict=True))
+            found = self._kept(key)
+            if found is not None and not self._is_wanted_anew(found.said):
+                return _columns(found)
             holder = self._db.execute(
                 "SELECT run, place, pid, process_started, alive_at, ended_at "
                 "FROM claims JOIN runs USING (run) WHERE key = ?",
@@ -285,19 +317,22 @@ class Store:
 
         A verdict that is there already stays.
         """
-        values = {c: row.get(c) for c in RESULT_DTYPES} | {"finished_at": now()}
-        places = ", ".join(f":{column}" for column in RESULT_DTYPES)
-        updates = ", ".join(f"{c} = excluded.{c}" for c in ("run", *RESULT_DTYPES))
         with self._transaction():
-            self._db.execute(
-                f"INSERT INTO results (key, revision, run, attempts, {_NAMES}) "
-                "VALUES (:key, "
-                "(SELECT coalesce(max(revision), 0) + 1 FROM results), :run, 1, "
-                f"{places}) ON CONFLICT (key) DO UPDATE SET {updates}, "
-                "revision = excluded.revision, attempts = attempts + 1 "
-                "WHERE verdict = :unknown",
-                {**values, "key": key, "run": self.run, "unknown": UNKNOWN},
-            )
+            before = self._kept(key)
+            if before is None or before.said["verdict"] == UNKNOWN:
+                (revision,) = self._db.execute(
+                    "SELECT coalesce(max(revision), 0) + 1 FROM results"
+                ).fetchone()
+                about = {
+                    "key": key,
+                    "revision": revision,
+                    "run": self.run,
+                    "attempts": 1 if before is None else before.said["attempts"] + 1,
+                    "finished_at": now(),
+                }
+                self._db.execute(
+                    insertion("results"), sealed("results", {**row, **about})
+                )
             self._release(key)
 
     def _release(self, key: str) -> None:
@@ -320,6 +355,11 @@ class Store:
             self._db.execute(
                 "UPDATE runs SET alive_at = ? WHERE run = ?", [time.time(), self.run]
             )
+
+
+def _columns(row: StoredRow) -> Row:
+    """Return the columns of a result, without those that are about its place."""
+    return {column: row.said[column] for column in RESULT_DTYPES}
 
 
 def _place() -> str:

@@ -17,7 +17,8 @@ from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
+from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,6 +31,14 @@ CATEGORY, TIME = "category", "datetime64[us, UTC]"
 
 VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
 """The categories of the columns `verdict` and `expected`, in all tables."""
+
+REASONS = (
+    *(TIMEOUT, MEMORY, CPU_TIME, MAX_STATES, INTERRUPTED, LASSO_LIMIT),
+    *("overflow", "bitstate", "unsupported", "input-error", "error", "crash"),
+)
+"""The categories of the column `reason`, in all tables."""
+
+_VOCABULARIES = {"verdict": VERDICTS, "expected": VERDICTS, "reason": REASONS}
 
 DTYPES = {
     "system": CATEGORY,
@@ -242,7 +251,7 @@ def typed(values: Any, column: str, dtype: Any) -> Any:
     Raises
     ------
     ValueError, TypeError
-        A value is not of that type, or no verdict.
+        A value is not of that type, or no word of a closed vocabulary.
     """
     import pandas as pd
 
@@ -255,10 +264,10 @@ def typed(values: Any, column: str, dtype: Any) -> Any:
         return pd.array(values, dtype=dtype)
     texts = pd.array(values, dtype="string")
     found = sorted(texts.dropna().unique())
-    closed = column in ("verdict", "expected")
-    if closed and (others := [v for v in found if v not in VERDICTS]):
-        raise ValueError(f"{others[0]!r}, expected one of {', '.join(VERDICTS)}")
-    names = VERDICTS if closed else found
+    words = _VOCABULARIES.get(column)
+    if words is not None and (others := [v for v in found if v not in words]):
+        raise ValueError(f"{others[0]!r}, expected one of {', '.join(words)}")
+    names = VERDICTS if words is VERDICTS else found
     return pd.Categorical(texts, categories=pd.Index(names, dtype="string"))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ltlpipe.batch.csv_cells import has_guarded, plain
 from ltlpipe.batch.table import CATEGORY, TIME, read_parquet, typed
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.files import read_text
@@ -31,10 +32,10 @@ def read_table(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
         The file cannot be read, or a column does not hold what its name says.
     """
     read = _parquet if name.lower().endswith(".parquet") else _csv
-    plain = {c: "string" if t in (CATEGORY, TIME) else t for c, t in dtypes.items()}
-    frame = read(name, plain)
+    simple = {c: "string" if t in (CATEGORY, TIME) else t for c, t in dtypes.items()}
+    frame = read(name, simple)
     for column in frame.columns.intersection(
-        [c for c in dtypes if plain[c] != dtypes[c]]
+        [c for c in dtypes if simple[c] != dtypes[c]]
     ):
         try:
             frame[column] = typed(frame[column], column, dtypes[column])
@@ -79,7 +80,7 @@ def _csv(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
     text = read_text(name)
     try:
         header = pd.read_csv(io.StringIO(text), nrows=0).columns
-        return pd.read_csv(
+        frame = pd.read_csv(
             io.StringIO(text),
             dtype={column: dtypes[column] for column in header if column in dtypes},
             keep_default_na=False,
@@ -87,3 +88,16 @@ def _csv(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
         )
     except (ValueError, TypeError) as error:  # errors of pandas' parser are values
         raise InputError(f"no result table: {error}", file=name) from None
+    return _plain(frame) if has_guarded(text) else frame
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without the marks that tell spreadsheets what is a text."""
+    import pandas as pd
+
+    for column in frame.columns:
+        values = frame[column]
+        if pd.api.types.is_string_dtype(values):
+            dtype = values.dtype
+            frame[column] = values.map(plain, na_action="ignore").astype(dtype)
+    return frame.rename(columns=plain)

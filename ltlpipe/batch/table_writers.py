@@ -1,17 +1,26 @@
-"""Writing result tables row by row, as they come."""
+"""Writing result tables row by row, as they come.
+
+Rows that tell the number of their task stand in the order of tasks when the table is
+closed, whatever the order in which they came, so that tables can be compared.  What a
+program that is killed leaves behind has whole rows in the order of their ends.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import os
+import stat
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.batch.csv_cells import guarded
 from ltlpipe.batch.table import DTYPES, Row, to_frame
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,8 +95,11 @@ class CsvWriter(TableWriter):
         header: bool = True,
     ) -> None:
         super().__init__(path, dtypes)
+        self._places: list[_Place] = []  # of the rows, as they stand in the file
+        self._held: dict[int, Row] = {}  # which come too early for a pipe, by task
         try:
             self._stream = self.path.open("wb", buffering=0)
+            self._is_file = stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode)
         except OSError as error:
             raise self._failure(error) from error
         if not header:
@@ -102,8 +114,8 @@ class CsvWriter(TableWriter):
         """Write one line, or nothing."""
         line = io.StringIO()
         # With this terminator either line break within a cell is quoted.
-        csv.writer(line, lineterminator="\r\n").writerow(cells)
-        before = self._stream.tell()
+        csv.writer(line, lineterminator="\r\n").writerow(map(guarded, cells))
+        before = self._stream.tell() if self._is_file else 0
         data = memoryview(line.getvalue().removesuffix("\r\n").encode() + b"\n")
         try:
             while data:  # a disk that is nearly full takes a part
@@ -115,16 +127,70 @@ class CsvWriter(TableWriter):
             raise
 
     def write(self, row: Row) -> None:
-        """Add one row."""
+        """Add one row.
+
+        A pipe has a row as soon as those of the tasks before it are there.
+        """
+        number = row.get("task")
+        if self._is_file or number is None:
+            self._write(row)
+            return
+        self._held[number] = row
+        while (following := self._held.pop(self.n_rows, None)) is not None:
+            self._write(following)
+
+    def _write(self, row: Row) -> None:
+        begin = self._stream.tell() if self._is_file else 0
         try:
             self._put([row.get(column) for column in self.dtypes])
         except OSError as error:
             raise self._failure(error) from error
+        end = self._stream.tell() if self._is_file else 0
+        number = row.get("task")
+        self._places.append(
+            _Place(self.n_rows if number is None else number, begin, end)
+        )
         self.n_rows += 1
 
     def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
+        """Close the file, with its rows in the order of tasks."""
+        try:
+            for number in sorted(self._held):
+                self._write(self._held.pop(number))
+        finally:
+            self._stream.close()
+        numbers = [place.number for place in self._places]
+        if self._is_file and any(a > b for a, b in pairwise(numbers)):
+            try:
+                self._sort()
+            except OSError as error:
+                reason = error.strerror or error
+                warn(f"{self.path}: rows are in the order of their ends: {reason}")
+
+    def _sort(self) -> None:
+        """Write the rows beside the file, in order, and put that in its place."""
+        path = self.path.resolve()
+        beside = path.with_name(f".{path.name}.partial")
+        try:
+            with path.open("rb") as source, beside.open("wb") as stream:
+                os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
+                stream.write(source.read(min(place.begin for place in self._places)))
+                for place in sorted(self._places):
+                    source.seek(place.begin)
+                    stream.write(source.read(place.end - place.begin))
+            beside.replace(path)
+        except OSError:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise
+
+
+class _Place(NamedTuple):
+    """Where a row stands in a file."""
+
+    number: int  # of its task
+    begin: int
+    end: int
 
 
 class ParquetWriter(TableWriter):
@@ -137,7 +203,8 @@ class ParquetWriter(TableWriter):
 
     def _replace(self) -> None:
         try:
-            write_parquet(to_frame(self._rows, self.dtypes), self.path)
+            rows = sorted(self._rows, key=lambda row: row.get("task", 0))
+            write_parquet(to_frame(rows, self.dtypes), self.path)
         except OSError as error:
             raise self._failure(error) from error
         self.n_rows = len(self._rows)

@@ -25,7 +25,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import CPU_TIME, MEMORY, MIB, TIMEOUT, Grant
+from ltlpipe.runtime.jobs import (
+    CPU_TIME,
+    MEMORY,
+    MIB,
+    TIMEOUT,
+    Grant,
+    StoppedError,
+)
 from ltlpipe.runtime.wire import error_to_dict
 from ltlpipe.runtime.worker_process import WorkerDiedError
 
@@ -114,6 +121,8 @@ class TaskJob:
             return answer
         except WorkerDiedError as died:
             return self._crash(died)
+        except StoppedError as stopped:  # it had not even the memory to begin
+            return self._lost(stopped.reason, {})
         except Exception as error:  # the operation itself has failed
             answer = self._lost("error", {"message": str(error)})
             return answer | {"error": error_to_dict(error)}

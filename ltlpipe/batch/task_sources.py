@@ -25,7 +25,7 @@ from ltlpipe.systems.formats import READ_SUFFIXES
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ltlpipe.logic.formula_files import Asked
     from ltlpipe.runtime.files import StrPath
@@ -200,12 +200,17 @@ def _contradiction(first: Task, second: Task) -> Task:
     return Task(second.system, error)
 
 
-def find_tasks(paths: Iterable[StrPath]) -> list[Task]:
-    """Return the tasks of problem folders and task tables, in order."""
+def find_tasks(
+    paths: Iterable[StrPath], translators: Collection[str] = ()
+) -> list[Task]:
+    """Return the tasks of problem folders and task tables, in order.
+
+    `translators` are programs that the tables may name.
+    """
     tasks: list[Task] = []
     for path in paths:
         if Path(path).suffix.lower() in TABLE_SUFFIXES and not os.path.isdir(path):  # noqa: PTH112
-            tasks.extend(read_tasks(path))
+            tasks.extend(read_tasks(path, translators))
         else:
             tasks.extend(tasks_of(find_problems([path])))
     return tasks

@@ -6,6 +6,9 @@ by its name (``timeout``, ``max_states``, ``emptiness``, ...; `constraint` is a 
 file).  An empty cell says nothing.  Paths are relative to the table; those in a
 DataFrame, whose cells may hold systems, formulas and automata themselves, to the
 working directory.
+
+A table is data: a program that its column `translator` names is run only if the command
+line allows it.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +29,22 @@ from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import StrPath
 
 SYSTEM, FORMULA, AUTOMATON = "system", "formula", "automaton"
+TRANSLATOR = "translator"
 _BETWEEN = ";"
 
 Cells = list[str]
 
 
-def read_tasks(path: StrPath) -> list[Task]:
+def read_tasks(path: StrPath, translators: Collection[str] = ()) -> list[Task]:
     """Read a task table: ``.csv`` in UTF-8 with a header, or ``.parquet``.
+
+    It runs no programs: its column `translator` may only name those of `translators`.
 
     The line that messages and `formula_id` name is that of the file, or the row of a
     parquet file, from 1.  A formula that does not parse is a task, whose row says so.
@@ -59,7 +66,8 @@ def read_tasks(path: StrPath) -> list[Task]:
             message = f"{len(cells)} cells, expected {len(columns)} as in the header"
             raise InputError(message, file=name, line=line)
         known = dict(zip(columns, cells, strict=True))
-        tasks.append(_task(known, name, line, len(tasks)))
+        position = len(tasks)
+        tasks.append(_task(known, name, line, position, translators))
     if not tasks:
         raise InputError("no task found; expected one per line", file=name)
     return tasks
@@ -121,14 +129,25 @@ def columns_of(header: Cells, name: str, line: int | None) -> Cells:
     return columns
 
 
-def _task(cells: Mapping[str, str], name: str, line: int, position: int) -> Task:
+def _task(
+    cells: Mapping[str, str],
+    name: str,
+    line: int,
+    position: int,
+    translators: Collection[str],
+) -> Task:
     system = files_of(cells[SYSTEM], name, line)
     question = _question(cells, name, line)
-    return Task(system, question, position, options_of(cells, name, line))
+    return Task(system, question, position, options_of(cells, name, line, translators))
 
 
-def options_of(cells: Mapping[str, str], name: str, line: int) -> dict[str, Any]:
-    """Return the options of a task, out of the cells of its line."""
+def options_of(
+    cells: Mapping[str, str], name: str, line: int, translators: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the options of a task, out of the cells of its line.
+
+    `translators` are the programs that it may name.
+    """
     options = {}
     for column, text in cells.items():
         if column in (SYSTEM, FORMULA, AUTOMATON) or not text.strip():
@@ -136,11 +155,33 @@ def options_of(cells: Mapping[str, str], name: str, line: int) -> dict[str, Any]
         if OPTIONS[column].kind is object:
             (options[column],) = files_of(text.replace(_BETWEEN, " "), name, line)
             continue
+        if column == TRANSLATOR:
+            _refuse_program(text, translators, name, line)
         try:
             options[column] = setting_value(column, text)
         except UnsupportedError as error:
             raise InputError(str(error), file=name, line=line) from None
     return options
+
+
+def _refuse_program(command: str, known: Collection[str], name: str, line: int) -> None:
+    """Refuse a command whose program is none of those that are known.
+
+    Programs are compared as they are written: a name is none with a folder.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        message = f"{TRANSLATOR} {command!r}: {error}"
+        raise InputError(message, file=name, line=line) from None
+    if not words or words[0] not in known:
+        program = words[0] if words else command
+        message = (
+            f"{TRANSLATOR} {command!r}: a table runs no program; let it run this one "
+            f"at the command line, by --allow-translators={program!r}, or give "
+            "--translator"
+        )
+        raise InputError(message, file=name, line=line)
 
 
 def files_of(cell: str, name: str, line: int) -> tuple[str, ...]:

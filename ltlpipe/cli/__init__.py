@@ -18,13 +18,15 @@ import traceback
 import warnings
 from contextlib import suppress
 
-from ltlpipe.runtime.ctrl_c import heed_ctrl_c
+from ltlpipe.runtime.ctrl_c import heed_ctrl_c, ignore_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
+from ltlpipe.runtime.exhaustion import address_space_mib, is_out_of_memory
 from ltlpipe.runtime.spelling import FLAGS, name_as
 
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+_LEAST_MIB = 256  # of virtual memory
 _READER_GONE = 141  # 128 + SIGPIPE
 
 
@@ -35,7 +37,12 @@ def program() -> None:
     """
     heed_ctrl_c()
     try:
-        main()
+        try:
+            main()
+        except KeyboardInterrupt:  # between two of the places that expect it
+            sys.exit(_INTERRUPTED)
+        finally:
+            ignore_ctrl_c()
     except SystemExit as end:
         if not isinstance(end.code, int | None) or any(
             not thread.daemon
@@ -70,6 +77,7 @@ def main() -> None:
 def _run() -> int | str | None:
     """Run the command that the arguments name; return the exit code."""
     try:
+        _refuse_small_space()
         from ltlpipe.cli.application import app
 
         app()
@@ -80,16 +88,18 @@ def _run() -> int | str | None:
     except LtlpipeError as error:
         print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
-    except OSError as error:
-        return _output_failed(error)
-    except MemoryError:
-        print("error: out of memory", file=sys.stderr)
-        return _BAD_INPUT
     except KeyboardInterrupt:
         return _INTERRUPTED
     except Exception as error:
         if _is_interrupt(error):
             return _INTERRUPTED
+        if is_out_of_memory(error):
+            return _out_of_memory()
+        if isinstance(error, OSError):
+            return _system_failed(error)
+        if _is_library(error):
+            print(f"error: a library cannot be loaded: {error}", file=sys.stderr)
+            return _BAD_INPUT
         traceback.print_exc()
         print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
         return _BUG
@@ -101,6 +111,46 @@ def _is_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _refuse_small_space() -> None:
+    """Refuse to begin where libraries could not be loaded.
+
+    One of them ends the process by itself then, with the exit code 1, which says that
+    something is violated.  It takes memory for each thread, of which we need one.
+    """
+    limit = address_space_mib()
+    if limit is None:
+        return
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if limit < _LEAST_MIB:
+        raise LtlpipeError(
+            f"out of memory: {limit:.0f} MiB of virtual memory are allowed (ulimit "
+            f"-v), and ltlpipe needs {_LEAST_MIB}"
+        )
+
+
+def _out_of_memory() -> int:
+    """Say that there is no more memory, and of which kind if that is limited."""
+    limit = address_space_mib()
+    why = "" if limit is None else f": {limit:.0f} MiB are allowed (ulimit -v)"
+    print(f"error: out of memory{why}", file=sys.stderr)
+    return _BAD_INPUT
+
+
+def _is_library(error: Exception) -> bool:
+    """Whether a library of others cannot be imported."""
+    own = (getattr(error, "name", None) or "").partition(".")[0] == "ltlpipe"
+    return isinstance(error, ImportError) and not own
+
+
+def _system_failed(error: OSError) -> int:
+    """Say what the system has refused; without a file it was standard output."""
+    if error.filename is None and error.errno is not None:
+        return _output_failed(error)
+    name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+    print(f"error: {name}{error.strerror or error}", file=sys.stderr)
+    return _BAD_INPUT
 
 
 def _output_failed(error: OSError) -> int:

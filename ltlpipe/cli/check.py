@@ -35,7 +35,7 @@ _LESS_MEMORY = (
 
 @shared.takes(CHECK)
 def check(
-    system: shared.System,
+    system: shared.SystemOrNone = None,
     formula: shared.Formulas = None,
     formula_file: shared.FormulaFile = None,
     automaton: shared.AutomatonFile = None,
@@ -45,6 +45,14 @@ def check(
         typer.Option(
             metavar="mcc",
             help="Print only FORMULA lines, for the Model Checking Contest.",
+        ),
+    ] = None,
+    verify: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Search nothing: replay the lassos of what check --json has printed, "
+            "against SYSTEM or the system that it names.",
         ),
     ] = None,
     as_json: shared.AsJson = False,
@@ -57,8 +65,18 @@ def check(
     """Check whether every infinite run of a system satisfies formulas.
 
     Exit code: 0 every formula holds, 1 some formula is violated, 2 bad input
-    or usage, 3 some verdict is unknown and none is violated.
+    or usage, 3 some verdict is unknown and none is violated.  With --verify: 0
+    every lasso is confirmed, 1 some is refuted, 3 some could not be checked.
     """
+    if verify is not None:
+        if formula or formula_file or automaton or empty or answers:
+            raise typer.BadParameter("--verify FILE says what is asked")
+        from ltlpipe.cli.told_results import verify_results
+
+        code = verify_results(verify, system or [], chosen, as_json=as_json)
+        raise typer.Exit(code)
+    if not system:
+        raise typer.BadParameter("Missing argument 'SYSTEM'.")
     from ltlpipe.runtime import workers as processes
 
     if not empty:  # it imports Spot while this process reads
@@ -76,7 +94,8 @@ def check(
         raise typer.BadParameter("--visible requires --automaton")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
-    form = Form(as_json=as_json, steps=steps, chart=chart).checked()
+    told = told_options(options, automaton)
+    form = Form(as_json=as_json, steps=steps, chart=chart, options=told).checked()
     tell = partial(_tell, answers=answers, workers=options.workers, form=form)
     questions = _questions(formula or [], formula_file, automaton, empty)
     is_single = len(questions) == 1 and formula_file is None
@@ -135,6 +154,19 @@ def _refuse_unknown_names(
     for asked in questions:
         with suppress(UnsupportedError):  # it has a line of its own
             question_of(system, asked, options)
+
+
+def told_options(options: Options, automaton: str | None) -> dict[str, Any]:
+    """Return what has been asked beside the formula, for ``--verify``.
+
+    Only options that say which runs count, and that are not their defaults.
+    """
+    from ltlpipe.question.given_options import READING
+    from ltlpipe.verdict.confirmation import RUN_OPTIONS
+
+    named = (*RUN_OPTIONS, *READING, "constraint")
+    told = {n: v for n, v in options.differing().items() if n in named}
+    return told if automaton is None else told | {"automaton": automaton}
 
 
 def _questions(

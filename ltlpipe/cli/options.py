@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ltlpipe.question.option import Option
 
 System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
+SystemOrNone = Annotated[
+    list[str] | None, typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)
+]
 Format = Annotated[
     str | None,
     typer.Option(

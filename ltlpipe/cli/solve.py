@@ -103,6 +103,14 @@ def solve(
             help="Solve each task with each of these values (A+B is a list).",
         ),
     ] = None,
+    allow_translators: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROGRAM",
+            help="Let task tables run this program, with any arguments, in their "
+            "column translator; can be given again.",
+        ),
+    ] = None,
     rers: Annotated[
         str | None,
         typer.Option(
@@ -151,7 +159,8 @@ def solve(
     if report is not None:
         refuse_page(report)
     paths, grid = split_grid(paths, grid or [])
-    tasks = multiplied(find_tasks(paths), parse_grid(grid))
+    listed = find_tasks(paths, allow_translators or [])
+    tasks = multiplied(listed, parse_grid(grid))
     if rers is not None and Path(rers).resolve() in map(_resolved, (out, store)):
         raise UnsupportedError(
             f"--rers={rers!r} is the file of --out or --store; name another one"

@@ -83,7 +83,9 @@ def write_table(
             raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
         return
     if form == "csv":
-        text = str(frame.to_csv(index=False, lineterminator="\n"))
+        from ltlpipe.batch.csv_cells import guarded_frame
+
+        text = str(guarded_frame(frame).to_csv(index=False, lineterminator="\n"))
     else:
         text = lay_out(form)
     if out is None:

@@ -13,7 +13,7 @@ import typer
 from ltlpipe.runtime.names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
@@ -42,6 +42,7 @@ class Form(NamedTuple):
     as_json: bool = False
     steps: bool = False  # of the lasso, each
     chart: bool = False  # of the lasso, in place of its actions
+    options: Mapping[str, Any] = {}  # of the question, for JSON
 
     def checked(self) -> Form:
         """Return it, or raise `typer.BadParameter` for what cannot be printed."""
@@ -58,7 +59,8 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     from ltlpipe.verdict.verdict import LASSO_LIMIT
 
     if form.as_json:
-        print(json_line(verdict.to_dict()), flush=True)
+        asked = {"options": dict(form.options)} if form.options else {}
+        print(json_line(verdict.to_dict() | asked), flush=True)
         return
     stats = verdict.stats
     subject = ": ".join(filter(None, (about, verdict.formula))) or (

@@ -231,6 +231,7 @@ class Options:
         None,
         "External translator: a command that prints HOA for the formula %f.",
         "CMD",
+        "A task table names one only if --allow-translators lists its program.",
     )
     fairness: str | None = _option(
         None,

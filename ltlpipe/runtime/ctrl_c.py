@@ -33,6 +33,12 @@ def heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, note)
 
 
+def ignore_ctrl_c() -> None:
+    """Let Ctrl-C do nothing any more: all that is left is to end."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @contextmanager
 def ended_by_ctrl_c() -> Iterator[None]:
     """Let Ctrl-C end the block, and nothing after it."""
@@ -56,10 +62,10 @@ def interruptible() -> Iterator[Interrupt]:
 
     def note(_signal: int, _frame: object) -> None:
         interrupt.pressed = True
-        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+        signal.signal(signal.SIGINT, previous or signal.default_int_handler)
 
     signal.signal(signal.SIGINT, note)
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+        signal.signal(signal.SIGINT, previous or signal.default_int_handler)

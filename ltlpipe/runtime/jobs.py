@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.exhaustion import is_out_of_memory
 from ltlpipe.runtime.progress_bar import observing
 
 if TYPE_CHECKING:
@@ -239,8 +240,10 @@ def run(
         except StopIteration as end:
             result: Result = end.value
             return result
-        except MemoryError:
-            raise StoppedError(MEMORY) from None
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise StoppedError(MEMORY) from None
+            raise
         finally:
             clock.advance(began, compiling=compiling)
             clock.cpu_seconds = cpu + time.process_time() + clock._worker_cpu

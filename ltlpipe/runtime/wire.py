@@ -29,6 +29,7 @@ from ltlpipe.runtime.errors import (
     LtlpipeError,
     UnsupportedError,
 )
+from ltlpipe.runtime.exhaustion import is_out_of_memory
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 
 SMALL = 1 << 16
@@ -130,7 +131,7 @@ def _decoded(value: Any, data: memoryview) -> Any:
 
 def error_to_dict(error: BaseException) -> dict[str, Any]:
     """Return what `error_from_dict` makes the same error of."""
-    if isinstance(error, MemoryError):
+    if is_out_of_memory(error):
         error = StoppedError(MEMORY)
     if isinstance(error, StoppedError):
         return {"kind": "StoppedError", "message": error.reason, "attributes": {}}

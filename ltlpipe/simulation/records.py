@@ -114,7 +114,7 @@ def records_of(source: Source) -> Job[list[Record]]:
     file = name_of(source)
     text = yield from read(source)
     found = []
-    for line, given in _objects(text, file):
+    for line, given in objects_in(text, file):
         record = record_of(given, file, line)
         if record is not None:
             found.append(record)
@@ -124,7 +124,7 @@ def records_of(source: Source) -> Job[list[Record]]:
     return found
 
 
-def _objects(text: str, file: str) -> list[tuple[int | None, Any]]:
+def objects_in(text: str, file: str) -> list[tuple[int | None, Any]]:
     """Return the JSON values of a text with their lines; one may have several."""
     with suppress(ValueError, RecursionError):
         return [(None, json.loads(text))]

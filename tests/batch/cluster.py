@@ -34,12 +34,12 @@ class Running:
 
 
 @contextmanager
-def running(n_workers=2, folder=ROOT):
-    """Run a cluster in a folder while the block does."""
+def running(n_workers=2, folder=ROOT, **settings):
+    """Run a cluster in a folder while the block does; settings are environment."""
     program = subprocess.Popen(
         [sys.executable, "-m", "tests.batch.cluster", str(n_workers)],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | settings,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -60,7 +60,9 @@ def main(n_workers):
     """Serve until nobody asks any more."""
     from distributed import LocalCluster
 
+    with_tls = "DASK_DISTRIBUTED__COMM__TLS__CA_FILE" in os.environ
     with LocalCluster(
+        protocol="tls://" if with_tls else "tcp://",
         n_workers=int(n_workers),
         threads_per_worker=1,
         processes=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.families.philosophers import philosophers
 from tests.batch.cluster import ROOT, running
 from tests.batch.test_pool import SAME, plant
-from tests.cli.running import HARD, MANY
+from tests.cli.running import HARD, MANY, program
 from tests.cli.running import RING as RING_TEXT
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is missing")
@@ -164,6 +165,41 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path):
         rows = begin(own, tmp_path / "run.sqlite", tasks, **SEARCH)
     assert [row["verdict"] for row in rows] == ["holds", "holds"]
     assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
+def test_a_cluster_with_certificates(tmp_path):
+    """As docs/clusters.md has it; who has none is not let in, and is told why."""
+    for command in (
+        "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=runs",
+        "req -newkey rsa:2048 -nodes -keyout own.key -out own.csr -subj /CN=machine",
+        "x509 -req -in own.csr -CA ca.pem -CAkey ca.key -days 2 -out own.pem",
+    ):
+        words = ["openssl", *command.split()]
+        subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    place = "DASK_DISTRIBUTED__COMM__TLS__"
+    settings = {f"{place}CA_FILE": str(tmp_path / "ca.pem")}
+    settings["DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION"] = "true"
+    for who in ("SCHEDULER", "WORKER", "CLIENT"):
+        settings[f"{place}{who}__CERT"] = str(tmp_path / "own.pem")
+        settings[f"{place}{who}__KEY"] = str(tmp_path / "own.key")
+    (tmp_path / "ring.aut").write_text(RING_TEXT)
+    table = tmp_path / "tasks.csv"
+    table.write_text("system,formula\nring.aut,G(a -> F b)\n")
+    with running(1, **settings) as own:
+        assert own.address.startswith("tls://")
+        command = ["solve", table, "--out", tmp_path / "r.csv", "--engine", "dask"]
+        for address, env, code in (
+            (own.address, settings, 0),
+            (own.address, {}, 2),
+            (own.address.replace("tls", "tcp"), {}, 2),
+        ):
+            flags = ["--scheduler", address]
+            outcome = program(*command, *flags, env=os.environ | env)
+            assert outcome.code == code, outcome.err
+            if env != settings and "tls" in address:
+                assert "Dask has no certificates for this address" in outcome.err
+            assert "Traceback" not in outcome.err
 
 
 def test_inputs_travel_once_per_worker(cluster, tmp_path, monkeypatch):

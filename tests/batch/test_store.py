@@ -418,30 +418,8 @@ def test_a_newer_schema(path):
     db.execute(f"PRAGMA user_version = {sqlite_file.SCHEMA + 1}")
     db.close()
     for function in (Store, results):
-        with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 3;"):
+        with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 4;"):
             function(path)
-
-
-def test_an_older_schema(path):
-    """Results of an older version are read, and the file grows on."""
-    first = solve([(RING, "F a")], store=path)
-    db = sqlite3.connect(path)
-    db.execute("ALTER TABLE results DROP COLUMN strategy")
-    db.execute("ALTER TABLE results DROP COLUMN warnings")
-    db.execute("ALTER TABLE results DROP COLUMN vacuous")
-    db.execute("ALTER TABLE results DROP COLUMN vacuous_part")
-    db.execute("PRAGMA user_version = 1")
-    db.commit()
-    db.close()
-    assert results(path)["strategy"].isna().all()
-    assert str(results(path)["vacuous"].dtype) == "boolean"
-
-    again = solve([(RING, "F a"), (RING, "G a")], store=path)
-
-    assert first["strategy"].tolist() == ["instant"]
-    assert again["strategy"].isna().tolist() == [True, False]
-    assert again["verdict"].tolist() == ["holds", "violated"]
-    assert results(path)["warnings"].tolist() == [pd.NA, "[]"]
 
 
 def test_a_damaged_store(path):

@@ -23,6 +23,7 @@ from ltlpipe.batch.table import (
     CATEGORY,
     COMPARISON_DTYPES,
     DTYPES,
+    REASONS,
     TIME,
     VERDICTS,
     from_frame,
@@ -88,7 +89,8 @@ ROWS = st.fixed_dictionaries(
         }[dtype]
         for column, dtype in DTYPES.items()
     }
-    | {column: st.sampled_from(VERDICTS) for column in ("verdict", "expected")},
+    | {column: st.sampled_from(VERDICTS) for column in ("verdict", "expected")}
+    | {"reason": st.sampled_from(REASONS)},
 )
 
 

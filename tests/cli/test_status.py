@@ -121,7 +121,7 @@ def test_elsewhere(run, store, monkeypatch):
     [
         ("text", "this is no result store"),
         ("foreign", "this SQLite file is no result store"),
-        ("newer", "made by a newer ltlpipe (schema 3; this version knows 2)"),
+        ("newer", "made by a newer ltlpipe (schema 4; this version knows 3)"),
         ("torn", "run.sqlite: "),
     ],
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from benchmarks.report import formula, results
-from ltlpipe.batch.identity import Digests, options_text
-from ltlpipe.batch.running import _listed
+from ltlpipe.batch.identity import Digests
+from ltlpipe.batch.running import listed
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import host_columns, to_frame
 from ltlpipe.batch.tasks import Task
@@ -58,12 +58,12 @@ def make_store(path, tasks, **store):
     with Store(path, **store) as kept:
         digests = Digests()
         keys = [digests.key(task, task.options) for task, _ in tasks]
-        listed = [
-            _listed(task, key, options_text(task.options))
+        told = [
+            listed(task, key, task.options, digests.identity(task, task.options))
             for (task, _), key in zip(tasks, keys, strict=True)
         ]
-        kept.list_tasks(listed)
-        for about, key, (_, row) in zip(listed, keys, tasks, strict=True):
+        kept.list_tasks(told)
+        for about, key, (_, row) in zip(told, keys, tasks, strict=True):
             own = {n: getattr(about, n) for n in ("system", "formula_id", "formula")}
             kept.record(key, own | row)
     return path

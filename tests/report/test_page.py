@@ -197,7 +197,6 @@ def evil_store(folder, files):
             "violated",
             [name],
             [name, *EVIL],
-            reason=name,
             message=name,
             signal=name,
             automaton=name,

@@ -1,0 +1,262 @@
+"""The rows of a result store: what they may say, and the checksum over it.
+
+A row is believed if each value is one that its column can have, if its values fit
+together, and if its checksum is that of all that it says, the key of its task included.
+The checksum tells damage and edits; it is no signature, since whoever can write to the
+file can compute it.  What a result is worth is told by `ltlpipe.batch.verifying`.
+
+Stores of schema 1 and 2 have no checksums: their rows are looked at otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.batch.sqlite_file import SEALED_SINCE, columns_in, version_of
+from ltlpipe.batch.table import CATEGORY, DTYPES, REASONS, TIME, VERDICTS
+from ltlpipe.verdict.verdict import LASSO_LIMIT, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+EXTRA_DTYPES = {
+    "n_components": "Int64",
+    "wall_seconds": "Float64",
+    "signal": CATEGORY,
+    "message": "string",
+    "finished_at": TIME,
+}
+"""The columns of a stored result that the result table does not have."""
+
+RESULT_DTYPES = DTYPES | EXTRA_DTYPES
+
+_OF_RESULT = {
+    "key": "string",
+    "revision": "Int64",
+    "run": "Int64",
+    "attempts": "Int64",
+} | RESULT_DTYPES
+
+_OF_TASK = {
+    "place": "string",  # JSON: files, question, options
+    "key": "string",
+    "run": "Int64",  # the last one that lists it
+    "number": "Int64",  # in that run, from 0
+    "system": "string",
+    "formula_id": "string",
+    "formula": "string",
+    "options": "string",  # JSON, those that are not the default
+    "expected": CATEGORY,  # the published verdict
+    "identity": "string",  # JSON: digests of the system, question, options by contents
+    "inputs": "string",  # JSON: where its files are
+}
+
+_NEEDED = {
+    "results": ("key", "revision", "run", "attempts", "verdict"),
+    "tasks": ("place", "key", "run", "number", "system", "options"),
+}
+_DTYPES = {"results": _OF_RESULT, "tasks": _OF_TASK}
+_SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL", "boolean": "INTEGER"}
+_VOCABULARIES = {"verdict": VERDICTS, "expected": VERDICTS, "reason": REASONS}
+_SHOWN = 3  # rows in a message
+_WIDTH = 60  # characters of a value in a message
+
+
+class StoredRow(NamedTuple):
+    """A row as it is in a store."""
+
+    said: dict[str, Any]  # by column
+    objection: str | None  # why it is not believed
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        parts = (self.said.get(column) for column in ("system", "formula_id"))
+        return " ".join(str(part)[:_WIDTH] for part in parts if part is not None)
+
+
+# --- tables -----------------------------------------------------------------
+
+
+def definition(table: str, ends: str) -> str:
+    """Return the SQL that makes a table; `ends` are the constraints of the whole."""
+    parts = [_column(table, name) for name in _DTYPES[table]]
+    seal = "checksum TEXT NOT NULL CHECK (length(checksum) = 64)"
+    return (
+        f"CREATE TABLE {table} (\n    " + ",\n    ".join([*parts, seal, ends]) + "\n)"
+    )
+
+
+_RESULTS = """
+    PRIMARY KEY (key),
+    UNIQUE (revision),
+    CHECK ((lasso_prefix IS NULL) = (lasso_cycle IS NULL)),
+    CHECK (lasso_cycle IS NULL OR verdict = 'violated' AND reason IS NULL),
+    CHECK (verdict = 'unknown' OR reason IS NULL
+        OR verdict = 'violated' AND reason = 'lasso-limit')
+"""
+
+
+def _column(table: str, name: str) -> str:
+    """Return the SQL of a column, with what it can hold."""
+    dtype = _DTYPES[table][name]
+    sql = f"{name} {_SQL_TYPES.get(dtype, 'TEXT')}"
+    kind = {"Int64": "integer", "boolean": "integer", "Float64": "real"}.get(dtype)
+    if name in _VOCABULARIES:
+        words = ", ".join(f"'{word}'" for word in _VOCABULARIES[name])
+        allowed = f"{name} IN ({words})"
+    elif kind is None:
+        allowed = f"typeof({name}) = 'text'"
+    elif dtype == "boolean":
+        allowed = f"{name} IN (0, 1)"
+    else:
+        allowed = f"typeof({name}) = '{kind}' AND {name} >= 0"
+    if name in _NEEDED[table]:
+        return f"{sql} NOT NULL CHECK ({allowed})"
+    return f"{sql} CHECK ({name} IS NULL OR {allowed})"
+
+
+DEFINITIONS = (
+    definition("results", _RESULTS.strip()),
+    definition("tasks", "PRIMARY KEY (place, key)") + " WITHOUT ROWID",
+)
+"""The SQL that makes the tables whose rows have checksums."""
+
+
+# --- writing ----------------------------------------------------------------
+
+
+def sealed(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as it is stored, with its checksum; columns of others are left out.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A value is none of its column.
+    """
+    said = {c: _stored(row.get(c), dtype) for c, dtype in _DTYPES[table].items()}
+    return said | {"checksum": checksum(said)}
+
+
+def insertion(table: str) -> str:
+    """Return the SQL that puts a row that is `sealed` in the place of that before."""
+    columns = [*_DTYPES[table], "checksum"]
+    places = ", ".join(f":{column}" for column in columns)
+    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({places})"
+
+
+def _stored(value: Any, dtype: str) -> Any:
+    """Return a value as SQLite gives it back."""
+    if value is None:
+        return None
+    if dtype in ("Int64", "boolean"):
+        return int(value)
+    if dtype == "Float64":
+        number = float(value)
+        return None if math.isnan(number) else number
+    return str(value)
+
+
+def checksum(said: Mapping[str, Any]) -> str:
+    """Return the checksum over columns and values; what is missing says nothing.
+
+    So a column that a later version adds does not change those of earlier rows.
+    """
+    known = {column: value for column, value in said.items() if value is not None}
+    text = json.dumps(known, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# --- reading ----------------------------------------------------------------
+
+
+def stored_rows(
+    db: sqlite3.Connection, table: str, end: str = "", values: Sequence[Any] = ()
+) -> Iterator[StoredRow]:
+    """Yield the rows of a table, with what is to be said against each.
+
+    `end` is the end of the query: which rows, in which order.
+    """
+    there = columns_in(db, table)
+    names = [*_DTYPES[table], "checksum"]
+    listed = ", ".join(n if n in there else f"NULL AS {n}" for n in names)
+    # A header that lies about its version does not take the checksums away.
+    has_seals = "checksum" in there or version_of(db) >= SEALED_SINCE
+    for *cells, seal in db.execute(f"SELECT {listed} FROM {table} {end}", values):
+        said = dict(zip(_DTYPES[table], cells, strict=True))
+        why = objection(table, said)
+        if has_seals and why is None and seal != checksum(said):
+            why = "the checksum does not fit what the row says"
+        yield StoredRow(said, why)
+
+
+def objection(table: str, said: Mapping[str, Any]) -> str | None:
+    """Return why the values of a row cannot be believed, whatever its checksum is."""
+    for column, dtype in _DTYPES[table].items():
+        value = said[column]
+        if value is None and column not in _NEEDED[table]:
+            continue
+        if (expected := _expected(column, dtype, value)) is not None:
+            return f"{column} is {str(value)[:_WIDTH]!r}, expected {expected}"
+    return _mismatch(said) if table == "results" else _unreadable(said)
+
+
+def _expected(column: str, dtype: str, value: Any) -> str | None:
+    """Return what a value should have been; None if it is that."""
+    if column in _VOCABULARIES:
+        words = _VOCABULARIES[column]
+        return None if value in words else f"one of {', '.join(words)}"
+    if dtype == "boolean":
+        return None if value in (0, 1) and isinstance(value, int) else "0 or 1"
+    if dtype in ("Int64", "Float64"):
+        kind, what = (int, "whole number") if dtype == "Int64" else (float, "number")
+        return None if isinstance(value, kind) and value >= 0 else f"a {what}"
+    if not isinstance(value, str):
+        return "a text"
+    if dtype == TIME:
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            return "a time"
+    return None
+
+
+def _mismatch(said: Mapping[str, Any]) -> str | None:
+    """Return in what verdict, reason and lasso of a result do not fit together."""
+    verdict, reason, cycle = (said[c] for c in ("verdict", "reason", "lasso_cycle"))
+    if (cycle is None) != (said["lasso_prefix"] is None):
+        return "half of a lasso is missing"
+    if cycle is not None and (verdict != VIOLATED or reason is not None):
+        return f"{verdict!r} with a lasso"
+    if reason is None or verdict == UNKNOWN:
+        return None
+    if verdict == VIOLATED and reason == LASSO_LIMIT:
+        return None
+    return f"{verdict!r} for the reason {reason!r}"
+
+
+def _unreadable(said: Mapping[str, Any]) -> str | None:
+    """Return which part of a task is not the JSON that it has to be."""
+    kinds = {"place": list, "options": dict, "identity": list, "inputs": dict}
+    for column, kind in kinds.items():
+        if said[column] is None:
+            continue
+        try:
+            found = json.loads(said[column])
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, kind):
+            return f"{column} is no JSON {'list' if kind is list else 'object'}"
+    return None
+
+
+def told(rows: Iterable[StoredRow]) -> str:
+    """Return which rows are not believed, and why, in a line."""
+    listed = [f"{row.name or 'a row'}: {row.objection}" for row in rows]
+    more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return "; ".join(listed[:_SHOWN]) + more

@@ -1,0 +1,396 @@
+"""What the results of a store are worth: each stored lasso is replayed.
+
+A row is looked at three times.  Its checksum says whether it is as it was written, its
+key whether it belongs to the task that it is listed with.  A violation has a lasso: its
+system is loaded again, if its files are what they were, and the lasso is taken through
+it by the independent replay (`ltlpipe.verdict.confirmation`).  And a question that was
+answered several times, by other searches or reductions, has to have one answer.
+
+What holds has no such evidence here: it is taken on trust, unless a lasso refutes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.batch.identity import Digests, identity_text, key_of
+from ltlpipe.batch.results import configuration_of
+from ltlpipe.batch.sqlite_file import reading
+from ltlpipe.batch.stored_rows import StoredRow, stored_rows
+from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame
+from ltlpipe.logic.formulas import parse
+from ltlpipe.question.given_options import READING, manner_of
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.arguments import NUMBER, PATH, expect
+from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
+from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.systems.reading import load_job
+from ltlpipe.verdict.checking import automaton_job
+from ltlpipe.verdict.confirmation import (
+    RUN_OPTIONS,
+    ToldLasso,
+    UndecidedError,
+    confirmed,
+    run_options,
+)
+from ltlpipe.verdict.replay import ReplayError
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.systems.models import System
+    from ltlpipe.verdict.verdict import Lasso
+
+CONFIRMED = "confirmed"  # a violation: its lasso is one
+REFUTED = "refuted"  # its lasso is none; or it holds, and a lasso says otherwise
+CONTRADICTED = "contradicted"  # the same question has another answer, too
+DAMAGED = "damaged"  # the row is not what was written
+UNCHECKED = "not-checked"  # a violation, and why its lasso was not replayed
+ON_TRUST = "on-trust"  # holds, or unknown: nothing to replay
+
+FINDINGS = (CONFIRMED, REFUTED, CONTRADICTED, DAMAGED, UNCHECKED, ON_TRUST)
+"""What can be found of a row."""
+
+WRONG = (REFUTED, CONTRADICTED, DAMAGED)
+"""Findings that say that the store is wrong."""
+
+SECONDS = 60.0
+"""For each lasso, unless somebody says otherwise; reading a system takes as long."""
+
+VERIFIED_DTYPES = {
+    "system": CATEGORY,
+    "formula_id": "string",
+    "formula": "string",
+    "configuration": CATEGORY,
+    "verdict": CATEGORY,
+    "finding": CATEGORY,
+    "why": "string",
+    "task": "string",
+}
+"""The columns of `verify` and their types."""
+
+_MEANING = frozenset({*RUN_OPTIONS, *READING, "constraint"})
+"""Options that make another question."""
+
+Finding = dict[str, Any]
+"""A row of the table of `verify`."""
+
+
+def verify(
+    path: StrPath,
+    *,
+    system_root: StrPath | None = None,
+    timeout: float | None = SECONDS,
+) -> pd.DataFrame:
+    """Check the results in a store, and replay each lasso.
+
+    Parameters
+    ----------
+    path : path
+        A store that ``solve --store`` has made; it is not changed.
+    system_root : path, optional
+        The folder below which the files of the systems are now, if they are no longer
+        where they were.  Only files of the same contents are taken.
+    timeout : float, optional
+        Seconds for each lasso, and for reading its system; None is no limit.
+
+    Returns
+    -------
+    DataFrame
+        A row for each task: `system`, `formula_id`, `formula`, `configuration`,
+        `verdict`, `task`, its key, and `finding`: "confirmed" (a violation whose lasso
+        is one), "refuted" (its lasso is none; or it holds, and a confirmed lasso says
+        otherwise), "contradicted" (the same question has another answer), "damaged"
+        (the row is not what was written), "not-checked" (a violation) or "on-trust"
+        (holds, or unknown); `why` says more.
+
+    Raises
+    ------
+    LtlpipeError
+        There is no such store; or it is damaged as a whole, or one of a newer ltlpipe.
+    """
+    expect(PATH, path=path)
+    expect(PATH.or_none, system_root=system_root)
+    expect(NUMBER.or_none, timeout=timeout)
+    found = Verification(path, system_root=system_root, timeout=timeout)
+    return to_frame(found.findings(), VERIFIED_DTYPES)
+
+
+class _Result(NamedTuple):
+    """A task with its result."""
+
+    task: Mapping[str, Any]
+    result: Mapping[str, Any]
+
+    @property
+    def versions(self) -> tuple[str, str]:
+        return str(self.result["ltlpipe_version"]), str(self.result["spot_version"])
+
+
+class Verification:
+    """Goes through a store; the parameters are those of `verify`."""
+
+    def __init__(
+        self,
+        path: StrPath,
+        *,
+        system_root: StrPath | None = None,
+        timeout: float | None = SECONDS,
+    ) -> None:
+        self._timeout = timeout
+        self._inputs = _Inputs(system_root)
+        with reading(path) as db:
+            tasks = list(stored_rows(db, "tasks", "ORDER BY run, number"))
+            results = list(stored_rows(db, "results"))
+        self._faulty = [r for r in (*tasks, *results) if r.objection is not None]
+        known = {r.said["key"]: r.said for r in results if r.objection is None}
+        self._pairs = [
+            _Result(task.said, known[task.said["key"]])
+            for task in tasks
+            if task.objection is None and task.said["key"] in known
+        ]
+
+    def __len__(self) -> int:
+        """How many rows there are to look at."""
+        return len(self._faulty) + len(self._pairs)
+
+    def findings(
+        self,
+        observer: Callable[[Progress], None] | bool | None = None,
+        begin: Callable[[str], None] = lambda _: None,
+    ) -> list[Finding]:
+        """Return what is found of each row, in the order of tasks.
+
+        `observer` is told of each replay, `begin` what comes next.
+        """
+        found = [_damaged(row) for row in self._faulty]
+        seen: dict[str, tuple[str, str | None]] = {}  # by key
+        answers: dict[str, list[Finding]] = defaultdict(list)  # by question
+        for pair in self._pairs:
+            key = pair.task["key"]
+            begin(f"{pair.task['system']}: {pair.task['formula_id']}")
+            if key not in seen:
+                seen[key] = self._looked_at(pair, observer)
+            row = _finding(pair, *seen[key])
+            found.append(row)
+            if row["finding"] != DAMAGED and pair.task["identity"] is not None:
+                answers[question_in(pair.task["identity"])].append(row)
+        for rows in answers.values():
+            _compare(rows)
+        return found
+
+    def _looked_at(self, pair: _Result, observer: Any) -> tuple[str, str | None]:
+        """Return what is found of a result, and why."""
+        if (why := _stranger(pair)) is not None:
+            return DAMAGED, why
+        verdict, cycle = pair.result["verdict"], pair.result["lasso_cycle"]
+        if verdict != VIOLATED:
+            return ON_TRUST, None
+        if cycle is None:
+            return UNCHECKED, "it has no lasso"
+        limits = Limits(self._timeout, default_memory_mib(), None, None)
+        try:
+            run(self._replay(pair), limits, observer=observer)
+        except StoppedError as stopped:
+            if stopped.reason == INTERRUPTED:
+                raise KeyboardInterrupt from None
+            return UNCHECKED, stopped.reason
+        except UndecidedError as error:
+            return UNCHECKED, str(error)
+        except ReplayError as error:
+            return REFUTED, str(error)
+        except LtlpipeError as error:
+            return UNCHECKED, str(error)
+        return CONFIRMED, None
+
+    def _replay(self, pair: _Result) -> Job[Lasso]:
+        given = json.loads(pair.task["options"])
+        inputs = self._inputs.of(pair)
+        system = yield from self._inputs.system(inputs["system"], manner_of(given))
+        asked: Property
+        if "automaton" in inputs:
+            (file,) = inputs["automaton"]
+            asked = Property(violations=(yield from automaton_job(file)))
+        else:
+            asked = Property(parse(pair.task["formula"]))
+        constraint = None
+        if "constraint" in inputs:
+            constraint = yield from automaton_job(inputs["constraint"][0])
+        told = _told(pair.result)
+        options = run_options(given)
+        return (yield from confirmed(system, asked, told, options, constraint))
+
+
+def _told(result: Mapping[str, Any]) -> ToldLasso:
+    """Return the lasso of a result.
+
+    Raises
+    ------
+    ReplayError
+        A cell holds something else.
+    """
+    try:
+        prefix, cycle = (
+            tuple(actions_in(result[column] or "[]"))
+            for column in ("lasso_prefix", "lasso_cycle")
+        )
+    except LtlpipeError as error:
+        raise ReplayError(str(error)) from None
+    return ToldLasso(prefix, cycle)
+
+
+class _Inputs:
+    """Finds the files of tasks, which have to hold what they held."""
+
+    def __init__(self, root: StrPath | None) -> None:
+        self._root = None if root is None else Path(root)
+        self._digests = Digests()
+        self._loaded: tuple[Any, System] | None = None  # the last one
+
+    def of(self, pair: _Result) -> dict[str, tuple[str, ...]]:
+        """Return the files of a task: its system, its automata.
+
+        Raises
+        ------
+        LtlpipeError
+            One of them is not there any more, or holds something else.
+        """
+        task = pair.task
+        if task["identity"] is None:
+            return {"system": self._of_old(pair)}
+        (*systems,), (kind, asked), options = json.loads(task["identity"])
+        wanted = {"system": systems}
+        if kind == "automaton":
+            wanted["automaton"] = [asked.partition(" ")[0]]
+        if options.get("constraint") is not None:
+            wanted["constraint"] = [options["constraint"]]
+        places = json.loads(task["inputs"] or "{}")
+        found = {}
+        for name, digests in wanted.items():
+            files = places.get(name)
+            if files is None:
+                raise LtlpipeError(f"its {name} is in no file")
+            listed = [files] if isinstance(files, str) else files
+            found[name] = tuple(
+                self._file(file, digest)
+                for file, digest in zip(listed, digests, strict=True)
+            )
+        return found
+
+    def _of_old(self, pair: _Result) -> tuple[str, ...]:
+        """Return the files of a system of a store that does not say what was in them.
+
+        The key says it.
+        """
+        files, _, options = json.loads(pair.task["place"])
+        places = tuple(next(self._places(file), file) for file in files)
+        question = ("formula", (pair.task["formula"] or "").strip())
+        identity = identity_text(self._digests.system(places), question, options)
+        if key_of(identity, pair.versions) != pair.task["key"]:
+            raise LtlpipeError("its files are not there, or hold something else now")
+        return places
+
+    def _file(self, file: str, digest: str) -> str:
+        """Return where a file is that has a digest."""
+        there = list(self._places(file))
+        for place in there:
+            if self._digests.system((place,)) == (digest,):
+                return place
+        why = "holds something else now" if there else "is not there"
+        raise LtlpipeError(f"{file} {why}")
+
+    def _places(self, file: str) -> Iterator[str]:
+        """Yield the regular files that a file can be now: others may never end."""
+        if self._root is None:
+            candidates = [Path(file)]
+        else:
+            parts = PurePath(file).parts[1:]
+            candidates = [self._root.joinpath(*parts[k:]) for k in range(len(parts))]
+        yield from (str(place) for place in candidates if place.is_file())
+
+    def system(self, files: tuple[str, ...], manner: dict[str, Any]) -> Job[System]:
+        """Load a system, unless it was the last one."""
+        about = files, tuple(manner.items())
+        if self._loaded is None or self._loaded[0] != about:
+            loaded = yield from load_job(files, **manner)
+            if Digests().system(files) != self._digests.system(files):
+                raise LtlpipeError(f"{files[0]} has changed in the meantime")
+            self._loaded = about, loaded
+        return self._loaded[1]
+
+
+def question_in(identity: str) -> str:
+    """Return what two tasks have in common that ask the same, in whatever way."""
+    system, question, options = json.loads(identity)
+    meant = {name: value for name, value in options.items() if name in _MEANING}
+    return json.dumps([system, question, meant], sort_keys=True)
+
+
+def _stranger(pair: _Result) -> str | None:
+    """Return why a result cannot be that of the task that it is listed with."""
+    identity = pair.task["identity"]
+    if identity is None:
+        return None  # its key is looked at with its files
+    try:
+        _, (kind, asked), _ = json.loads(identity)
+        if key_of(identity, pair.versions) != pair.task["key"]:
+            return "its key is not that of the task"
+    except (ValueError, TypeError):
+        return "what its key is made of cannot be read"
+    formula = (pair.task["formula"] or "").strip()
+    if (
+        kind == "formula"
+        and asked.encode(errors="backslashreplace") != formula.encode()
+    ):
+        return "its key is not that of the formula"
+    return None
+
+
+def _compare(rows: Sequence[Finding]) -> None:
+    """Note which answers to one question cannot all be so."""
+    decided = {row["verdict"] for row in rows} - {UNKNOWN}
+    if len(decided) < 2:
+        return
+    proved = any(row["finding"] == CONFIRMED for row in rows)
+    for row in rows:
+        if row["verdict"] == HOLDS and proved:
+            row |= {"finding": REFUTED, "why": "a replayed lasso violates it"}
+        elif row["finding"] in (ON_TRUST, UNCHECKED) and row["verdict"] != UNKNOWN:
+            others = ", ".join(sorted(decided - {row["verdict"]}))
+            row |= {"finding": CONTRADICTED, "why": f"another answer is {others}"}
+
+
+def _finding(pair: _Result, finding: str, why: str | None) -> Finding:
+    return {
+        **{name: pair.task[name] for name in ("system", "formula_id", "formula")},
+        "configuration": configuration_of(pair.task["options"]),
+        "verdict": pair.result["verdict"],
+        "finding": finding,
+        "why": why,
+        "task": pair.task["key"],
+    }
+
+
+def _damaged(row: StoredRow) -> Finding:
+    names = ("system", "formula_id", "formula", "verdict", "key")
+    texts = {n: row.said.get(n) for n in names}
+    plain = {n: None if v is None else str(v) for n, v in texts.items()}
+    if plain["verdict"] not in VERDICTS:
+        plain["verdict"] = None
+    task = plain.pop("key")
+    known = {"configuration": None, "finding": DAMAGED, "why": row.objection}
+    return plain | known | {"task": task}
+
+
+def wrong(findings: Iterable[Finding]) -> bool:
+    """Whether some of them say that the store is wrong."""
+    return any(row["finding"] in WRONG for row in findings)

@@ -1,0 +1,154 @@
+"""``verify`` and ``check --verify``: what is printed, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ltlpipe.batch.tasks import Task
+from tests.report.made import make_store, result
+
+ROOT = Path(__file__).parents[2]
+MUTEX = ROOT / "examples/problems/mutex/system.dot"
+
+
+@pytest.fixture
+def store(tmp_path, ring):
+    """A ring that does a and b in turn: two formulas are violated."""
+    file = (str(ring),)
+    rows = [
+        (Task(file, "G a"), result("violated", [], ["a", "b"])),
+        (Task(file, "G b"), result("violated", [], ["a", "b"])),
+        (Task(file, "F b"), result()),
+    ]
+    return make_store(tmp_path / "run.sqlite", rows)
+
+
+def damage(store):
+    with closing(sqlite3.connect(store)) as db:
+        db.execute("UPDATE results SET states = 1 WHERE formula = 'F b'")
+        db.commit()
+
+
+def test_a_store(store, run):
+    """All lassos are confirmed: 0."""
+    outcome = run("verify", store)
+    assert outcome.code == 0, outcome.err
+    words = [line.split() for line in outcome.out.splitlines()]
+    assert ["│", "confirmed", "│", "violated", "│", "2", "│"] in words
+    assert ["│", "on-trust", "│", "holds", "│", "1", "│"] in words
+    assert run("verify", store, "--quiet").out == ""
+
+
+def test_a_damaged_row(store, run):
+    """1, and a line that names the task."""
+    damage(store)
+    outcome = run("verify", store, "--quiet")
+    assert outcome.code == 1
+    assert outcome.out.endswith("F b: the checksum does not fit what the row says\n")
+    records = run("verify", store, "--json").records
+    assert [r["finding"] for r in records] == ["damaged", "confirmed", "confirmed"]
+
+
+def test_a_system_that_has_gone(store, ring, run):
+    """3: nothing is wrong, and not all is known."""
+    moved = ring.parent / "elsewhere"
+    moved.mkdir()
+    ring.rename(moved / ring.name)
+    outcome = run("verify", store, "--quiet")
+    assert outcome.code == 3
+    assert outcome.out.count("is not there") == 2
+    assert run("verify", store, "--system-root", moved).code == 0
+
+
+def test_no_store(tmp_path, run):
+    outcome = run("verify", tmp_path / "nothing")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "there is no such store" in outcome.complaint
+
+
+@pytest.fixture
+def told(tmp_path, run):
+    """A file with the results of some formulas."""
+    path = tmp_path / "result.json"
+    formulas = [part for text in ("G !enter_l", "G true") for part in ("-f", text)]
+    path.write_text(run("check", MUTEX, *formulas, "--json").out)
+    return path
+
+
+def changed(path, **columns):
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    records[0] |= columns
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def test_results(told, run):
+    """Its own system, or another file of it."""
+    outcome = run("check", "--verify", told)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out == "confirmed: G !enter_l\non-trust: G true\n"
+    (first, _) = run("check", MUTEX, "--verify", told, "--json").records
+    assert first["finding"] == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"formula": "G !enter_r"}, "is no violation"),
+        ({"verdict": "holds"}, "'holds' with a lasso"),
+        ({"formula": "G !nothing"}, "is called 'nothing'"),
+        ({"lasso": {"prefix": [], "cycle": ["enter_l"]}}, "is no step of the system"),
+    ],
+)
+def test_a_result_that_is_wrong(told, run, columns, why):
+    changed(told, **columns)
+    outcome = run("check", "--verify", told)
+    assert outcome.code == 1
+    assert outcome.out.startswith("refuted: ")
+    assert why in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("columns", "complaint"),
+    [
+        ({"verdict": "hold{"}, "result.json:1: the verdict is 'hold{'"),
+        ({"options": []}, "'options' is no JSON object"),
+        ({"options": {"deadlock": "maybe"}}, "--deadlock maybe"),
+        ({"system": "nowhere.dot"}, "nowhere.dot"),
+        ({"lasso": 7}, "'lasso' is no JSON object"),
+    ],
+)
+def test_what_is_no_result(told, run, columns, complaint):
+    changed(told, **columns)
+    outcome = run("check", "--verify", told)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+
+
+def test_a_result_says_which_runs_count(ring, tmp_path, run):
+    """The options of the question are part of it."""
+    path = tmp_path / "result.json"
+    ring.write_text('des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 1)\n')
+    flags = ["--deadlock", "stutter", "--fairness", "weak"]
+    path.write_text(run("check", ring, "-f", "GF a", *flags, "--json").out)
+    record = json.loads(path.read_text())
+    assert record["options"] == {"deadlock": "stutter", "fairness": "weak"}
+    assert run("check", "--verify", path).code == 0
+
+
+def test_nothing_of_a_result_is_run(told, tmp_path, run):
+    """A translator in it is none of its options."""
+    mark = tmp_path / "it has run"
+    changed(told, options={"translator": f"touch '{mark}' %f"})
+    assert run("check", "--verify", told).code == 0
+    assert not mark.exists()
+
+
+def test_usage(told, run):
+    outcome = run("check", "--verify", told, "-f", "a")
+    assert (outcome.code, "--verify FILE says" in outcome.complaint) == (2, True)
+    assert run("check").code == 2
