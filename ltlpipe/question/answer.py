@@ -138,10 +138,12 @@ class Statistics:
         What the emptiness check itself keeps for each state, in bytes: its bits
         of colour or its numbers, without the state's row, hash slot and stacks.
     coverage : float or None
-        Estimated share of the states met that a search over bits did not take
-        for visited; None where states are stored.
+        Estimated share of the reachable states that a search over bits has visited;
+        None where that cannot be estimated, and where states are stored.
     details : dict
-        What only this emptiness check counts.
+        What only this emptiness check counts.  Of searches over bits `omitted`, the
+        states met that were taken for visited, probably, and `swarm`, the figures of
+        each of several.
     """
 
     states: int | None = None
@@ -160,6 +162,12 @@ class Statistics:
     details: dict[str, Any] = field(default_factory=dict)
     compile_seconds: float = 0.0
     cpu_seconds: float = 0.0
+
+    @property
+    def omitted(self) -> float | None:
+        """States that a search over bits has taken for visited, probably."""
+        omitted: float | None = self.details.get("omitted")
+        return omitted
 
     def by(self, clock: Clock) -> Statistics:
         """Return these with what a clock says of the whole check."""

@@ -45,6 +45,8 @@ NEVER = "never"
 MAX_BITSTATE = 1 << 25
 """MiB of a bit array whose words a kernel can count: 32 TiB."""
 
+MAX_SWARM = 1 << 16
+
 BITSTATE = "se05"
 """The emptiness check that can do with a bit array."""
 
@@ -53,7 +55,7 @@ AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99", "ufscc")
 
 MAX_WORKERS = 31
 
-BOUND_TO_KERNELS = ("bitstate", "seed")
+BOUND_TO_KERNELS = ("bitstate", "swarm", "seed")
 """Options that mean something for compiled searches only."""
 
 
@@ -166,6 +168,15 @@ class Options:
         "MIB",
         'States may be missed: instead of "holds" the verdict is "unknown", for the '
         'reason "bitstate"; "violated" is as exact as ever.',
+    )
+    swarm: int | None = _option(
+        None,
+        "So many searches over bits, with hash functions and orders of their own.",
+        "N",
+        "Goes with --bitstate; the first that finds a violation ends the others.  Else "
+        "what they have seen, each and together, is estimated.",
+        least=1,
+        most=MAX_SWARM,
     )
     red_ample: str = _option(
         "full",
@@ -292,6 +303,8 @@ class Options:
             raise UnsupportedError(
                 f"--bitstate is for {BITSTATE}, not for --emptiness={self.emptiness}"
             )
+        if self.swarm is not None and self.bitstate is None:
+            raise UnsupportedError(f"--swarm={self.swarm} requires --bitstate")
         if self.fair_sets and self.fairness is None:
             raise UnsupportedError(
                 "--fair-sets requires --fairness=weak or --fairness=strong"

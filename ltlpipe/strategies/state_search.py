@@ -63,8 +63,14 @@ def search_states(
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
         yield from ready_expand_pointer(packed.expand)
-        search = _new_search(question, trace.plan, product.problem(packed))
-        answer = yield from _answer(question, search, packed, trace, limit)
+        if question.options.swarm is not None:
+            from ltlpipe.strategies.swarm import search_by_swarm
+
+            swarm = search_by_swarm(question, product, packed, trace, limit)
+            answer = yield from swarm
+        else:
+            search = _new_search(question, trace.plan, product.problem(packed))
+            answer = yield from answer_of(question, search, packed, trace, limit)
         if answer.reason != OVERFLOW:
             return answer
         packed = yield from packed.widened()
@@ -77,7 +83,8 @@ def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
     if question.options.bitstate is not None:
         from ltlpipe.search.nested.bitstate import BitstateSE05
 
-        return BitstateSE05(problem, question.options.bitstate)
+        options = question.options
+        return BitstateSE05(problem, options.bitstate, (options.seed or 0) << 16)
     assert plan.emptiness is not None  # since `settle`
     workers = question.options.workers
     known = SEARCHES if workers == 1 else SEARCHES | OF_WORKERS
@@ -87,13 +94,15 @@ def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
     return kind(problem)
 
 
-def _answer(
+def answer_of(
     question: Question,
     search: Search,
     packed: PackedSystem,
     trace: Trace,
     max_states: int | None,
 ) -> Job[Answer]:
+    """Run a search of a product to its end; what the arguments are see `searched`."""
+
     def extraction() -> Job[Run | None]:
         lasso = yield from search.lasso()
         if packed.overflowed() is not None:  # extraction may have searched on

@@ -344,12 +344,18 @@ class Verdict(Displayed):
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints for this verdict.
 
-        ``coverage`` is there for searches over bits only, ``message`` for the reason
-        "unsupported" only, the fields of `vacuity` if it is known.
+        ``coverage`` and ``omitted`` are there for searches over bits only, ``swarm``
+        for several of them, ``message`` for the reason "unsupported" only, the fields
+        of `vacuity` if it is known.
         """
         stats = self.stats
-        sometimes = {"coverage": stats.coverage, "message": self.message}
-        known = {name: v for name, v in sometimes.items() if v is not None}
+        known: dict[str, Any] = {}
+        if self.message is not None:
+            known["message"] = self.message
+        if stats.omitted is not None:
+            known |= {"coverage": stats.coverage, "omitted": _rounded(stats.omitted)}
+        if "swarm" in stats.details:
+            known["swarm"] = stats.details["swarm"]
         if self.vacuity is not None:
             known |= self.vacuity.to_dict()
         return {
