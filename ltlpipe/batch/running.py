@@ -41,6 +41,7 @@ RETRIED = (
     "max-states",
     "cpu-time",
     "bitstate",
+    "compact",
     BUG,
     INPUT_ERROR,
     UNSUPPORTED,

@@ -51,6 +51,10 @@ class Form(NamedTuple):
         return self
 
 
+LIKELY = 0.5
+"""Probability from which on omissions are counted, and not said to be possible."""
+
+
 def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     """Print one verdict.
 
@@ -68,7 +72,7 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     why = f" ({verdict.reason})" if verdict.reason else ""
     states = "" if stats.states is None else f"{stats.states:,} states, "
     if verdict.verdict == "unknown" and stats.omitted is not None:
-        states += f"{_share(stats.coverage)}, "
+        states += f"{_share(stats.coverage)}, {_omissions(stats)}, "
     named = None if verdict.message else verdict.plan.strategy
     way = "" if named is None else f"{named}: "
     print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{stats.seconds:.2f} s]")
@@ -89,6 +93,14 @@ def _share(coverage: float | None) -> str:
     if coverage is None:
         return "of how many is unknown"
     return f"about {coverage:.4%} of those that can be reached"
+
+
+def _omissions(stats: Statistics) -> str:
+    """Return what may have been missed, in words."""
+    omitted, probability = stats.omitted or 0.0, stats.omission_probability or 0.0
+    if probability < LIKELY:
+        return f"any missed with probability {probability:.2g}"
+    return f"about {omitted:,.0f} missed where they were met"
 
 
 def _print_swarm(stats: Statistics) -> None:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
 
 BITSTATE_REASON = "bitstate"
-"""Why a search over bits that finds nothing says nothing: it may miss states."""
+"""Why a search over bits that finds nothing says nothing: it may miss states.
+
+With fingerprints it is "compact".
+"""
 
 OVERFLOW = "overflow"
 """Why there is no answer if no row can hold the values of a variable."""
@@ -80,11 +83,16 @@ def search_states(
 def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
     from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES
 
-    if question.options.bitstate is not None:
+    options = question.options
+    variant = (options.seed or 0) << 16
+    if options.bitstate is not None:
         from ltlpipe.search.nested.bitstate import BitstateSE05
 
-        options = question.options
-        return BitstateSE05(problem, options.bitstate, (options.seed or 0) << 16)
+        return BitstateSE05(problem, options.bitstate, variant)
+    if options.compact is not None:
+        from ltlpipe.search.nested.compact import CompactSE05
+
+        return CompactSE05(problem, options.compact, variant)
     assert plan.emptiness is not None  # since `settle`
     workers = question.options.workers
     known = SEARCHES if workers == 1 else SEARCHES | OF_WORKERS
@@ -117,8 +125,8 @@ def answer_of(
         max_states=max_states,
         overflowed=packed.overflowed,
     )
-    if answer.kind == EMPTY and question.options.bitstate is not None:
-        return Answer(INCONCLUSIVE, BITSTATE_REASON)
+    if answer.kind == EMPTY and question.options.omitting is not None:
+        return Answer(INCONCLUSIVE, question.options.omitting.removeprefix("--"))
     if answer.kind == FOUND and answer.run is None and question.options.lasso:
         trace.has_found = False
         return Answer(INCONCLUSIVE, OVERFLOW)

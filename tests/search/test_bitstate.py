@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import UnsupportedError, check
+from ltlpipe import Network, UnsupportedError, check
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.nested.bitstate import BitstateSE05
+from ltlpipe.search.nested.compact import CompactSE05
 from ltlpipe.search.registers import Reg, Status
 from tests.driving import Limits, drive
 from tests.search.machinery import (
@@ -226,9 +229,8 @@ def test_hash_functions_miss_different_states():
     three = check(network, empty=True, bitstate=0.06, swarm=3)
     exact = check(network, empty=True, emptiness="se05").stats.states
 
-    assert [run["states"] for run in three.stats.details["swarm"]][
-        0
-    ] == one.stats.states
+    first = three.stats.details["swarm"][0]
+    assert first["states"] == one.stats.states
     assert three.stats.coverage > one.stats.coverage
     assert three.stats.coverage == pytest.approx(three.stats.states / exact, abs=0.1)
     assert (three.verdict, three.reason) == ("unknown", "bitstate")
@@ -237,8 +239,8 @@ def test_hash_functions_miss_different_states():
 
 def test_a_swarm_ends_with_the_first_violation():
     """What a member finds is replayed like any other run."""
-    network = philosophers(4)
-    found = check(network, "G !eat0", bitstate=1, swarm=5)
+    bare = [replace(c, accepting=None) for c in philosophers(4).components]
+    found = check(Network(bare), "G !eat0", bitstate=1, swarm=5)
 
     assert found.verdict == "violated"
     assert found.lasso is not None
@@ -271,3 +273,75 @@ def test_long_paths_grow_the_stack():
     assert len(lasso.prefix) == n - 1
     assert len(lasso.cycle) == 3
     assert search.registers[Reg.VISITED] == n
+
+
+def star(n):
+    """A state with n successors."""
+    return explicit(n + 1, [(0, i) for i in range(1, n + 1)], set(), weak=True)
+
+
+@pytest.mark.parametrize("bits", [10, 13, 16])
+@pytest.mark.parametrize("n", [300, 3_000])
+def test_omissions_of_prints_are_as_predicted(n, bits):
+    """All states are met; those whose fingerprint is taken are never entered."""
+    omitted = predicted = 0.0
+    for variant in range(20):
+        search = CompactSE05(problem_of(star(n)), bits, variant)
+        assert drive(search, Limits()).status == Status.EMPTY
+        omitted += n + 1 - search.n_visited
+        predicted += search.predicted_omissions()
+
+    assert omitted > 0 or bits == 16
+    assert omitted == pytest.approx(predicted, abs=4 * predicted**0.5 + 1, rel=0.05)
+
+
+@given(
+    automata(max_states=12, state_based=True),
+    st.none() | st.integers(1, 4),
+    st.sampled_from([32, 40, 64]),
+    st.integers(0, 9),
+)
+@settings(max_examples=300)
+def test_prints_are_se05(automaton, budget, bits, variant):
+    """With bits enough for all it visits what se05 visits."""
+    exact = run("se05", automaton)
+    search = CompactSE05(problem_of(automaton), bits, variant)
+    outcome = outcome_of(search, budget)
+
+    assert outcome.status == exact.status
+    if variant == 0 or outcome.status == Status.EMPTY:
+        assert outcome.states == exact.states
+    if outcome.status == Status.FOUND:
+        replay(automaton, outcome.prefix, outcome.cycle)
+
+
+@given(long_ones(), st.none() | st.integers(1, 200), st.sampled_from([3, 8, 32]))
+@settings(max_examples=150, deadline=None)
+def test_long_paths_over_prints(automaton, budget, bits):
+    """The table grows meanwhile; what few bits find is there."""
+    outcome = outcome_of(CompactSE05(problem_of(automaton), bits), budget)
+
+    if bits == 32:
+        assert outcome.status == run("se05", automaton).status
+    if outcome.status == Status.FOUND:
+        replay(automaton, outcome.prefix, outcome.cycle)
+
+
+def test_prints_take_less_than_rows():
+    """All states of a network, and the probability that one was missed."""
+    network = philosophers(8)
+    exact = check(network, empty=True, emptiness="se05").stats
+    verdict = check(network, empty=True, compact=64)
+
+    assert verdict.stats.states == exact.states
+    assert (verdict.verdict, verdict.reason) == ("unknown", "compact")
+    assert verdict.stats.omission_probability < 1e-6
+    assert verdict.stats.coverage == pytest.approx(1)
+    assert check(network, empty=True, compact=32).stats.memory_mib < exact.memory_mib
+    assert check(network, empty=True, compact=64, memory=1).reason == "memory"
+
+
+@pytest.mark.parametrize("options", [{"compact": 48}, {"compact": 32, "bitstate": 1}])
+def test_prints_of_other_widths_are_refused(options):
+    with pytest.raises(UnsupportedError, match="compact="):
+        check(philosophers(3), empty=True, **options)

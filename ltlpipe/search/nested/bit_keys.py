@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined, prefetch
 
 HASHES = 3
 """Bits that a key sets; Spin's number, too."""
@@ -64,3 +64,21 @@ def note(bits, key):
     for _ in range(HASHES):
         bits[place_of(key, bits.shape[0])] |= np.uint64(1) << (key & np.uint64(63))
         key += step
+
+
+@inlined
+def ask_for_bits(bits, mixed, salt):
+    """Ask for the first of a state's places ahead of time."""
+    prefetch(bits, place_of(key_of(mixed, salt, False), bits.shape[0]))
+
+
+def bit_omissions(n_states: int, n_keys: int, n_words: int) -> float:
+    """Return how many states are omitted, on average, until so many are visited.
+
+    When i keys have been noted, each of `HASHES` bits in an array of m, a new state is
+    omitted with the probability p = (1 - exp(-HASHES i / m)) ** HASHES, and p / (1 - p)
+    states are for one that is not.
+    """
+    load = np.linspace(0.0, HASHES * n_keys / (64 * n_words), 1001)
+    missing = (1 - np.exp(-load)) ** HASHES
+    return float(n_states * np.mean(missing / (1 - missing)))

@@ -121,7 +121,14 @@ def times_met(sample: Sample) -> np.ndarray:
     """
     times = sample.counts[sample.keys != 0] & _MOST
     met = np.bincount(times[times > 0])
-    return met / max(met.sum(), 1)
+    return np.asarray(met / max(met.sum(), 1))
+
+
+def omitted_of(sample: Sample) -> tuple[int, int]:
+    """Return how many states of a sample were met but not entered, and entered."""
+    counts = sample.counts[sample.keys != 0]
+    n_entered = int(np.count_nonzero(counts & ENTERED))
+    return len(counts) - n_entered, n_entered
 
 
 def entered_states(sample: Sample) -> np.ndarray:
