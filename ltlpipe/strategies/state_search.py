@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.packing import PackedSystem
 
     AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
+    Way = Callable[[Question, Product, PackedSystem, Trace, int | None], Job[Answer]]
 
 BITSTATE_REASON = "bitstate"
 """Why a search over bits that finds nothing says nothing: it may miss states.
@@ -40,6 +41,7 @@ def search_states(
     trace: Trace,
     *,
     max_states: int | None = None,
+    way: Way | None = None,
 ) -> Job[Answer]:
     """Search a product for an accepting run.
 
@@ -53,6 +55,8 @@ def search_states(
         Its plan names the search; it is told what the search does.
     max_states : int, optional
         States that the search may enter, if not those of the question.
+    way : callable, optional
+        How, if not by one search; it takes what `search_once` takes.
     """
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
 
@@ -66,18 +70,26 @@ def search_states(
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
         yield from ready_expand_pointer(packed.expand)
-        if question.options.swarm is not None:
-            from ltlpipe.strategies.swarm import search_by_swarm
-
-            swarm = search_by_swarm(question, product, packed, trace, limit)
-            answer = yield from swarm
-        else:
-            search = _new_search(question, trace.plan, product.problem(packed))
-            answer = yield from answer_of(question, search, packed, trace, limit)
+        answer = yield from (way or search_once)(
+            question, product, packed, trace, limit
+        )
         if answer.reason != OVERFLOW:
             return answer
         packed = yield from packed.widened()
     return Answer(INCONCLUSIVE, OVERFLOW)
+
+
+def search_once(
+    question: Question,
+    product: Product,
+    packed: PackedSystem,
+    trace: Trace,
+    max_states: int | None,
+) -> Job[Answer]:
+    """Search a product by the emptiness check that the plan of the trace names."""
+    search = _new_search(question, trace.plan, product.problem(packed))
+    answer = yield from answer_of(question, search, packed, trace, max_states)
+    return answer
 
 
 def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:

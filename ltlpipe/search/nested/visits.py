@@ -1,6 +1,7 @@
 """Which states have been visited, as far as that is kept: bits, or fingerprints.
 
-A search has one of the two; the other is None, and kernels hold no code for it.
+A search has one of the two; the other is None, and kernels hold no code for it:
+what follows ``is not None`` is left out then before it is typed.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from ltlpipe.search.nested.prints import add_print, ask_for_print, has_print
 @specialised
 def ask_for(bits, prints, salt, mixed):
     """Ask for what is kept of a state ahead of time."""
-    if prints is None:
+    if bits is not None:
         ask_for_bits(bits, mixed, salt)
-    else:
+    if prints is not None:
         ask_for_print(prints, mixed, salt)
 
 
@@ -25,15 +26,17 @@ def has_visited(bits, prints, salt, mixed, red):
 
     Red visits follow blue ones.
     """
-    if prints is None:
+    if bits is not None:
         return is_noted(bits, key_of(mixed, salt, red))
-    return has_print(prints, mixed, salt, red)
+    if prints is not None:
+        return has_print(prints, mixed, salt, red)
+    return False
 
 
 @specialised
 def visit(bits, prints, salt, mixed, red):
     """Keep that the state of a hash is visited."""
-    if prints is None:
+    if bits is not None:
         note(bits, key_of(mixed, salt, red))
-    else:
+    if prints is not None:
         add_print(prints, mixed, salt, red)
