@@ -52,6 +52,9 @@ SWARMS = ((2, 5), (4, 5))
 OF_MODEL = 1
 """BEEM tasks of each model."""
 
+TIMEOUT = 300.0
+"""Seconds of a search; what takes longer is left out."""
+
 STEP = "step"
 MIB_BITS = 8 << 20
 
@@ -152,6 +155,7 @@ def searched(subject: Subject, **options: Any) -> Any:
         reduce="none",
         acceptance="ba",
         lasso=False,
+        timeout=TIMEOUT,
         **options,
     )
 
