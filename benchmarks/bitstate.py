@@ -18,7 +18,7 @@ search.
     ``share`` is that of what they have visited together, which is itself estimated from
     a sample of some thousand states
 
-    python -m benchmarks.bitstate [--least 100000] [--most 1000000]
+    python -m benchmarks.bitstate [--least 100000] [--most 1000000] [--kinds beem]
 """
 
 from __future__ import annotations
@@ -202,11 +202,14 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=100_000)
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--out", type=Path, default=record.RESULTS / "bitstate.csv")
+    parser.add_argument("--kinds", help="of questions, with commas; default all")
     given = parser.parse_args()
     rows: list[Row] = []
     known = os.environ.get("LTLPIPE_BENCHMARKS")
     data = None if known is None else Path(known) / "beem"
     for subject in subjects(data, given.least, given.most):
+        if given.kinds is not None and subject.kind not in given.kinds.split(","):
+            continue
         try:
             for row in rows_of(subject):
                 print(*(f"{value}" for value in row.values()), flush=True)

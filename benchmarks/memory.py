@@ -19,7 +19,7 @@ All are bytes per state that was visited, with the room that arrays have to grow
 ``rate`` is states per second relative to the same search unswept, in the same run
 (aim: at least 0.9).
 
-    python -m benchmarks.memory [--repeats 3]
+    python -m benchmarks.memory [--repeats 3] [--kinds beem]
 """
 
 from __future__ import annotations
@@ -146,11 +146,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=record.RESULTS / "memory.csv")
+    parser.add_argument("--kinds", help="of questions, with commas; default all")
     given = parser.parse_args()
     known = os.environ.get("LTLPIPE_BENCHMARKS")
     data = None if known is None else Path(known) / "beem"
     rows: list[Row] = []
     for subject in subjects(data, given.least, given.most):
+        if given.kinds is not None and subject.kind not in given.kinds.split(","):
+            continue
         try:
             for row in rows_of(subject, given.repeats):
                 print(*row.values(), flush=True)

@@ -42,8 +42,8 @@ REDUCTION_NAMES = [*PREPARATIONS, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY]
 TOGETHER, EACH = "together", "each"
 NEVER = "never"
 
-MAX_BITSTATE = 1 << 25
-"""MiB of a bit array whose words a kernel can count: 32 TiB."""
+MAX_BITSTATE = 1 << 15
+"""MiB of a bit array whose words a kernel can tell apart: 32 GiB."""
 
 MAX_SWARM = 1 << 16
 

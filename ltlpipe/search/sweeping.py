@@ -59,13 +59,15 @@ def swept(
     seen = np.zeros(int(registers[Reg.STORED]) // 8 + 1, dtype=np.uint8)
     for last in range(top, 0, -_BLOCK):
         forget(seen, base, max(last - _BLOCK, 0), last)
-        yield
+        if top > _BLOCK:  # smaller ones are swept in one go
+            yield
     ends = []
     to = 0
     for begin, end in ((0, base), (base, top)):
         for first in range(begin, end, _BLOCK):
             to = close(to, first, min(first + _BLOCK, end))
-            yield
+            if top > _BLOCK:
+                yield
         ends.append(to)
     registers[Reg.RED_BASE], registers[Reg.TOP] = ends
 

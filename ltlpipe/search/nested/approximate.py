@@ -113,10 +113,11 @@ class ApproximateSE05(Search):
     def expected_omissions(self) -> float:
         """Return how many of the states met were taken for visited, probably.
 
-        They are counted in the sample if it has some, else predicted.
+        They are counted in the sample if it has some, else predicted; before the
+        end those in the sample may still be entered.
         """
         omitted, entered = omitted_of(self.arrays.sample)
-        if omitted < _SOME:
+        if omitted < _SOME or not self.is_complete:
             return self.predicted_omissions()
         return omitted / entered * self.n_visited
 
