@@ -18,7 +18,7 @@ search.
     ``share`` is that of what they have visited together, which is itself estimated from
     a sample of some thousand states
 
-    python -m benchmarks.bitstate [--least 100000] [--most 1000000] [--kinds beem]
+    python -m benchmarks.bitstate [--least 100000] [--most 1000000] [--only beem]
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import re
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
@@ -202,13 +203,13 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=100_000)
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--out", type=Path, default=record.RESULTS / "bitstate.csv")
-    parser.add_argument("--kinds", help="of questions, with commas; default all")
+    parser.add_argument("--only", default="", help="regular expression of names")
     given = parser.parse_args()
     rows: list[Row] = []
     known = os.environ.get("LTLPIPE_BENCHMARKS")
     data = None if known is None else Path(known) / "beem"
     for subject in subjects(data, given.least, given.most):
-        if given.kinds is not None and subject.kind not in given.kinds.split(","):
+        if not re.search(given.only, f"{subject.kind} {subject.name}"):
             continue
         try:
             for row in rows_of(subject):

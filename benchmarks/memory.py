@@ -19,13 +19,14 @@ All are bytes per state that was visited, with the room that arrays have to grow
 ``rate`` is states per second relative to the same search unswept, in the same run
 (aim: at least 0.9).
 
-    python -m benchmarks.memory [--repeats 3] [--kinds beem]
+    python -m benchmarks.memory [--repeats 3] [--only beem]
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,13 +147,13 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=record.RESULTS / "memory.csv")
-    parser.add_argument("--kinds", help="of questions, with commas; default all")
+    parser.add_argument("--only", default="", help="regular expression of names")
     given = parser.parse_args()
     known = os.environ.get("LTLPIPE_BENCHMARKS")
     data = None if known is None else Path(known) / "beem"
     rows: list[Row] = []
     for subject in subjects(data, given.least, given.most):
-        if given.kinds is not None and subject.kind not in given.kinds.split(","):
+        if not re.search(given.only, f"{subject.kind} {subject.name}"):
             continue
         try:
             for row in rows_of(subject, given.repeats):
