@@ -49,6 +49,7 @@ RETRIED = (
     "cpu-time",
     "bitstate",
     "walks",
+    "compact",
     BUG,
     INPUT_ERROR,
     UNSUPPORTED,

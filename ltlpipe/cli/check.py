@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LESS_MEMORY = (
     "hint: --emptiness se05 keeps two bits per state beside the state; "
-    "--bitstate MIB keeps bits only, and can miss violations"
+    "--compact 64 and --bitstate MIB keep bits only, and can miss violations"
 )
 
 

@@ -15,6 +15,7 @@ from ltlpipe.runtime.names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from ltlpipe.question.answer import Statistics
     from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
 _SHOWN_STEPS = 60  # of a lasso's part, when people read it
@@ -51,6 +52,10 @@ class Form(NamedTuple):
         return self
 
 
+LIKELY = 0.5
+"""Probability from which on omissions are counted, and not said to be possible."""
+
+
 def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     """Print one verdict.
 
@@ -68,19 +73,43 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     )
     why = f" ({verdict.reason})" if verdict.reason else ""
     states = "" if stats.states is None else f"{stats.states:,} states, "
-    if verdict.verdict == "unknown" and stats.coverage is not None:
-        states += f"about {stats.coverage:.4%} of those met, "
+    if verdict.verdict == "unknown" and stats.omitted is not None:
+        states += f"{_share(stats.coverage)}, {_omissions(stats)}, "
     named = None if verdict.message else verdict.plan.strategy
     way = "" if named is None else f"{named}: "
     print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{stats.seconds:.2f} s]")
     if verdict.message is not None:
         print(f"  {verdict.message}", flush=True)
+    elif verdict.verdict == "unknown" and "swarm" in stats.details:
+        _print_swarm(stats)
     elif verdict.reason == LASSO_LIMIT:
         print("  no lasso: a limit was hit while it was extracted", flush=True)
     elif verdict.lasso is not None:
         _print_lasso(verdict, verdict.lasso, form)
     if verdict.vacuity is not None:
         _print_vacuity(verdict.vacuity, form)
+
+
+def _share(coverage: float | None) -> str:
+    """Return how much of a product has been seen, in words."""
+    if coverage is None:
+        return "of how many is unknown"
+    return f"about {coverage:.4%} of those that can be reached"
+
+
+def _omissions(stats: Statistics) -> str:
+    """Return what may have been missed, in words."""
+    omitted, probability = stats.omitted or 0.0, stats.omission_probability or 0.0
+    if probability < LIKELY:
+        return f"any missed with probability {probability:.2g}"
+    return f"about {omitted:,.0f} missed where they were met"
+
+
+def _print_swarm(stats: Statistics) -> None:
+    """Print what each of several searches over bits has seen."""
+    for number, run in enumerate(stats.details["swarm"], 1):
+        share = _share(run["coverage"])
+        print(f"  run {number}: {run['states']:,} states, {share}", flush=True)
 
 
 def _print_lasso(verdict: Verdict, lasso: Lasso, form: Form) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -138,10 +139,12 @@ class Statistics:
         What the emptiness check itself keeps for each state, in bytes: its bits
         of colour or its numbers, without the state's row, hash slot and stacks.
     coverage : float or None
-        Estimated share of the states met that a search over bits did not take
-        for visited; None where states are stored.
+        Estimated share of the reachable states that a search over bits has visited;
+        None where that cannot be estimated, and where states are stored.
     details : dict
-        What only this emptiness check counts.
+        What only this emptiness check counts.  Of searches over bits or fingerprints
+        `omitted`, the states met that were taken for visited, probably, and `swarm`,
+        the figures of each of several.
     """
 
     states: int | None = None
@@ -160,6 +163,20 @@ class Statistics:
     details: dict[str, Any] = field(default_factory=dict)
     compile_seconds: float = 0.0
     cpu_seconds: float = 0.0
+
+    @property
+    def omitted(self) -> float | None:
+        """States that a search has taken for visited and was not, probably.
+
+        None for searches that miss none.
+        """
+        omitted: float | None = self.details.get("omitted")
+        return omitted
+
+    @property
+    def omission_probability(self) -> float | None:
+        """The probability that a search that may miss states has missed any."""
+        return None if self.omitted is None else -math.expm1(-self.omitted)
 
     def by(self, clock: Clock) -> Statistics:
         """Return these with what a clock says of the whole check."""

@@ -277,7 +277,7 @@ def refuse_other_options(system: SpotGraph, options: Options) -> None:
 
 def _told(system: SpotGraph, asked: Property, options: Options) -> Condition | None:
     """Return the condition of a graph if the search that is named cannot take it."""
-    name = BITSTATE if options.bitstate is not None else options.emptiness
+    name = BITSTATE if options.omitting is not None else options.emptiness
     if name == AUTO or not system.n_marks:
         return None
     search = SEARCHES[name]()

@@ -165,8 +165,8 @@ class NetworkQuestion(Question):
         named = self.given.emptiness
         if obstacle := super().obstacle_to_ample():
             return obstacle
-        if self.options.bitstate is not None:
-            return "--bitstate takes all steps"
+        if self.options.omitting is not None:
+            return f"{self.options.omitting} takes all steps"
         if named is not None and named not in AMPLE_SEARCHES:
             return f"{named} takes all steps"
         return self.obstacle_of_acceptance()

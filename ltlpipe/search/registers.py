@@ -40,6 +40,9 @@ class Reg(IntEnum):
     POST_BASE = 13  # tauriainen03: stack entries below the seed's transitions
     RED_MARKS = 14  # tauriainen03: the marks that the red search carries
     RED_VISITS = 15  # tauriainen03, bitstate: visits of red searches
+    WINDOW_LOW = 60  # bitstate: the lowest frame whose row is at hand
+    FRESH = 61  # bitstate: whether the top frame has been expanded since it is on top
+    SAMPLED = 62  # bitstate: states in the sample
 
     # Searches for SCCs
     COUNT = 16  # highest DFS number in use

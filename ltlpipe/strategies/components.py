@@ -67,8 +67,8 @@ def reason_against(question: Question) -> str | None:
         return "the system has no components"
     if question.fairness is not None:
         return UNFAIR
-    if options.bitstate is not None:
-        return "--bitstate is for systems as they are"
+    if options.omitting is not None:
+        return f"{options.omitting} is for systems as they are"
     return network.obstacle_of_acceptance()
 
 

@@ -8,6 +8,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import for_workers
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from ltlpipe.strategies.state_search import search_states
+from ltlpipe.strategies.swarm import search_by_swarm
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Trace
@@ -51,5 +52,6 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     product = yield from question.product(question.given, trace)
     plan = question.settled(product.plan, product.table, product.reductions)
     trace.plan = for_workers(plan, question.options)
-    answer = yield from search_states(question, product, trace)
+    way = None if question.options.swarm is None else search_by_swarm
+    answer = yield from search_states(question, product, trace, way=way)
     return answer

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from ltlpipe.systems.packing import PackedSystem
 
     AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
+    Way = Callable[[Question, Product, PackedSystem, Trace, int | None], Job[Answer]]
 
 BITSTATE_REASON = "bitstate"
-"""Why a search over bits that finds nothing says nothing: it may miss states."""
+"""Why a search over bits that finds nothing says nothing: it may miss states.
+
+With fingerprints it is "compact".
+"""
 
 OVERFLOW = "overflow"
 """Why there is no answer if no row can hold the values of a variable."""
@@ -37,6 +41,7 @@ def search_states(
     trace: Trace,
     *,
     max_states: int | None = None,
+    way: Way | None = None,
 ) -> Job[Answer]:
     """Search a product for an accepting run.
 
@@ -50,57 +55,56 @@ def search_states(
         Its plan names the search; it is told what the search does.
     max_states : int, optional
         States that the search may enter, if not those of the question.
-    """
-    limit = question.options.max_states
-    if max_states is not None:
-        limit = max_states if limit is None else min(limit, max_states)
-
-    def search(problem: Problem) -> Search:
-        return _new_search(question, trace.plan, problem)
-
-    extra_bytes = (question.options.bitstate or 0) * MIB
-    return search_packed(
-        question, product, trace, search, max_states=limit, extra_bytes=extra_bytes
-    )
-
-
-def search_packed(
-    question: Question,
-    product: Product,
-    trace: Trace,
-    make: Callable[[Problem], Search],
-    *,
-    max_states: int | None,
-    extra_bytes: float = 0,
-) -> Job[Answer]:
-    """Search a product by the search that `make` returns, in wider rows if need be.
-
-    `extra_bytes` is what the search takes from the beginning.
+    way : callable, optional
+        How, if not by one search; it takes what `search_once` takes.
     """
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
 
+    limit = question.options.max_states
+    if max_states is not None:
+        limit = max_states if limit is None else min(limit, max_states)
     packed = yield from product.packed()
     while packed is not None:
-        needed = product.needed_bytes(packed) + extra_bytes
+        needed = product.needed_bytes(packed) + (question.options.bitstate or 0) * MIB
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
         yield from ready_expand_pointer(packed.expand)
-        search = make(product.problem(packed))
-        answer = yield from _answer(question, search, packed, trace, max_states)
+        answer = yield from (way or search_once)(
+            question, product, packed, trace, limit
+        )
         if answer.reason != OVERFLOW:
             return answer
         packed = yield from packed.widened()
     return Answer(INCONCLUSIVE, OVERFLOW)
 
 
+def search_once(
+    question: Question,
+    product: Product,
+    packed: PackedSystem,
+    trace: Trace,
+    max_states: int | None,
+) -> Job[Answer]:
+    """Search a product by the emptiness check that the plan of the trace names."""
+    search = _new_search(question, trace.plan, product.problem(packed))
+    answer = yield from answer_of(question, search, packed, trace, max_states)
+    return answer
+
+
 def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
     from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES
 
-    if question.options.bitstate is not None:
+    options = question.options
+    variant = (options.seed or 0) << 16
+    if options.bitstate is not None:
         from ltlpipe.search.nested.bitstate import BitstateSE05
 
-        return BitstateSE05(problem, question.options.bitstate)
+        return BitstateSE05(problem, options.bitstate, variant)
+    if options.compact is not None:
+        from ltlpipe.search.nested.compact import CompactSE05
+
+        return CompactSE05(problem, options.compact, variant)
     assert plan.emptiness is not None  # since `settle`
     workers = question.options.workers
     known = SEARCHES if workers == 1 else SEARCHES | OF_WORKERS
@@ -110,13 +114,15 @@ def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
     return kind(problem)
 
 
-def _answer(
+def answer_of(
     question: Question,
     search: Search,
     packed: PackedSystem,
     trace: Trace,
     max_states: int | None,
 ) -> Job[Answer]:
+    """Run a search of a product to its end; what the arguments are see `searched`."""
+
     def extraction() -> Job[Run | None]:
         lasso = yield from search.lasso()
         if packed.overflowed() is not None:  # extraction may have searched on
@@ -131,8 +137,8 @@ def _answer(
         max_states=max_states,
         overflowed=packed.overflowed,
     )
-    if answer.kind == EMPTY and question.options.bitstate is not None:
-        return Answer(INCONCLUSIVE, BITSTATE_REASON)
+    if answer.kind == EMPTY and question.options.omitting is not None:
+        return Answer(INCONCLUSIVE, question.options.omitting.removeprefix("--"))
     if answer.kind == FOUND and answer.run is None and question.options.lasso:
         trace.has_found = False
         return Answer(INCONCLUSIVE, OVERFLOW)

@@ -58,8 +58,8 @@ def obstacle(question: Question) -> str | None:
         return "--reduce does not ask for it"
     if question.fairness is not None:
         return "fairness tells components apart"
-    if options.bitstate is not None:
-        return "--bitstate looks at one state at a time"
+    if options.omitting is not None:
+        return f"{options.omitting} looks at one state at a time"
     if options.wants_decoupling or network.accepts_apart:
         return "decoupled search, which is needed, has sets of another kind"
     if options.insists_on(AMPLE):

@@ -13,15 +13,14 @@ from ltlpipe.question.options import AUTO, WALKS
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.strategies.explicit import obstacle_of_acceptance
-from ltlpipe.strategies.state_search import search_packed
+from ltlpipe.strategies.state_search import answer_of, search_states
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.problem import Problem
-    from ltlpipe.search.scc.walks import Walks
+    from ltlpipe.systems.packing import PackedSystem
 
 name = WALKS
 supersedes: str | None = None
@@ -49,8 +48,8 @@ def obstacle(question: Question) -> str | None:
         return "--reduce does not ask for it"
     if options.emptiness != AUTO:
         return f"{options.emptiness} is asked for"
-    if options.bitstate is not None:
-        return "--bitstate is for a search of the whole product"
+    if options.bitstate is not None or options.compact is not None:
+        return "--bitstate and --compact are for a search of the whole product"
     return obstacle_of_acceptance(question)
 
 
@@ -63,24 +62,31 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         )
     trace.plan = _plan(question, product)
 
-    def walks(problem: Problem) -> Walks:
-        from ltlpipe.search.scc.walks import Walks
-
-        return Walks(problem, product.table, question.options.seed or 0)
-
     most = question.options.max_states
     own = MANY_STATES if is_named(question.options) else SOME_STATES
-    answer = yield from search_packed(
-        question,
-        product,
-        trace,
-        walks,
-        max_states=own if most is None else min(most, own),
+    answer = yield from search_states(
+        question, product, trace, max_states=own, way=_walk
     )
     if answer.kind == EMPTY:
         return _given_up(question, trace, "one of them has seen all there is")
     if answer.reason == MAX_STATES and (most is None or own < most):
         return _given_up(question, trace, None)
+    return answer
+
+
+def _walk(
+    question: Question,
+    product: Product,
+    packed: PackedSystem,
+    trace: Trace,
+    max_states: int | None,
+) -> Job[Answer]:
+    """Walk through a product; see `ltlpipe.strategies.state_search.search_once`."""
+    from ltlpipe.search.scc.walks import Walks
+
+    seed = question.options.seed or 0
+    search = Walks(product.problem(packed), product.table, seed)
+    answer = yield from answer_of(question, search, packed, trace, max_states)
     return answer
 
 

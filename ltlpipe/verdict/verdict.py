@@ -255,10 +255,10 @@ class Verdict(Displayed):
     reason : str or None
         Why it is unknown: the limit that was hit ("timeout", "memory", "max-states",
         "cpu-time", "interrupted"), "overflow" for values that no row can hold, or
-        "bitstate" for a search that may have missed states, "walks" for walks that
-        met no violation, "unsupported" where an option cannot be used for one of
-        several formulas.  "lasso-limit" where a violation was found whose lasso could
-        not be extracted within the limits.
+        "bitstate" or "compact" for a search that may have missed states, "walks" for
+        walks that met no violation, "unsupported" where an option cannot be used for
+        one of several formulas.  "lasso-limit" where a violation was found whose lasso
+        could not be extracted within the limits.
     system : str
         Name of the system.
     formula : str or None
@@ -345,12 +345,22 @@ class Verdict(Displayed):
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints for this verdict.
 
-        ``coverage`` is there for searches over bits only, ``message`` for the reason
-        "unsupported" only, the fields of `vacuity` if it is known.
+        ``coverage``, ``omitted`` and ``omission_probability`` are there for searches
+        that may miss states only, ``swarm`` for several of them, ``message`` for the
+        reason "unsupported" only, the fields of `vacuity` if it is known.
         """
         stats = self.stats
-        sometimes = {"coverage": stats.coverage, "message": self.message}
-        known = {name: v for name, v in sometimes.items() if v is not None}
+        known: dict[str, Any] = {}
+        if self.message is not None:
+            known["message"] = self.message
+        if stats.omitted is not None:
+            known |= {
+                "coverage": stats.coverage,
+                "omitted": stats.omitted,
+                "omission_probability": stats.omission_probability,
+            }
+        if "swarm" in stats.details:
+            known["swarm"] = stats.details["swarm"]
         if self.vacuity is not None:
             known |= self.vacuity.to_dict()
         return {

@@ -219,7 +219,7 @@ def outcome_of(search: Any, max_budget: int | None = None) -> Run:
     """Drive a search to its end, checking its invariants after every step."""
 
     def check(states: int, depth: int) -> None:
-        if search.registers[Reg.TOP]:
+        if search.registers[Reg.TOP] or search.registers[Reg.DEPTH]:
             search.assert_consistent()
 
     small = max_budget is not None

@@ -24,7 +24,7 @@ Invariants, asserted by `assert_consistent`: a state is cyan iff it has a marker
 on the stack.
 
 Cost: two bits per state; four bytes of stack per state on the path and per
-waiting successor; one look at every transition.
+state that waits (`ltlpipe.search.sweeping`); one look at every transition.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ Invariants: a state is cyan iff it has a blue marker on the stack (asserted by
 step that the blue search took is red.
 
 Cost: two bits of colour per state, two bytes more for "stored" ample sets; four bytes
-of stack per state on the path and per waiting successor; at most two looks at every
-transition.
+of stack per state on the path and per state that waits (`ltlpipe.search.sweeping`); at
+most two looks at every transition.
 """
 
 from __future__ import annotations
@@ -55,8 +55,11 @@ from ltlpipe.search.packed import (
 from ltlpipe.search.product import at_limit, is_full, leaves_accepting
 from ltlpipe.search.reduced import visit_again, visit_first
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.sweeping import close_gaps, forget_coloured, swept
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.search.growth import Layout
 
 
@@ -193,6 +196,14 @@ class SE05(PathSearch):
     def _stores_seeds(self) -> bool:
         """Whether the ample set of every state is noted for the red search."""
         return self.problem.inner == Inner.STORED
+
+    def _sweep(self) -> Iterator[None]:
+        stack, colours = self.arrays.stack, self.arrays.colours
+        return swept(
+            self.registers,
+            lambda *where: forget_coloured(stack, colours, *where),
+            lambda *where: int(close_gaps(stack, *where)),
+        )
 
     def colours(self) -> np.ndarray:
         """Return uint8[n_stored], the Colour of every state."""

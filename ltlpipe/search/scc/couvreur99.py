@@ -31,7 +31,8 @@ Invariants, asserted by `assert_consistent`: each number from 1 to COUNT is eith
 dead or that of exactly one live state; roots and dead intervals ascend.
 
 Cost: four bytes per state for its number; four bytes of stack, and a bit per mark
-(rounded up to a power of two), per state on the path and per waiting successor;
+(rounded up to a power of two), per state on the path, per state that waits
+(`ltlpipe.search.sweeping`) and per waiting successor by a transition with marks;
 twelve bytes per root and eight per dead interval; two bits per state with ample sets;
 one look at every transition, and a search among the dead intervals for those that
 lead to a known state.
@@ -62,8 +63,11 @@ from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.reduced import visit_ample
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.sweeping import close_marked_gaps, forget_numbered, swept
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Layout
@@ -336,6 +340,23 @@ class Couvreur99(Search):
 
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
+
+    def _sweep(self) -> Iterator[None]:
+        stack, marks, numbers = (
+            self.arrays.stack,
+            self.arrays.stack_marks,
+            self.arrays.numbers,
+        )
+        bits = int(self.registers[Reg.MARK_BITS])
+        # Marks of a transition inside an SCC are those of its others from that state.
+        telling = 0 if self.problem.state_based else bits
+        return swept(
+            self.registers,
+            lambda seen, _, *where: forget_numbered(
+                stack, marks, telling, numbers, seen, *where
+            ),
+            lambda *where: int(close_marked_gaps(stack, marks, bits, *where)),
+        )
 
     def accepting_scc(self) -> np.ndarray:
         """Return bool[n_stored]: the SCC that was found to be accepting."""

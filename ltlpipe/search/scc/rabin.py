@@ -71,6 +71,8 @@ from ltlpipe.search.scc.restarts import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso, Search
     from ltlpipe.search.growth import Layout
@@ -254,6 +256,9 @@ class Rabin(Couvreur99):
         if not self._fin_less:
             made["pair"] = np.zeros(2, dtype=np.uint32)
         return super()._as_arrays(made)
+
+    def _sweep(self) -> Iterator[None]:
+        return super()._sweep() if self._fin_less else iter(())
 
     @property
     def _has_path(self) -> bool:

@@ -1,0 +1,168 @@
+"""Bytes per state, in all and by part, of each way of keeping states.
+
+The questions of `benchmarks.bitstate`, whose products have no accepting run, are
+answered by exact searches, with stacks that are swept before they grow
+(`ltlpipe.search.sweeping`) and with stacks that are not (``unswept``), over
+fingerprints (``compact``) and over 16 bits per state (``bitstate``).  The first run of
+each, which may compile, does not count; of the others medians are written.
+
+``rows``, ``table``
+    the rows of stored states, and the hash table that finds them
+``states``
+    what else is kept per state: colours, numbers, bits, fingerprints
+``stack``
+    stacks, and the table of the path where states are not stored
+``other``
+    tables of system and property, buffers, samples
+
+All are bytes per state that was visited, with the room that arrays have to grow.
+``rate`` is states per second relative to the same search unswept, in the same run
+(aim: at least 0.9).
+
+    python -m benchmarks.memory [--repeats 3] [--only beem]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from benchmarks import record
+from benchmarks.bitstate import Subject, searched, subjects
+from ltlpipe import LtlpipeError
+from ltlpipe.search.growth import total_bytes
+from ltlpipe.search.nested.approximate import ApproximateSE05
+from ltlpipe.search.nested.se05 import SE05
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.scc.couvreur99 import Couvreur99
+from ltlpipe.strategies import state_search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXACT = ("se05", "couvreur99")
+UNSWEPT = "unswept"
+BITS = 16
+
+Row = dict[str, Any]
+
+
+def parts_of(search: Any) -> dict[str, int]:
+    """Return the bytes of each part of a search."""
+    arrays, store = search.arrays, search.store
+    if isinstance(search, ApproximateSE05):
+        states = total_bytes((arrays.bits, arrays.prints))
+        stack = total_bytes((arrays.slots, arrays.steps))
+    else:
+        columns = search._columns
+        of_states = tuple(getattr(arrays, name) for name in columns[Reg.STORED])
+        states = total_bytes(of_states)
+        stack = total_bytes(arrays) - states
+    rows, table = store.rows.nbytes, store.slots.nbytes
+    rest = search.memory_bytes - states - stack - rows - table
+    return {
+        "rows": rows,
+        "table": table,
+        "states": states,
+        "stack": stack,
+        "other": rest,
+    }
+
+
+def run(subject: Subject, *, unswept: bool, **options: Any) -> tuple[Any, Any]:
+    """Search once; return the search itself and its figures."""
+    seen: list[Any] = []
+    note = state_search.note_search
+
+    def noting(trace: Any, search: Any) -> None:
+        seen[:] = [search]
+        note(trace, search)
+
+    none = mock.Mock(return_value=())
+    sweeps = none if unswept else SE05._sweep
+    roots = none if unswept else Couvreur99._sweep
+    with (
+        mock.patch.object(state_search, "note_search", noting),
+        mock.patch.object(SE05, "_sweep", sweeps),
+        mock.patch.object(Couvreur99, "_sweep", roots),
+    ):
+        found = searched(subject, **options)
+    return seen[0], found
+
+
+def ways(states: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield names of ways of keeping states, and their options."""
+    for name in EXACT:
+        yield f"{name} {UNSWEPT}", {"emptiness": name, "unswept": True}
+        yield name, {"emptiness": name, "unswept": False}
+    for bits in (64, 32):
+        yield f"compact {bits}", {"compact": bits, "unswept": False}
+    array = BITS * states / (8 << 20)
+    yield "bitstate", {"bitstate": array, "unswept": False}
+
+
+def rows_of(subject: Subject, repeats: int) -> Iterator[Row]:
+    """Yield a row for each way; none if there is a violation."""
+    exact, found = run(subject, unswept=False, emptiness="se05")
+    if found.verdict != "holds":
+        return
+    n_words = exact.store.rows.shape[1]
+    chosen = list(ways(found.stats.states))
+    measured: dict[str, list[tuple[dict[str, int], Any]]] = {n: [] for n, _ in chosen}
+    for _ in range(1 + repeats):
+        for name, options in chosen:
+            search, found = run(subject, **options)
+            measured[name].append((parts_of(search), found.stats))
+    rates: dict[str, float] = {}
+    for name, _ in chosen:
+        counted = measured[name][1:]
+        parts, stats = counted[-1]
+        seconds = statistics.median(stats.search_seconds for _, stats in counted)
+        rates[name] = stats.states / seconds
+        per_state = {part: round(n / stats.states, 2) for part, n in parts.items()}
+        usual = rates.get(f"{name} {UNSWEPT}")
+        yield {
+            "kind": subject.kind,
+            "subject": subject.name,
+            "words": n_words,
+            "search": name,
+            "states": stats.states,
+            "max_depth": stats.max_depth,
+            "bytes_per_state": round(sum(parts.values()) / stats.states, 2),
+            **per_state,
+            "states_per_second": round(rates[name]),
+            "rate": "" if usual is None else round(rates[name] / usual, 2),
+        }
+
+
+def main() -> None:
+    """Search and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--least", type=int, default=100_000)
+    parser.add_argument("--most", type=int, default=1_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=record.RESULTS / "memory.csv")
+    parser.add_argument("--only", default="", help="regular expression of names")
+    given = parser.parse_args()
+    known = os.environ.get("LTLPIPE_BENCHMARKS")
+    data = None if known is None else Path(known) / "beem"
+    rows: list[Row] = []
+    for subject in subjects(data, given.least, given.most):
+        if not re.search(given.only, f"{subject.kind} {subject.name}"):
+            continue
+        try:
+            for row in rows_of(subject, given.repeats):
+                print(*row.values(), flush=True)
+                rows.append(row)
+        except LtlpipeError as error:
+            print(f"{subject.name}: {error}")
+    record.write(given.out, rows)
+
+
+if __name__ == "__main__":
+    main()
