@@ -16,6 +16,7 @@ from ltlpipe.strategies.explicit import obstacle_of_acceptance
 from ltlpipe.strategies.state_search import answer_of, search_states
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.conditions import Condition
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
@@ -35,6 +36,8 @@ MANY_STATES = 10_000_000
 SEARCH = "couvreur99"
 """The emptiness check by which walks recognise accepting cycles."""
 
+WITH_FIN = "with Fin in the acceptance the marks of an SCC say nothing of its cycles"
+
 
 def is_named(options: Options) -> bool:
     """Whether the options ask for it by name, so that it must not be left out."""
@@ -48,6 +51,8 @@ def obstacle(question: Question) -> str | None:
         return "--reduce does not ask for it"
     if options.emptiness != AUTO:
         return f"{options.emptiness} is asked for"
+    if any(_has_fin(condition) for condition in _of_system(question)):
+        return WITH_FIN
     if options.bitstate is not None or options.compact is not None:
         return "--bitstate and --compact are for a search of the whole product"
     return obstacle_of_acceptance(question)
@@ -56,10 +61,8 @@ def obstacle(question: Question) -> str | None:
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product = yield from question.product(question.given, trace)
-    if _has_fin(question, product):
-        raise NotApplicableError(
-            "with Fin in the acceptance the marks of an SCC say nothing of its cycles"
-        )
+    if _has_fin(product.table.condition):
+        raise NotApplicableError(WITH_FIN)
     trace.plan = _plan(question, product)
 
     most = question.options.max_states
@@ -90,12 +93,15 @@ def _walk(
     return answer
 
 
-def _has_fin(question: Question, product: Product) -> bool:
+def _of_system(question: Question) -> list[Condition | None]:
+    """Return the conditions that runs have to satisfy whatever the property."""
+    fairness = question.fairness
+    return [question.system_condition, None if fairness is None else fairness.condition]
+
+
+def _has_fin(condition: Condition | None) -> bool:
     """Whether runs have to avoid marks."""
-    conditions = [product.table.condition, question.system_condition]
-    if question.fairness is not None:
-        conditions.append(question.fairness.condition)
-    return any(c is not None and c.fin_marks for c in conditions)
+    return condition is not None and condition.fin_marks != 0
 
 
 def _plan(question: Question, product: Product) -> Plan:

@@ -15,6 +15,7 @@ from ltlpipe.search.guidance import FAR, distances
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.walks import LONGEST, Walks, length_of
 from tests.driving import Limits, drive
+from tests.modes import INTERPRETED, checked, compiled, output
 from tests.search.machinery import (
     Explicit,
     automata,
@@ -194,3 +195,27 @@ def test_long_walks_find_what_is_far():
     outcome = outcome_of(walks(line(5000), shortest=1))
     assert outcome.status == Status.FOUND
     assert len(outcome.prefix) == 5001
+
+
+PROGRAM = """
+import warnings
+warnings.filterwarnings("ignore", message="overflow encountered")
+from ltlpipe import LTS, Network, check
+
+meet = Network([
+    LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "c", 1)]),
+    LTS.from_transitions([(0, "b", 1), (1, "d", 0), (1, "a", 1)]),
+])
+for deadlock in ("ignore", "stutter"):
+    for text in ("G(a -> F b)", "GF a", "G !d", "!(GF a & GF c)", "G(!b | Xd)"):
+        for seed in (1, 2):
+            v = check(meet, text, reduce="walks", deadlock=deadlock, seed=seed)
+            print(text, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)
+"""
+
+
+def test_kernels_run_interpreted_and_checked():
+    """As plain Python, and with the bounds of arrays looked at, they do the same."""
+    assert "violated" in compiled(PROGRAM)
+    assert output(PROGRAM, **INTERPRETED) == compiled(PROGRAM)
+    assert output(PROGRAM, **checked()) == compiled(PROGRAM)
