@@ -289,6 +289,16 @@ def test_phases_within_limits(tmp_path):
     assert all(row["left_behind"] == "0" for row in rows)
 
 
+def test_faults_cost_nothing(tmp_path):
+    """Rows that somebody has edited are noticed, and solved anew."""
+    arguments = ["--kinds", "edited rows", "--repetitions", "1"]
+    (row,) = rows_of("benchmarks.faults", arguments, tmp_path / "faults.csv")
+    assert (row["kind"], row["repetitions"]) == ("edited rows", "1")
+    assert 35 <= int(row["kept"]) < 40
+    aims = ("lost", "duplicated", "wrong", "raw_ends")
+    assert [row[name] for name in aims] == ["0"] * 4
+
+
 def test_an_interrupted_comparison_goes_on(tmp_path):
     """What is missing is measured, a torn line anew, and what is there stays."""
     table = tmp_path / "decoupled_random.csv"

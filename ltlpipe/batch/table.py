@@ -36,7 +36,10 @@ REASONS = (
     *(TIMEOUT, MEMORY, CPU_TIME, MAX_STATES, INTERRUPTED, LASSO_LIMIT),
     *("overflow", "bitstate", "unsupported", "input-error", "error", "crash"),
 )
-"""The categories of the column `reason`, in all tables."""
+"""The categories of the column `reason`, in all tables.
+
+Stores have them as a constraint: another word needs another `SCHEMA`.
+"""
 
 _VOCABULARIES = {"verdict": VERDICTS, "expected": VERDICTS, "reason": REASONS}
 
