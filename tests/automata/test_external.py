@@ -13,6 +13,7 @@ from ltlpipe.automata.external import MAX_LENGTH, portable_text, translate_exter
 from ltlpipe.automata.translation import from_automaton
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
+from tests.depth import examples
 from tests.oracles import accepts, satisfies
 from tests.strategies import formulas
 
@@ -88,7 +89,7 @@ def test_tables_of_external_automata(script):
 
 
 @given(formulas())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_portable_text_means_the_same(text):
     """Only what all translators read, and an equivalent formula."""
     import spot

@@ -18,6 +18,7 @@ from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
 from ltlpipe.logic.words import Word, satisfies
+from tests.depth import examples
 from tests.logic.test_interruptible import EXAMPLES
 from tests.runtime.operations import these_operations
 from tests.strategies import formulas
@@ -93,7 +94,7 @@ def test_meaning_under_one_action_at_a_time():
 
 
 @given(st.lists(formulas(max_leaves=5), min_size=1, max_size=3))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_rows_do_not_depend_on_company(texts):
     """Nor on what actions are called: forms are remembered without names."""
     renamed = [text.replace("a", "zeta").replace("b", "alpha") for text in texts]
@@ -223,7 +224,7 @@ def test_very_weak(table, expected):
 
 
 @given(formulas(max_leaves=5))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_very_weak_agrees_with_spot(text):
     """On the automaton without labels."""
     import buddy

@@ -24,6 +24,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.logic.words import Word, satisfies
+from tests.depth import examples
 from tests.strategies import formulas
 
 #: Sec. 3.1, 3.3 and 6, with what the paper says.
@@ -163,7 +164,7 @@ def without_invisible(word, actions):
 
 
 @given(formulas(max_leaves=7), st.integers(0, 2**32))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_definition_on_random_formulas(text, seed):
     """Words that agree on visible actions agree on interruptible formulas."""
     check_definition(text, random.Random(seed), 20)

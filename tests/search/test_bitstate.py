@@ -13,6 +13,7 @@ from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.nested.bitstate import BitstateSE05
 from ltlpipe.search.registers import Reg, Status
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.search.machinery import (
     automata,
@@ -25,7 +26,7 @@ from tests.search.machinery import (
 
 
 @given(automata(max_states=12, state_based=True), st.none() | st.integers(1, 4))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_with_room_it_is_se05(automaton, budget):
     """In an array that is large enough it visits what se05 visits."""
     exact = run("se05", automaton)
@@ -41,7 +42,7 @@ def test_with_room_it_is_se05(automaton, budget):
 
 
 @given(automata(max_states=12, state_based=True), st.integers(1, 4))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_without_room_what_it_finds_is_there(automaton, budget):
     """In an array of one word it misses states, and reports true runs only."""
     outcome = outcome_of(BitstateSE05(problem_of(automaton), 1e-9), budget)
