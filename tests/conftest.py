@@ -54,6 +54,10 @@ def pytest_collection_modifyitems(items):
     A file is run by one process (scripts/test): begun last, a long one would leave
     all other cores idle.
     """
+    for item in items:
+        left_out = item.get_closest_marker("thorough")
+        if left_out is not None and not left_out.args:
+            raise pytest.UsageError(f"{item.nodeid}: thorough, but without a reason")
     folder = Path(__file__).parent
     first = [folder / name for name in LONG]
     missing = [path for path in first if not path.exists()]
