@@ -10,6 +10,7 @@ from ltlpipe import UnsupportedError
 from ltlpipe.batch.many import call_many
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import StoppedError
+from tests.processes import SOON
 from tests.runtime.operations import these_operations
 
 
@@ -53,7 +54,7 @@ def test_what_goes_wrong_is_the_items_own(jobs):
     assert isinstance(errors[5], StoppedError)
     assert isinstance(errors[6], StoppedError)
     assert errors[5].reason == errors[6].reason == "memory"
-    assert 0.5 <= found[1].seconds < 5
+    assert 0.5 <= found[1].seconds < SOON
 
 
 def test_without_limit_or_items():

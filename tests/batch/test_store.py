@@ -26,7 +26,7 @@ from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
 from tests.batch.test_pool import Watcher
 from tests.cli.running import RING as RING_TEXT
-from tests.processes import is_running
+from tests.processes import SOON, is_running
 
 ROOT = Path(__file__).parents[2]
 
@@ -124,7 +124,7 @@ def test_workers_end_with_their_driver(path, tmp_path):
         time.sleep(0.05)
     run.kill()
     run.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + SOON
     while any(is_running(pid) for pid in started):
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -194,7 +194,7 @@ def test_ctrl_c_twice(path, tmp_path):
     run.send_signal(signal.SIGINT)
     time.sleep(0.5)
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=10)
+    run.communicate(timeout=SOON)
 
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

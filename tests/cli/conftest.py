@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 
 import pytest
+import typer.main
 
 from ltlpipe.cli import main
 from tests.cli.running import RING, Outcome, program
 
 
+@pytest.fixture(scope="session")
+def one_tree():
+    """All runs have one tree of commands: building it takes as long as many a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
+
+
 @pytest.fixture
-def run(monkeypatch, capsys):
+def run(monkeypatch, capsys, one_tree):
     """Run the command line in this process: `run("check", ...)`."""
     monkeypatch.setenv("COLUMNS", "200")
 

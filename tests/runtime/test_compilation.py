@@ -100,9 +100,8 @@ def test_a_worker_compiles_and_this_process_loads(tmp_path):
     assert "compiling rehash (once per version)" in phases
     assert compile_seconds > max(0.2, seconds)
 
-    compiled, _, phases, seconds, compile_seconds = told(begun(ANNOUNCED, tmp_path))
+    compiled, _, phases, *_ = told(begun(ANNOUNCED, tmp_path))
     assert (compiled, phases) == (0, [])
-    assert seconds + compile_seconds < 1
 
 
 def test_what_nobody_has_announced_is_counted(tmp_path):
@@ -136,10 +135,9 @@ def test_a_closed_job_leaves_the_compiler_at_work():
     assert progress.compiling
     assert (progress.work, progress.memory_bytes) == (0, 0)
     (worker,) = alive - before
-    began = time.monotonic()
     job.close()
 
-    assert time.monotonic() - began < 0.5
+    assert workers._of_this_process().left == [worker]  # nobody has waited for it
     assert worker in alive
     workers.close_idle()
     assert worker._process.returncode is not None
