@@ -15,6 +15,8 @@ from ltlpipe.families.client_server import client_server
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies.registry import STRATEGIES
 
+pytestmark = pytest.mark.thorough("each runs a program of its own, which measures")
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -16,6 +16,8 @@ from ltlpipe.batch.status import status
 from tests.cli.running import HARD, MANY, PROGRAM, RING
 from tests.processes import children
 
+pytestmark = pytest.mark.thorough("kills processes, and fills disks and memory")
+
 ROOT = Path(__file__).parents[2]
 N_TASKS = 120
 

@@ -469,6 +469,7 @@ for size in (1, 5, 9, 30):
 """
 
 
+@pytest.mark.thorough("compiles the kernels once more, with checked bounds")
 def test_interpreted_and_checked_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
     expected = compiled(PROGRAM)

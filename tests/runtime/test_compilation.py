@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -73,8 +74,8 @@ MODEL = """
 """
 
 
-def begun(work, folder, **options):
-    text = KERNEL.format(root=str(ROOT), work=work)
+def begun(work, folder, root=ROOT, **options):
+    text = KERNEL.format(root=str(root), work=work)
     return subprocess.Popen(
         [sys.executable, "-c", text],
         stdout=subprocess.PIPE,
@@ -116,6 +117,21 @@ def test_two_processes_at_once_compile_once(tmp_path):
     compiled = sorted(told(program)[0] for program in programs)
 
     assert compiled[0] == 0 < compiled[1]
+
+
+def test_another_copy_of_the_sources_finds_what_one_has_compiled(tmp_path):
+    """Elsewhere and newer; other sources compile anew."""
+    hidden = shutil.ignore_patterns("__pycache__")
+    cache, copy = tmp_path / "cache", tmp_path / "copy"
+    shutil.copytree(ROOT / "ltlpipe", copy / "ltlpipe", ignore=hidden)
+    for file in (copy / "ltlpipe").rglob("*.py"):
+        file.touch()
+    assert told(begun(AS_WORKERS_DO, cache))[0] > 0
+    assert told(begun(AS_WORKERS_DO, cache, copy))[0] == 0
+
+    with (copy / "ltlpipe" / "search" / "store.py").open("a") as store:
+        store.write("# changed\n")
+    assert told(begun(AS_WORKERS_DO, cache, copy))[0] > 0
 
 
 def test_a_closed_job_leaves_the_compiler_at_work():
