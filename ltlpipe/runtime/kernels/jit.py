@@ -33,7 +33,7 @@ _AnyCopy: Any = (
 _locators: Any = getattr(caching, "CacheImpl", None) or _caching._CacheImpl
 
 
-class _ByPlaceInPackage(_AnyCopy):
+class _ByPlaceInPackage(_AnyCopy):  # type: ignore[misc]
     """Keeps the machine code of a kernel under the kernel's place in the package.
 
     Numba has the place on disk instead, so that a second copy of the same sources,
