@@ -34,6 +34,8 @@ from tests.cli.running import HARD, MANY
 from tests.cli.running import RING as RING_TEXT
 from tests.processes import SOON
 
+pytestmark = pytest.mark.thorough("starts a cluster, and kills parts of it")
+
 distributed = pytest.importorskip("distributed", reason="the extra cluster is missing")
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")

@@ -267,6 +267,7 @@ def test_other_threads_leave_signals_alone():
     assert seen == [False]
 
 
+@pytest.mark.thorough("searches 4.7 million states with each")
 @pytest.mark.parametrize("name", NAMES)
 def test_bytes_per_state_are_as_stated(name):
     """All arrays, room to grow included, stay below 40 bytes per state.
