@@ -17,3 +17,8 @@ def examples(n: int) -> int:
     """Return how many of `n` random examples, or seeds, this run draws."""
     scaled = n * settings.default.max_examples // 100
     return max(scaled, min(n, FEWEST))
+
+
+def at_least(n: int) -> int:
+    """Return how many cases of a kind the examples must have; 0 if fewer are drawn."""
+    return n if settings.default.max_examples >= 100 else 0

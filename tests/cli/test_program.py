@@ -125,6 +125,7 @@ def test_progress_on_a_terminal(big):
     assert "verdict" not in shown
 
 
+@pytest.mark.thorough("watches a program on a terminal, as another test does")
 def test_phases_on_a_terminal(tmp_path):
     """What goes on before a search, and which strategy searches."""
     many = tmp_path / "many.aut"
@@ -173,6 +174,7 @@ def test_what_a_small_check_loads():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.thorough("watches a program on a terminal, as another test does")
 def test_no_progress_if_quiet(big):
     """Nor anything else on the terminal."""
     with OnTerminal("check", big, "--empty", "--timeout", "0.7", "--quiet") as run:
@@ -182,6 +184,7 @@ def test_no_progress_if_quiet(big):
     assert outcome.out.startswith("unknown (timeout): no accepting run   [")
 
 
+@pytest.mark.thorough("watches a program on a terminal, as another test does")
 def test_verdicts_and_progress_on_one_terminal(ring):
     """Every verdict stands in lines of its own, and the bar is gone at the end."""
     args = ["check", ring, "-f", "G(a -> F b)", "-f", "G a", "-f", "F c"]
@@ -201,6 +204,7 @@ def test_verdicts_and_progress_on_one_terminal(ring):
     assert lines[-1] == ""
 
 
+@pytest.mark.thorough("watches a program on a terminal, as another test does")
 def test_solve_on_a_terminal(ring, tmp_path):
     """The bar counts tasks; the summary is standard output."""
     (tmp_path / "f.ltl").write_text("F a\nG(\n")
@@ -231,6 +235,7 @@ def test_ctrl_c_in_a_search(big):
     assert record["seconds"] > 0
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 def test_ctrl_c_leaves_other_formulas_unchecked(big):
     """They get no object, and standard error says how many."""
     with OnTerminal("check", big, "-f", "0", "-f", "0", "-f", "1", "--json") as run:
@@ -243,6 +248,7 @@ def test_ctrl_c_leaves_other_formulas_unchecked(big):
     assert outcome.code == 3
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 def test_ctrl_c_in_a_translation(tmp_path):
     """Spot is ended with its process, whose output nobody sees."""
     many = tmp_path / "many.aut"
@@ -262,6 +268,7 @@ def test_ctrl_c_in_a_translation(tmp_path):
     assert not any(map(is_running, workers))
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 def test_ctrl_c_in_the_translate_command():
     """The same command without a search."""
     command = [*PROGRAM, "translate", HARD]
@@ -275,6 +282,7 @@ def test_ctrl_c_in_the_translate_command():
     assert (p.returncode, out, err) == (130, b"", b"")
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
 def test_a_translation_ends_with_the_program():
     """Whoever kills the program leaves no process behind that runs for hours."""
@@ -287,6 +295,7 @@ def test_a_translation_ends_with_the_program():
     wait_until(lambda: not is_running(child))
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 @pytest.mark.parametrize("delay", [0.1, 0.2, 0.3])
 def test_ctrl_c_while_starting(delay, big):
     """Silence, and never an exit code that is a verdict."""
@@ -317,6 +326,7 @@ def test_ctrl_c_that_is_wrapped(run, monkeypatch):
     assert run() == (130, "", "")
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 def test_ctrl_c_in_solve(big, tmp_path):
     """The rows so far are in the table, that of the interrupted task is the last."""
     (tmp_path / "1").mkdir()

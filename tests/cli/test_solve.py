@@ -212,6 +212,7 @@ def test_a_log(flags, run, problems, tmp_path):
     assert "unknown (max-states)" in outcome.err
 
 
+@pytest.mark.thorough("watches searches that run into a limit")
 def test_a_line_for_each_worker(problems, big, tmp_path):
     """On a terminal: what it is at, states, rate and memory; then nothing is left."""
     (tmp_path / "tasks.csv").write_text(
@@ -231,6 +232,7 @@ def test_a_line_for_each_worker(problems, big, tmp_path):
     assert len(results(tmp_path / "r.csv")) == 3
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 @pytest.mark.parametrize("presses", [1, 2])
 def test_ctrl_c_with_workers(presses, big, tmp_path):
     """Once: what runs comes to its end; twice: at once.  The summary is printed."""

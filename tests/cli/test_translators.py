@@ -138,6 +138,7 @@ def test_a_translator_without_end(translator, run, ring):
     assert record["plan"]["emptiness"] is None
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 def test_ctrl_c_in_a_translator(translator, tmp_path):
     """The program that translates ends with ours, which reports what it knows."""
     path = tmp_path / "ring.aut"

@@ -679,7 +679,7 @@ def test_invariants_inside_an_scc():
     """A small budget checks them on every level."""
     rng = random.Random(7)
     levels = 0
-    for _ in range(600):
+    for _ in range(examples(600)):
         automaton = random_automaton(rng, max_states=10, max_marks=6)
         search = SEARCHES["tela"]()(system_problem(automaton))
         outcome_of(search, max_budget=1)

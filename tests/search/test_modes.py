@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.modes import INTERPRETED, checked, compiled, output
+
+pytestmark = pytest.mark.thorough("compiles every kernel once more, and interprets it")
 
 PROGRAM = """
 import warnings
@@ -71,8 +75,6 @@ from tests.search.machinery import run
 from tests.search.test_emerson_lei import (
     ONE_BY_ONE, random_automaton, suits, system_problem
 )
-
-pytestmark = pytest.mark.thorough("compiles every kernel once more, and interprets it")
 rng = random.Random(3)
 for _ in range(60):
     automaton = random_automaton(rng, max_states=8, max_marks=6)

@@ -74,6 +74,7 @@ def test_a_timeout_ends_reading(suffix, tmp_path):
     assert no_orphans()
 
 
+@pytest.mark.thorough("reads large files up to a limit, as another test does")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_memory_limit_ends_reading(suffix, tmp_path):
     path = tmp_path / f"large{suffix}"
@@ -85,6 +86,7 @@ def test_a_memory_limit_ends_reading(suffix, tmp_path):
     assert no_orphans()
 
 
+@pytest.mark.thorough("reads large files up to a limit, as another test does")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_bomb_ends_at_the_memory_limit(suffix, tmp_path):
     """A megabyte that becomes a gigabyte; text of the format begins it."""
