@@ -166,7 +166,7 @@ def test_cpu_time_from_outside(fault, faulty):
 
 def test_sleeping_costs_no_cpu_time(faulty, monkeypatch):
     """Wall-clock time is another limit."""
-    (row,) = run([faults.sleep], jobs=1, cpu_time=0.3, timeout=2)
+    (row,) = run([faults.sleep], jobs=1, cpu_time=1, timeout=3)
 
     assert row["reason"] == "timeout"
 
