@@ -320,7 +320,7 @@ def rows_of(module, arguments, table):
         cwd=ROOT,
         check=True,
         capture_output=True,
-        timeout=300,
+        timeout=1800,
     )
     with table.open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))

@@ -99,7 +99,7 @@ def test_killed_at_any_moment(path, tmp_path):
             if kills == 1:  # what has been said is there
                 assert len(results(path)) >= 10
             continue
-        out, _ = run.communicate(timeout=120)
+        out, _ = run.communicate(timeout=20 * SOON)
         assert run.returncode == 0
         break
 
@@ -141,7 +141,7 @@ def test_two_runs_at_once(path, tmp_path):
     n_tasks, log = 60, tmp_path / "log"
     runs = [begin(path, log, n_tasks, jobs=1) for _ in range(2)]
 
-    said = [run.communicate(timeout=120)[0].splitlines() for run in runs]
+    said = [run.communicate(timeout=20 * SOON)[0].splitlines() for run in runs]
 
     assert [run.returncode for run in runs] == [0, 0]
     assert [len(lines) for lines in said] == [n_tasks, n_tasks]
@@ -165,7 +165,7 @@ def test_a_dead_run_holds_nothing(path, tmp_path):
     first.kill()
     first.communicate()
 
-    out, _ = second.communicate(timeout=60)
+    out, _ = second.communicate(timeout=20 * SOON)
 
     assert len(out.splitlines()) == 40
     assert len(results(path)) == 40
@@ -177,7 +177,7 @@ def test_ctrl_c(path, tmp_path):
     run.stdout.readline()
     run.send_signal(signal.SIGINT)
     rest = run.stdout.readlines()
-    run.communicate(timeout=60)
+    run.communicate(timeout=20 * SOON)
 
     assert run.returncode == 0
     done = len(results(path))

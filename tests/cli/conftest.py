@@ -11,6 +11,7 @@ import typer.main
 
 from ltlpipe.cli import main
 from tests.cli.running import RING, Outcome, program
+from tests.processes import SOON
 
 
 @pytest.fixture(scope="session")
@@ -47,9 +48,11 @@ def ring(tmp_path):
 def big(tmp_path_factory):
     """A file with a system whose search takes a minute.
 
-    A short run beforehand has the kernels compiled: what follows measures time.
+    A short run beforehand has the kernels compiled: what follows measures time.  It
+    may wait for other tests that have the same kernels compiled.
     """
     path = tmp_path_factory.mktemp("big") / "big.hoa"
     assert program("generate", "philosophers", 15, "-o", path).code == 0
-    assert program("check", path, "--empty", "--max-states", 10).code == 3
+    small = ("check", path, "--empty", "--max-states", 10)
+    assert program(*small, timeout=30 * SOON).code == 3
     return path

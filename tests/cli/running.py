@@ -57,17 +57,11 @@ def plain(text):
     return _ESCAPE.sub("", text)
 
 
-def program(*args, **options):
+def program(*args, timeout=4 * SOON, **options):
     """Run the program to its end."""
     command = [*PROGRAM, *map(str, args)]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=4 * SOON,
-        check=False,
-        **options,
-    )
+    asked = {"capture_output": True, "text": True, "check": False, **options}
+    done = subprocess.run(command, timeout=timeout, **asked)
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 

@@ -167,7 +167,7 @@ def test_what_a_small_check_loads():
         [sys.executable, "-c", WITHOUT_KERNELS, *command],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=4 * SOON,
         check=True,
         cwd=ROOT,
     )

@@ -14,6 +14,7 @@ import pytest
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import Grant
 from ltlpipe.runtime.kernels.jit import INTERPRETED
+from tests.processes import SOON
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -86,7 +87,7 @@ def begun(work, folder, root=ROOT, **options):
 
 
 def told(program):
-    output, _ = program.communicate(timeout=120)
+    output, _ = program.communicate(timeout=20 * SOON)
     assert program.returncode == 0
     return json.loads(output)
 
