@@ -79,7 +79,7 @@ def meanwhile(path, action):
     def wait():
         while not over.is_set():
             if path.exists() and n_at_work(path):
-                time.sleep(0.5)
+                time.sleep(0.5)  # into the middle of a search
                 action(over)
                 return
             time.sleep(0.05)
@@ -215,7 +215,7 @@ def test_workers_that_die_again_and_again(cluster, tmp_path):
         while not over.is_set():
             # A nanny does not replace a worker that dies while it starts.
             at_work = [pid for pid in cluster.pids if solvers(pid)]
-            time.sleep(0.5)
+            time.sleep(0.5)  # into the middle of a search
             for pid in at_work:
                 os.kill(pid, signal.SIGKILL)
             time.sleep(0.1)
@@ -240,7 +240,7 @@ def test_a_solver_dies(cluster, tmp_path):
     def kill(over):
         while not killed and not over.is_set():
             killed.extend(all_solvers(cluster))
-        time.sleep(0.5)
+        time.sleep(0.5)  # into the middle of a search
         for pid in killed:
             os.kill(pid, signal.SIGSEGV)
 

@@ -188,11 +188,11 @@ def test_ctrl_c(path, tmp_path):
 
 def test_ctrl_c_twice(path, tmp_path):
     """At once; the store is whole and holds no claims."""
-    run = begin(path, tmp_path / "log", 50, seconds=30)
+    run = begin(path, tmp_path / "log", 50, seconds=4 * SOON)
     while not (tmp_path / "log").exists():
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    time.sleep(0.5)  # two signals at once would be one
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=SOON)
 

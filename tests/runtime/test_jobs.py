@@ -318,7 +318,7 @@ def test_seconds_of_a_phase(said, counts):
 
     job = timed(work(), spent.append)
     next(job)
-    time.sleep(0.05)
+    time.sleep(0.05)  # the time that counts, or does not
     with pytest.raises(StopIteration):
         job.send(Grant())
     assert (sum(spent) >= 0.05) == counts

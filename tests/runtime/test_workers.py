@@ -296,7 +296,7 @@ def test_it_outlives_the_thread_that_used_it():
     workers.close_idle()
     thread.start()
     thread.join()
-    time.sleep(0.1)
+    time.sleep(0.1)  # for the signal that a parent's end would have sent
 
     assert run(call("pid")) == found[0]
 
