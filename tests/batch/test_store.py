@@ -78,6 +78,7 @@ def begin(path, log, n_tasks, jobs=2, seconds=0.02):
     )
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_killed_at_any_moment(path, tmp_path):
     """kill -9, again and again: nothing finished is lost, nothing is done twice.
 
@@ -116,6 +117,7 @@ def test_killed_at_any_moment(path, tmp_path):
     assert len(table) == n_tasks
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_workers_end_with_their_driver(path, tmp_path):
     """No process of a run that was killed goes on."""
     run = begin(path, tmp_path / "log", 50, seconds=0.2)
@@ -136,6 +138,7 @@ def started_by(pid):
     return {p for p in found if is_running(p)}
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_two_runs_at_once(path, tmp_path):
     """Each task is checked once, by one of them, and both have all rows."""
     n_tasks, log = 60, tmp_path / "log"
@@ -157,6 +160,7 @@ def test_two_runs_at_once(path, tmp_path):
     assert len(shares) == 2
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_a_dead_run_holds_nothing(path, tmp_path):
     """What a killed run was at is free for one that goes on at the same time."""
     first = begin(path, tmp_path / "1", 40, jobs=1, seconds=0.3)
@@ -171,6 +175,7 @@ def test_a_dead_run_holds_nothing(path, tmp_path):
     assert len(results(path)) == 40
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_ctrl_c(path, tmp_path):
     """Once: what runs comes to its end, and the rest waits for the next run."""
     run = begin(path, tmp_path / "log", 50, seconds=0.5)
@@ -186,6 +191,7 @@ def test_ctrl_c(path, tmp_path):
     assert len((tmp_path / "log").read_text().splitlines()) == done
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_ctrl_c_twice(path, tmp_path):
     """At once; the store is whole and holds no claims."""
     run = begin(path, tmp_path / "log", 50, seconds=4 * SOON)

@@ -138,6 +138,7 @@ def test_many_formulas_about_one_network(network, texts):
         assert verdict.verdict == spot_verdict(network, formula.spot, stutter=False)
 
 
+@pytest.mark.thorough("reduces six large networks")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("style", ["2016", "2019"])
 def test_long_lassos_are_lifted(style, seed):
