@@ -143,6 +143,7 @@ def test_a_crash_costs_one_task(jobs, faulty):
     assert sorted(watcher.begun) == [(k, 7) for k in range(1, 8)]
 
 
+@pytest.mark.thorough("waits until a limit of time or memory is noticed from outside")
 @pytest.mark.parametrize("fault", [faults.sleep, faults.spin])
 def test_time_from_outside(fault, faulty):
     """A task that does not look at the clock is ended a tenth after its time."""
@@ -155,6 +156,7 @@ def test_time_from_outside(fault, faulty):
     assert time.monotonic() - started < SOON
 
 
+@pytest.mark.thorough("waits until a limit of time or memory is noticed from outside")
 @pytest.mark.parametrize("fault", [faults.spin, faults.spin_in_a_copy])
 def test_cpu_time_from_outside(fault, faulty):
     """That of processes which the task has started counts, too."""
@@ -171,6 +173,7 @@ def test_sleeping_costs_no_cpu_time(faulty, monkeypatch):
     assert row["reason"] == "timeout"
 
 
+@pytest.mark.thorough("waits until a limit of time or memory is noticed from outside")
 @pytest.mark.parametrize("fault", [faults.eat, faults.eat_in_a_copy])
 def test_memory_from_outside(fault, faulty, monkeypatch):
     """What no search counts is noticed, too, be it in a copy of the worker."""

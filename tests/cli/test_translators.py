@@ -39,6 +39,7 @@ def translator(tmp_path):
     return write
 
 
+@pytest.mark.thorough("runs some thirty translators; other tests run one")
 @pytest.mark.parametrize("kind", ["Generic", "Parity", "Buchi-Deterministic", "TGBA"])
 @pytest.mark.parametrize(
     "way",
