@@ -1,20 +1,29 @@
 # Everything that a newcomer, a developer or CI calls.
 
-.PHONY: demo test check slow bench docs clean
+.PHONY: demo setup test test-all check quick slow bench docs clean
 
 demo: ## set everything up and check an example that ships with the project
 	@scripts/setup user
 	@scripts/demo
 
-test: ## lint, types, import contract, tests
+setup: ## the environment of all that follows
 	@scripts/setup
 	@scripts/setup-optional
+
+test: setup ## four minutes: lint, types, import contract, the quick tests
+	@$(MAKE) --no-print-directory --jobs=2 check quick
+
+test-all: setup ## a quarter of an hour: every test but the slow ones, all examples
 	@scripts/check
 	@scripts/test
 
 check: ## the part of `test` that runs nothing
 	@scripts/setup
 	@scripts/check
+
+quick: ## the part of `test` that runs: a tenth of the examples
+	@scripts/setup
+	@scripts/test -m 'not slow and not thorough' --hypothesis-profile=quick
 
 slow: ## thousands of random cases
 	@scripts/setup

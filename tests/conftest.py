@@ -13,8 +13,9 @@ from ltlpipe.runtime.spelling import PARAMETERS, name_as
 
 # Kernels compile on their first call: no deadline for single examples.  The examples
 # of a change's own tests are the same each time, so that main stays as it was seen;
-# `make slow` draws others each time.
+# `make slow` draws others each time.  `max_examples` scales all tests (tests/depth.py).
 settings.register_profile("same", deadline=None, print_blob=True, derandomize=True)
+settings.register_profile("quick", settings.get_profile("same"), max_examples=10)
 settings.register_profile("others", deadline=None, print_blob=True)
 settings.load_profile("same")
 
@@ -61,6 +62,10 @@ def pytest_collection_modifyitems(items):
     A file is run by one process (scripts/test): begun last, a long one would leave
     all other cores idle.
     """
+    for item in items:
+        left_out = item.get_closest_marker("thorough")
+        if left_out is not None and not left_out.args:
+            raise pytest.UsageError(f"{item.nodeid}: thorough, but without a reason")
     folder = Path(__file__).parent
     first = [folder / name for name in LONG]
     missing = [path for path in first if not path.exists()]

@@ -44,7 +44,7 @@ def output(program, **environment):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=3600,  # kernels are compiled, on a busy machine
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -293,6 +293,7 @@ def kinds_of_option(name):
 
 
 def cases():
+    """Yield each parameter of each function, and what is tried: whether it is right."""
     for name, (_, kinds) in FUNCTIONS.items():
         for parameter in inspect.signature(function(name)).parameters:
             if parameter in OPTIONS and parameter not in kinds:
@@ -300,9 +301,8 @@ def cases():
                 tried = VALUES if name == "check" else sorted({*VALUES} - right)
             else:
                 right, tried = kinds.get(parameter, set()), VALUES
-            for kind in tried:
-                case = name, parameter, kind
-                yield pytest.param(*case, kind in right, id="-".join(case))
+            kinds_tried = {kind: kind in right for kind in tried}
+            yield pytest.param(name, parameter, kinds_tried, id=f"{name}-{parameter}")
 
 
 def test_every_public_function_is_called():
@@ -312,22 +312,43 @@ def test_every_public_function_is_called():
 
 
 @pytest.mark.filterwarnings("ignore::ltlpipe.LtlpipeWarning")
-@pytest.mark.parametrize(("name", "parameter", "kind", "right"), list(cases()))
-def test_values(name, parameter, kind, right, folder, monkeypatch):
-    """A wrong one is refused with the parameter's name, a right one is understood."""
+@pytest.mark.parametrize(("name", "parameter", "kinds"), list(cases()))
+def test_values(name, parameter, kinds, folder, monkeypatch):
+    """A wrong one is refused with the parameter's name, a right one is understood.
+
+    One test tries all kinds of values, and names those for which it fails.
+    """
     monkeypatch.chdir(folder)
     good, _ = FUNCTIONS[name]
-    call = partial(function(name), **good | {parameter: VALUES[kind]})
-    if right:
-        with suppress(LtlpipeError, ValueError):  # there is no such file, action, state
-            call()
-        return
-    with pytest.raises((TypeError, LtlpipeError)) as error:
+    failures = {}
+    for kind, right in kinds.items():
+        call = partial(function(name), **good | {parameter: VALUES[kind]})
+        try:
+            failure = not_understood(call) if right else not_refused(call, parameter)
+        except Exception as error:
+            failure = repr(error)
+        if failure:
+            failures[kind] = failure
+    assert not failures
+
+
+def not_understood(call):
+    """Call with a right value; whatever is wrong with it is raised."""
+    with suppress(LtlpipeError, ValueError):  # there is no such file, action, state
         call()
-    pattern = rf"(?<!\w){re.escape(parameter)}(?!\w)"
-    assert re.search(pattern, str(error.value)), str(error.value)
-    if isinstance(error.value, TypeError):  # ours, and not one from inside
-        assert "expected" in str(error.value)
+
+
+def not_refused(call, parameter):
+    """Return what is missing in the message that refuses a wrong value."""
+    try:
+        call()
+    except (TypeError, LtlpipeError) as error:
+        message = str(error)
+        named = re.search(rf"(?<!\w){re.escape(parameter)}(?!\w)", message)
+        # Our own TypeError says what it expected, one from inside does not.
+        ours = not isinstance(error, TypeError) or "expected" in message
+        return None if named and ours else message
+    return "not refused"
 
 
 @pytest.mark.parametrize(

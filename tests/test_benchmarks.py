@@ -15,6 +15,8 @@ from ltlpipe.families.client_server import client_server
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies.registry import STRATEGIES
 
+pytestmark = pytest.mark.thorough("each runs a program of its own, which measures")
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -328,7 +330,7 @@ def rows_of(module, arguments, table):
         cwd=ROOT,
         check=True,
         capture_output=True,
-        timeout=300,
+        timeout=1800,
     )
     with table.open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))

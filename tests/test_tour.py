@@ -9,6 +9,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.thorough("runs notebooks")
+
 DOCS = Path(__file__).parent.parent / "docs"
 NOTEBOOKS = ("tour.ipynb", "spot.ipynb")
 

@@ -14,6 +14,7 @@ from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.progression import residuals
 from ltlpipe.runtime.jobs import complete
+from tests.depth import examples
 from tests.strategies import formulas
 
 ACTIONS = st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=7)
@@ -57,14 +58,14 @@ def assert_bad_prefix(text, word, start, letters, one_at_a_time):
 
 
 @given(formulas(), ACTIONS, st.integers(0, 6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_words_of_actions(text, word, start):
     """No continuation has two actions at a step."""
     assert_bad_prefix(text, word, start, NAMES, one_at_a_time=True)
 
 
 @given(formulas(), ACTIONS, st.integers(0, 6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_words_of_valuations(text, word, start):
     """Propositions hold together."""
     assert_bad_prefix(text, word, start, SETS, one_at_a_time=False)
@@ -72,7 +73,7 @@ def test_words_of_valuations(text, word, start):
 
 @pytest.mark.slow
 @given(formulas(max_leaves=9), ACTIONS, st.integers(0, 6), st.booleans())
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=examples(3000), deadline=None)
 def test_random_words_by_the_thousand(text, word, start, one_at_a_time):
     """The same, more often."""
     letters = NAMES if one_at_a_time else SETS

@@ -29,6 +29,7 @@ from ltlpipe.automata.conditions import (
     shape_of,
 )
 from ltlpipe.automata.normal_form import MAX_CLAUSES, merged_fin, normal_form
+from tests.depth import examples
 from tests.strategies import conditions
 
 N_MARKS = 5
@@ -81,27 +82,27 @@ def assert_is_normal_form(condition):
 
 
 @given(conditions(N_MARKS))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_agrees_with_spot(condition):
     assert_agrees_with_spot(condition)
 
 
 @given(conditions(N_MARKS))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_normal_form(condition):
     assert_is_normal_form(condition)
 
 
 @pytest.mark.slow
 @given(conditions(N_MARKS, max_leaves=20))
-@settings(max_examples=8000)
+@settings(max_examples=examples(8000))
 def test_by_the_thousand(condition):
     assert_agrees_with_spot(condition)
     assert_is_normal_form(condition)
 
 
 @given(conditions(N_MARKS))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_merged_fin(condition):
     """Each clause has one Fin at most, and marks carried over say the same."""
     merged = merged_fin(normal_form(condition))
@@ -115,7 +116,7 @@ def test_merged_fin(condition):
 
 
 @given(conditions(N_MARKS), st.integers(0, N_MARKS - 1), st.sampled_from(ALL_MARKS))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_what_is_known_is_replaced(condition, mark, present):
     """As the search of one SCC needs it."""
     within = condition.within(present)
@@ -158,7 +159,7 @@ def test_names_of_table_1(text, shape):
 
 
 @given(conditions(N_MARKS, max_leaves=6))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @example(parse_condition("Inf(4)|(Fin(2)&Inf(0))"))
 @example(parse_condition("Fin(0)|(Fin(1)&Inf(2)&Fin(3))"))
 def test_names_that_spot_gives(condition):

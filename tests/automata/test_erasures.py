@@ -9,6 +9,7 @@ from ltlpipe import is_erasable as is_erasable_formula
 from ltlpipe.automata import classification
 from ltlpipe.automata.erasures import is_erasable
 from ltlpipe.logic.formulas import parse
+from tests.depth import examples
 from tests.strategies import formulas
 
 
@@ -19,7 +20,7 @@ def violations_of(text):
 
 
 @given(formulas(max_leaves=4))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_as_for_formulas(text):
     """Automata of violations, by their complements."""
     assert is_erasable(*violations_of(text)) == is_erasable_formula(text)

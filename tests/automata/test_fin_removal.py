@@ -40,6 +40,7 @@ from tests.automata.comparing import (
     over_actions,
     small_complement,
 )
+from tests.depth import examples
 from tests.oracles import accepts, reaches
 from tests.strategies import generalised_rabin as rabin_conditions
 from tests.strategies import tela_tables
@@ -104,14 +105,14 @@ PAIRS = tela_tables(condition=rabin_conditions(5))
 
 
 @given(tela_tables() | PAIRS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_spot_finds_the_same_language(table):
     assert_removed(table)
 
 
 @pytest.mark.slow
 @given(tela_tables(max_states=6, n_marks=6))
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_spot_finds_the_same_language_by_the_thousand(table):
     assert_removed(table)
 
@@ -123,7 +124,7 @@ WORDS = st.tuples(
 
 
 @given(tela_tables() | PAIRS, st.lists(WORDS, min_size=5, max_size=5))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_accepts_the_same_words(table, words):
     """By the definition of acceptance, without Spot."""
     made = without_fin(table)
@@ -147,7 +148,7 @@ def test_accepts_the_same_words(table, words):
 
 
 @given(PAIRS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_agrees_with_proposition_1(table):
     """The same language as the paper's construction, and never more states."""
     assume(table.condition is not None)
@@ -159,7 +160,7 @@ def test_agrees_with_proposition_1(table):
 
 
 @given(PAIRS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_clones_accept_where_they_are(table):
     """Each clone lies on a cycle of its clone that satisfies the condition."""
     assume(table.condition is not None)
@@ -189,7 +190,7 @@ def test_clones_accept_where_they_are(table):
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14),
     st.sets(st.integers(0, 13)),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_sccs(pairs, chosen):
     """By reachability; and without the back transitions no cycle is left."""
     steps = [Step(src, dst, 0) for src, dst in pairs]

@@ -15,6 +15,7 @@ from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.graph_output import heard_graph, told_graph
 from ltlpipe.automata.graphs import graph_arrays
 from ltlpipe.runtime.jobs import complete
+from tests.depth import examples
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke
 
 SEEDS = st.integers(0, 1 << 30)
@@ -120,7 +121,7 @@ def test_marks_that_do_not_matter_are_gone(seed, kind):
     assert is_empty(graph).empty == graph.is_empty()
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(SEEDS, KINDS)
 def test_graphs_travel_as_plain_data(seed, kind):
     """They have the same words afterwards."""

@@ -21,6 +21,7 @@ from ltlpipe.automata.interrupts import (
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
+from tests.depth import examples
 from tests.oracles import reaches
 from tests.strategies import KINDS, formulas, hoa_automata
 
@@ -169,7 +170,7 @@ def assert_checked_by_condition(table, visible):
 
 
 @given(tables())
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_the_form_against_its_definition(case):
     """A violation is found iff there is one, and it is one of the first condition."""
     assert_checked_by_condition(*case)
@@ -177,7 +178,7 @@ def test_the_form_against_its_definition(case):
 
 @pytest.mark.slow
 @given(tables(max_states=6, max_letters=4))
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_the_form_against_its_definition_by_the_thousand(case):
     """The same for larger ones."""
     assert_checked_by_condition(*case)
@@ -374,7 +375,7 @@ def pairs_of_words(draw, n_letters, visible):
 
 
 @given(tables(max_states=3), st.data())
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_the_norm_of_random_automata(case, data):
     """It is normal; it accepts the same iff the property is interruptible."""
     table, visible = case
@@ -384,7 +385,7 @@ def test_the_norm_of_random_automata(case, data):
 
 @pytest.mark.slow
 @given(tables(max_states=4), st.data())
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_the_norm_of_random_automata_by_the_thousand(case, data):
     """The same for larger ones."""
     table, visible = case
@@ -402,7 +403,7 @@ def assert_scrambled_norms_are_interruptible(case, data):
 
 
 @given(tables(max_states=3), st.data())
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_scrambled_norms(case, data):
     """Interruptible by construction, and often not in normal form."""
     assert_scrambled_norms_are_interruptible(case, data)
@@ -410,14 +411,14 @@ def test_scrambled_norms(case, data):
 
 @pytest.mark.slow
 @given(tables(max_states=4, max_letters=4), st.data())
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_scrambled_norms_by_the_thousand(case, data):
     """The same for larger ones."""
     assert_scrambled_norms_are_interruptible(case, data)
 
 
 @given(tables(max_states=3), st.data())
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_normal_form_is_interruptible(case, data):
     """Prop. 6: no automaton in normal form is judged not interruptible."""
     table, visible = case
@@ -436,7 +437,7 @@ def assert_theorem_2_of_a_file(text, visible, data, *, max_words=0):
 
 
 @given(hoa_automata("any"), VISIBLE, st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_automata_of_files(text, visible, data):
     """Given as HOA, with any set of visible letters."""
     assert_theorem_2_of_a_file(text, visible, data)
@@ -445,7 +446,7 @@ def test_automata_of_files(text, visible, data):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), visible=VISIBLE)
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_automata_of_files_by_the_thousand(kind, data, visible):
     """The same for every kind, with words that agree on the visible letters."""
     text = data.draw(hoa_automata(kind))
@@ -499,7 +500,7 @@ def assert_complements_agree(text):
 
 
 @given(formulas())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_property_and_its_complement_agree(text):
     """Both are interruptible, or none is."""
     assert_complements_agree(text)
@@ -507,7 +508,7 @@ def test_a_property_and_its_complement_agree(text):
 
 @pytest.mark.slow
 @given(formulas(max_leaves=9))
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_a_property_and_its_complement_agree_by_the_thousand(text):
     """The same for larger formulas."""
     assert_complements_agree(text)

@@ -20,6 +20,7 @@ from ltlpipe.automata.structure import (
 )
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
+from tests.depth import examples
 from tests.oracles import accepts, reaches
 from tests.strategies import conditions, hoa_automata, tela_tables
 
@@ -138,7 +139,7 @@ def test_against_the_definitions_with_any_condition(table, data):
 
 
 @given(tables(max_marks=3) | tables(max_states=2, max_marks=3, max_edges=5), st.data())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_tables_accept_as_their_cells_do(table, data):
     """Simplifying the condition and dropping transitions changes no word."""
     cells, n_letters, n_marks = table

@@ -29,6 +29,7 @@ from ltlpipe.logic.interruptible import interruptible_formula, is_interruptible
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, TooMuchWorkError, bounded, run
 from tests.cli.running import HARD
+from tests.depth import examples
 from tests.oracles import accepts
 from tests.strategies import formulas
 
@@ -48,7 +49,7 @@ def same(one, other):
 
 
 @given(formulas(), st.sampled_from(sorted(ACCEPTANCES)), st.integers(0, 1))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_tables_of_formulas(text, acceptance, marks):
     formula = parse(text)
     names = list(formula.propositions)
@@ -58,7 +59,7 @@ def test_tables_of_formulas(text, acceptance, marks):
 
 
 @given(formulas(), st.sampled_from(sorted(ACCEPTANCES)), LETTERS, LETTERS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_tables_of_automata_and_over_states(text, acceptance, prefix, cycle):
     """Spot numbers the states of what it simplifies as its tables happen to be."""
     formula = parse(text)
@@ -80,7 +81,7 @@ def test_tables_of_automata_and_over_states(text, acceptance, prefix, cycle):
 
 
 @given(formulas())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_decisions(text):
     formula = parse(text)
     table = from_formula(formula, "ba", formula.propositions)

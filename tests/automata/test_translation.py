@@ -21,6 +21,7 @@ from ltlpipe.automata.translation import (
 )
 from ltlpipe.logic.formulas import parse
 from tests.automata.comparing import ACTIONS, SHORT_WORDS, as_spot
+from tests.depth import examples
 from tests.oracles import accepts
 from tests.strategies import formulas, hoa_automata, recurrent_formulas
 
@@ -85,7 +86,7 @@ RABIN_LIKE = ["tgra", "tfla", "tela"]
 
 @pytest.mark.parametrize("acceptance", KINDS)
 @given(text=formulas())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_table_accepts_the_violations(acceptance, text):
     """No more and no less."""
     assert_same_language(text, acceptance)
@@ -93,7 +94,7 @@ def test_the_table_accepts_the_violations(acceptance, text):
 
 @pytest.mark.parametrize("acceptance", RABIN_LIKE)
 @given(text=recurrent_formulas())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_deterministic_tables_accept_the_violations(acceptance, text):
     """Formulas of fairness, whose automata have interesting conditions."""
     assert_same_language(text, acceptance)
@@ -103,7 +104,7 @@ def test_deterministic_tables_accept_the_violations(acceptance, text):
 @pytest.mark.slow
 @pytest.mark.parametrize("acceptance", RABIN_LIKE)
 @given(text=recurrent_formulas(max_leaves=10))
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 def test_deterministic_tables_by_the_thousand(acceptance, text):
     """The same, with larger formulas."""
     assert_same_language(text, acceptance)
@@ -113,7 +114,7 @@ def test_deterministic_tables_by_the_thousand(acceptance, text):
 @pytest.mark.slow
 @pytest.mark.parametrize("acceptance", KINDS)
 @given(text=formulas(max_leaves=9))
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_the_table_accepts_the_violations_by_the_thousand(acceptance, text):
     """The same, with larger formulas."""
     assert_same_language(text, acceptance)
@@ -244,7 +245,7 @@ def table_as_read(automaton, letters):
 
 @pytest.mark.parametrize("acceptance", KINDS)
 @given(text=hoa_automata("emerson-lei"))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_automata_with_any_condition(acceptance, text):
     """Negated properties from HOA files, against the definition of acceptance."""
     (automaton,) = parse_automata(text, "random.hoa")
@@ -256,7 +257,7 @@ def test_automata_with_any_condition(acceptance, text):
 @pytest.mark.slow
 @pytest.mark.parametrize("acceptance", KINDS)
 @given(text=hoa_automata("emerson-lei"))
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 def test_automata_with_any_condition_by_the_thousand(acceptance, text):
     (automaton,) = parse_automata(text, "random.hoa")
     assert_accepts_as(automaton, acceptance)
@@ -286,7 +287,7 @@ def test_kinds_without_deterministic_automata(acceptance):
 
 @pytest.mark.parametrize("acceptance", RABIN_LIKE)
 @given(text=recurrent_formulas())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_translate_rewrites_the_acceptance(acceptance, text):
     """As HOA shows it: one Fin set to a pair, or none at all."""
     import spot

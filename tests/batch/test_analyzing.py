@@ -18,7 +18,9 @@ from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
 from ltlpipe.logic.words import Word, satisfies
+from tests.depth import examples
 from tests.logic.test_interruptible import EXAMPLES
+from tests.processes import SOON
 from tests.runtime.operations import these_operations
 from tests.strategies import formulas
 
@@ -93,7 +95,7 @@ def test_meaning_under_one_action_at_a_time():
 
 
 @given(st.lists(formulas(max_leaves=5), min_size=1, max_size=3))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_rows_do_not_depend_on_company(texts):
     """Nor on what actions are called: forms are remembered without names."""
     renamed = [text.replace("a", "zeta").replace("b", "alpha") for text in texts]
@@ -161,7 +163,7 @@ def test_time_is_limited():
 def test_not_known_is_not_interruptible():
     """Siegel & Yan's reductions need a positive answer."""
     with these_operations(SLOW_DECISION), pytest.warns(LtlpipeWarning) as caught:
-        frame = ltlpipe.analyze(["X e"], timeout=0.5)
+        frame = ltlpipe.analyze(["X e"], timeout=2)
     assert frame["interruptible"].tolist() == [False]
     assert frame["alphabet"].tolist() == ['["e"]']
     assert frame["hierarchy"].isna().all()
@@ -209,7 +211,7 @@ def test_real_time_limit():
         frame = ltlpipe.analyze(
             [f"({hard}) U (X {hard} & c)", "G(a -> F b)"], timeout=2
         )
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < SOON
     assert frame["interruptible"].tolist()[1]
 
 
@@ -223,7 +225,7 @@ def test_very_weak(table, expected):
 
 
 @given(formulas(max_leaves=5))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_very_weak_agrees_with_spot(text):
     """On the automaton without labels."""
     import buddy

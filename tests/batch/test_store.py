@@ -26,7 +26,7 @@ from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
 from tests.batch.test_pool import Watcher
 from tests.cli.running import RING as RING_TEXT
-from tests.processes import is_running
+from tests.processes import SOON, is_running
 
 ROOT = Path(__file__).parents[2]
 
@@ -78,6 +78,7 @@ def begin(path, log, n_tasks, jobs=2, seconds=0.02):
     )
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_killed_at_any_moment(path, tmp_path):
     """kill -9, again and again: nothing finished is lost, nothing is done twice.
 
@@ -99,7 +100,7 @@ def test_killed_at_any_moment(path, tmp_path):
             if kills == 1:  # what has been said is there
                 assert len(results(path)) >= 10
             continue
-        out, _ = run.communicate(timeout=120)
+        out, _ = run.communicate(timeout=20 * SOON)
         assert run.returncode == 0
         break
 
@@ -116,6 +117,7 @@ def test_killed_at_any_moment(path, tmp_path):
     assert len(table) == n_tasks
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_workers_end_with_their_driver(path, tmp_path):
     """No process of a run that was killed goes on."""
     run = begin(path, tmp_path / "log", 50, seconds=0.2)
@@ -124,7 +126,7 @@ def test_workers_end_with_their_driver(path, tmp_path):
         time.sleep(0.05)
     run.kill()
     run.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + SOON
     while any(is_running(pid) for pid in started):
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -136,12 +138,13 @@ def started_by(pid):
     return {p for p in found if is_running(p)}
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_two_runs_at_once(path, tmp_path):
     """Each task is checked once, by one of them, and both have all rows."""
     n_tasks, log = 60, tmp_path / "log"
     runs = [begin(path, log, n_tasks, jobs=1) for _ in range(2)]
 
-    said = [run.communicate(timeout=120)[0].splitlines() for run in runs]
+    said = [run.communicate(timeout=20 * SOON)[0].splitlines() for run in runs]
 
     assert [run.returncode for run in runs] == [0, 0]
     assert [len(lines) for lines in said] == [n_tasks, n_tasks]
@@ -157,6 +160,7 @@ def test_two_runs_at_once(path, tmp_path):
     assert len(shares) == 2
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_a_dead_run_holds_nothing(path, tmp_path):
     """What a killed run was at is free for one that goes on at the same time."""
     first = begin(path, tmp_path / "1", 40, jobs=1, seconds=0.3)
@@ -165,19 +169,20 @@ def test_a_dead_run_holds_nothing(path, tmp_path):
     first.kill()
     first.communicate()
 
-    out, _ = second.communicate(timeout=60)
+    out, _ = second.communicate(timeout=20 * SOON)
 
     assert len(out.splitlines()) == 40
     assert len(results(path)) == 40
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_ctrl_c(path, tmp_path):
     """Once: what runs comes to its end, and the rest waits for the next run."""
     run = begin(path, tmp_path / "log", 50, seconds=0.5)
     run.stdout.readline()
     run.send_signal(signal.SIGINT)
     rest = run.stdout.readlines()
-    run.communicate(timeout=60)
+    run.communicate(timeout=20 * SOON)
 
     assert run.returncode == 0
     done = len(results(path))
@@ -186,15 +191,16 @@ def test_ctrl_c(path, tmp_path):
     assert len((tmp_path / "log").read_text().splitlines()) == done
 
 
+@pytest.mark.thorough("starts runs and kills them, or presses Ctrl-C")
 def test_ctrl_c_twice(path, tmp_path):
     """At once; the store is whole and holds no claims."""
-    run = begin(path, tmp_path / "log", 50, seconds=30)
+    run = begin(path, tmp_path / "log", 50, seconds=4 * SOON)
     while not (tmp_path / "log").exists():
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    time.sleep(0.5)  # two signals at once would be one
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=10)
+    run.communicate(timeout=SOON)
 
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -28,6 +28,8 @@ from ltlpipe import InputError, load
 from ltlpipe.verdict.sizes import product_size
 from tests.cli.test_models import ring
 
+pytestmark = pytest.mark.thorough("is about scripts of benchmarks, and runs them")
+
 DEFAULT = Path(__file__).parents[3] / "shared" / "benchmarks"
 DATA = Path(os.environ.get("LTLPIPE_BENCHMARKS", DEFAULT))
 needs_data = pytest.mark.skipif(

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 
 import pytest
+import typer.main
 
 from ltlpipe.cli import main
 from tests.cli.running import RING, Outcome, program
+from tests.processes import SOON
+
+
+@pytest.fixture(scope="session")
+def one_tree():
+    """All runs have one tree of commands: building it takes as long as many a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
+def run(monkeypatch, capsys, one_tree):
     """Run the command line in this process: `run("check", ...)`."""
     monkeypatch.setenv("COLUMNS", "200")
 
@@ -37,9 +48,11 @@ def ring(tmp_path):
 def big(tmp_path_factory):
     """A file with a system whose search takes a minute.
 
-    A short run beforehand has the kernels compiled: what follows measures time.
+    A short run beforehand has the kernels compiled: what follows measures time.  It
+    may wait for other tests that have the same kernels compiled.
     """
     path = tmp_path_factory.mktemp("big") / "big.hoa"
     assert program("generate", "philosophers", 15, "-o", path).code == 0
-    assert program("check", path, "--empty", "--max-states", 10).code == 3
+    small = ("check", path, "--empty", "--max-states", 10)
+    assert program(*small, timeout=30 * SOON).code == 3
     return path

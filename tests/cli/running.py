@@ -16,6 +16,8 @@ import threading
 import time
 from typing import NamedTuple
 
+from tests.processes import SOON
+
 PROGRAM = [sys.executable, "-m", "ltlpipe"]
 
 RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
@@ -55,12 +57,11 @@ def plain(text):
     return _ESCAPE.sub("", text)
 
 
-def program(*args, **options):
+def program(*args, timeout=4 * SOON, **options):
     """Run the program to its end."""
     command = [*PROGRAM, *map(str, args)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, **options
-    )
+    asked = {"capture_output": True, "text": True, "check": False, **options}
+    done = subprocess.run(command, timeout=timeout, **asked)
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
@@ -119,7 +120,7 @@ class OnTerminal:
         os.setsid()
         fcntl.ioctl(self._theirs, termios.TIOCSCTTY, 0)
 
-    def wait_for(self, pattern, seconds=30):
+    def wait_for(self, pattern, seconds=2 * SOON):
         """Wait until the terminal shows what a regular expression finds."""
         deadline = time.monotonic() + seconds
         while not re.search(pattern, plain(self.seen)):
@@ -127,7 +128,7 @@ class OnTerminal:
             assert self.process.poll() is None, self.seen
             time.sleep(0.01)
 
-    def end(self, seconds=30):
+    def end(self, seconds=2 * SOON):
         """Wait for the end; what the terminal has shown is `err`."""
         out = self.process.communicate(timeout=seconds)[0]
         self._close()

@@ -14,6 +14,7 @@ from ltlpipe import Plan, Statistics, Verdict, load
 from ltlpipe.cli.verdicts import Form, report
 from tests.cli.running import HARD, MANY, RING, program
 from tests.oracles import accepting_run_exists
+from tests.processes import SOON
 
 KEYS = [
     "system",
@@ -849,7 +850,7 @@ def test_limits(flags, reason, question, run, big):
     (record,) = outcome.records
     assert (outcome.code, outcome.err) == (3, "")
     assert (record["verdict"], record["reason"]) == ("unknown", reason)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < SOON
 
 
 def test_timeout_of_a_translation(run, tmp_path):
@@ -863,8 +864,8 @@ def test_timeout_of_a_translation(run, tmp_path):
     (record,) = outcome.records
     assert (record["verdict"], record["reason"]) == ("unknown", "timeout")
     assert record["states"] is None
-    assert 0.3 <= record["seconds"] < 5
-    assert time.monotonic() - started < 5
+    assert 0.3 <= record["seconds"] < SOON
+    assert time.monotonic() - started < SOON
 
 
 def test_forty_actions(run, tmp_path):

@@ -453,6 +453,7 @@ def test_ctrl_c_between_two_runs(run, ring, tmp_path, monkeypatch):
     assert last.endswith("s, 1 more not run: interrupted")
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 def test_ctrl_c_in_a_search(big, tmp_path):
     """The row that was interrupted is the last one; a bar names the algorithm."""
     out = tmp_path / "r.csv"

@@ -23,6 +23,7 @@ def fed(text, *args):
     return program(*args, input=text)
 
 
+@pytest.mark.thorough("runs a dozen programs; one more stays")
 @pytest.mark.parametrize(
     ("args", "code"),
     [

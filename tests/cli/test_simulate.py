@@ -243,6 +243,7 @@ def test_help_loads_nothing():
         assert not heavy & {*done.stderr.split()}
 
 
+@pytest.mark.thorough("presses keys on a terminal")
 @pytest.mark.parametrize(
     "way", ["q", "\x03", "\x11", ":quit\r", signal.SIGINT, signal.SIGTERM]
 )

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from tests.cli.running import RING, OnTerminal
+from tests.processes import SOON
 
 TRANSLATOR = """
 import sys
@@ -38,6 +39,7 @@ def translator(tmp_path):
     return write
 
 
+@pytest.mark.thorough("runs some thirty translators; other tests run one")
 @pytest.mark.parametrize("kind", ["Generic", "Parity", "Buchi-Deterministic", "TGBA"])
 @pytest.mark.parametrize(
     "way",
@@ -131,12 +133,13 @@ def test_a_translator_without_end(translator, run, ring):
         "0.5",
         "--json",
     )
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < SOON
     (record,) = outcome.records
     assert (outcome.code, record["reason"]) == (3, "timeout")
     assert record["plan"]["emptiness"] is None
 
 
+@pytest.mark.thorough("sends a signal to a program at work")
 def test_ctrl_c_in_a_translator(translator, tmp_path):
     """The program that translates ends with ours, which reports what it knows."""
     path = tmp_path / "ring.aut"
@@ -145,13 +148,13 @@ def test_ctrl_c_in_a_translator(translator, tmp_path):
     source = f"open({str(mark)!r}, 'w').close()\n{SLEEPER}"
     question = ["-f", "GF a", "--translator", translator(source), "--json"]
     with OnTerminal("check", path, *question) as run:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 2 * SOON
         while not mark.exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         started = time.monotonic()
         run.process.send_signal(signal.SIGINT)
         outcome = run.end()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < SOON
     (record,) = outcome.records
     assert (outcome.code, record["reason"]) == (3, "interrupted")

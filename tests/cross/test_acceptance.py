@@ -17,6 +17,7 @@ from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from tests.cross.test_agreement import ask
+from tests.depth import examples
 from tests.oracles import accepts, intersection_verdict, satisfies, spot_verdict
 from tests.strategies import formulas, hoa_automata, networks, recurrent_formulas
 
@@ -103,7 +104,7 @@ def assert_automaton(network, text, deadlock):
 
 
 @given(SMALL, FORMULAS, DEADLOCKS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_formulas(network, text, deadlock):
     """All kinds, by all searches that take them, deterministic or not."""
     assert_formula(network, text, deadlock)
@@ -111,21 +112,21 @@ def test_formulas(network, text, deadlock):
 
 @pytest.mark.slow
 @given(st.one_of(SMALL, ACCEPTING), FORMULAS, DEADLOCKS)
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 def test_formulas_by_the_thousand(network, text, deadlock):
     """The same, more often."""
     assert_formula(network, text, deadlock)
 
 
 @given(ACCEPTING, FORMULAS, DEADLOCKS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_formulas_on_networks_with_acceptance(network, text, deadlock):
     """The condition of the property and the mark of the system."""
     assert_formula(network, text, deadlock)
 
 
 @given(st.one_of(SMALL, ACCEPTING), hoa_automata("emerson-lei"), DEADLOCKS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_automata(network, text, deadlock):
     """Conditions of any form, as given and rewritten."""
     assert_automaton(network, text, deadlock)
@@ -133,7 +134,7 @@ def test_automata(network, text, deadlock):
 
 @pytest.mark.slow
 @given(st.one_of(SMALL, ACCEPTING), hoa_automata("emerson-lei"), DEADLOCKS)
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 def test_automata_by_the_thousand(network, text, deadlock):
     """The same, more often."""
     assert_automaton(network, text, deadlock)
@@ -142,7 +143,7 @@ def test_automata_by_the_thousand(network, text, deadlock):
 @given(
     st.one_of(SMALL, ACCEPTING), hoa_automata("emerson-lei", max_states=3), st.data()
 )
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_searches_decline_or_are_right(network, text, data):
     """A search with one mark never takes Fin for it, nor do bits or ample sets."""
     (violations,) = parse_automata(text, "random.hoa")
@@ -168,7 +169,7 @@ def test_searches_decline_or_are_right(network, text, data):
 
 
 @given(SMALL, FORMULAS, st.sampled_from(["ample", "components", "decoupled"]))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_reductions_decline_or_are_right(network, text, reduction):
     """Each reduction by itself, with every kind of automaton."""
     formula = parse(text)

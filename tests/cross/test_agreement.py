@@ -18,6 +18,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from tests.conducting import ALONE, BY_NAME, all_playing
+from tests.depth import examples
 from tests.oracles import (
     accepting_run_exists,
     intersection_verdict,
@@ -126,7 +127,7 @@ SEEDS = st.none() | st.integers(0, 100)
 
 
 @given(SMALL, formulas(), SEEDS)
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_networks_and_formulas(network, formula, seed):
     """holds and violated are Spot's; every lasso violates the formula."""
     assert_agreement(network, formula, seed=seed)
@@ -134,14 +135,14 @@ def test_networks_and_formulas(network, formula, seed):
 
 @pytest.mark.slow
 @given(SMALL, formulas(max_leaves=10), SEEDS)
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_networks_and_formulas_by_the_thousand(network, formula, seed):
     """The same, with larger formulas."""
     assert_agreement(network, formula, seed=seed)
 
 
 @given(SMALL, formulas(max_leaves=5))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_deadlocks_that_stutter(network, formula):
     """With ``--deadlock stutter`` a deadlock repeats itself without an action."""
     assert_agreement(network, formula, deadlock="stutter")
@@ -149,14 +150,14 @@ def test_deadlocks_that_stutter(network, formula):
 
 @pytest.mark.slow
 @given(SMALL, formulas(max_leaves=7))
-@settings(max_examples=SLOW_EXAMPLES // 2)
+@settings(max_examples=examples(SLOW_EXAMPLES // 2))
 def test_deadlocks_that_stutter_by_the_thousand(network, formula):
     """The same, more often."""
     assert_agreement(network, formula, deadlock="stutter")
 
 
 @given(ACCEPTING, formulas(max_leaves=4))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_formulas_on_networks_with_acceptance(network, formula):
     """Only runs that the network accepts count."""
     assert_agreement(network, formula)
@@ -164,7 +165,7 @@ def test_formulas_on_networks_with_acceptance(network, formula):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), network=SMALL, deadlock=DEADLOCKS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_networks_and_automata(kind, data, network, deadlock):
     """Weak, terminal, inherently weak and generalised automata, and any others."""
     assert_automata_agree(network, data.draw(hoa_automata(kind)), deadlock=deadlock)
@@ -173,14 +174,14 @@ def test_networks_and_automata(kind, data, network, deadlock):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), network=SMALL, deadlock=DEADLOCKS)
-@settings(max_examples=AUTOMATA_EXAMPLES // len(KINDS))
+@settings(max_examples=examples(AUTOMATA_EXAMPLES // len(KINDS)))
 def test_networks_and_automata_by_the_thousand(kind, data, network, deadlock):
     """The same, 10,000 products in all."""
     assert_automata_agree(network, data.draw(hoa_automata(kind)), deadlock=deadlock)
 
 
 @given(data=st.data(), network=ACCEPTING)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_automata_on_networks_with_acceptance(data, network):
     """The system's acceptance and the automaton's, in one mark or in several."""
     kind = data.draw(st.sampled_from(KINDS))
@@ -188,7 +189,7 @@ def test_automata_on_networks_with_acceptance(data, network):
 
 
 @given(networks(max_components=3, acceptance=True, internal=["a"]))
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_emptiness_of_networks(network):
     """``--empty`` holds iff no reachable accepting state reaches itself."""
     expected = "violated" if accepting_run_exists(network) else "holds"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe.systems.hoa import read_hoa, write_hoa
 from ltlpipe.systems.lts import LTS, Network
+from tests.depth import examples
 from tests.strategies import formulas, networks
 
 WAYS = [
@@ -74,7 +75,7 @@ def test_what_is_declared_is_the_alphabet(network, extra):
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(networks(), extras, formulas())
 def test_a_declared_label_blocks(way, network, extra, formula):
     """Every search gives the verdict of the network that is blocked by hand."""

@@ -27,6 +27,7 @@ from ltlpipe.search.registers import Status
 from ltlpipe.systems.packing import pack
 from tests.automata.test_interrupts import buchi, scrambled, targets
 from tests.cross.test_agreement import ask, visible_word
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import hoa_automata, networks
@@ -73,7 +74,7 @@ def assert_modes_agree(network, text, *, deadlock, seed, sets):
 
 
 @given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS, SETS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_verdicts_with_ample_sets(network, formula, deadlock, seed, sets):
     """The same with and without them, in each search and mode."""
     assert_modes_agree(network, formula, deadlock=deadlock, seed=seed, sets=sets)
@@ -81,7 +82,7 @@ def test_verdicts_with_ample_sets(network, formula, deadlock, seed, sets):
 
 @pytest.mark.slow
 @given(NETWORKS, FORMULAS, DEADLOCKS, SEEDS, SETS)
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_verdicts_with_ample_sets_by_the_thousand(
     network, formula, deadlock, seed, sets
 ):
@@ -90,7 +91,7 @@ def test_verdicts_with_ample_sets_by_the_thousand(
 
 
 @given(NETWORKS, st.data(), DEADLOCKS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_automata_that_are_interruptible(network, data, deadlock):
     """Automata are reduced iff only their visible actions matter to them."""
     kind = data.draw(st.sampled_from(["any", "weak", "terminal"]))
@@ -186,7 +187,7 @@ def assert_chosen_actions_are_enough(seed, data, deadlock, sets):
 
 
 @given(st.integers(0, 10**6), st.data(), DEADLOCKS, SETS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_automata_that_name_more_than_is_visible(seed, data, deadlock, sets):
     """Ample sets are used, and the verdict is Spot's; many have invisible names."""
     assert_chosen_actions_are_enough(seed, data, deadlock, sets)
@@ -194,7 +195,7 @@ def test_automata_that_name_more_than_is_visible(seed, data, deadlock, sets):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.data(), DEADLOCKS, SETS)
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 def test_automata_that_name_more_than_is_visible_by_the_thousand(
     seed, data, deadlock, sets
 ):

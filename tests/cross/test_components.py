@@ -26,6 +26,7 @@ from ltlpipe.reduction.components import merger, shared_results
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.strategies.lifting import Lifter
 from tests.cross.test_agreement import ask, visible_word
+from tests.depth import examples
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import formulas, hoa_automata, networks
 
@@ -85,7 +86,7 @@ REDUCTIONS = st.sampled_from(
 
 
 @given(NETWORKS, FORMULAS, manners(), REDUCTIONS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_verdicts_with_component_reduction(network, formula, manner, reduce):
     """The same with and without it."""
     assert_the_same(network, parse(formula), manner, reduce=reduce)
@@ -93,7 +94,7 @@ def test_verdicts_with_component_reduction(network, formula, manner, reduce):
 
 @pytest.mark.slow
 @given(NETWORKS, FORMULAS, manners(), REDUCTIONS)
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_verdicts_with_component_reduction_by_the_thousand(
     network, formula, manner, reduce
 ):
@@ -102,7 +103,7 @@ def test_verdicts_with_component_reduction_by_the_thousand(
 
 
 @given(NETWORKS, formulas(max_leaves=4), st.sampled_from(["ignore", "stutter"]))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_formula(network, formula, deadlock):
     """What is not interruptible, or judges deadlocks, gets bisimilarity."""
     formula = parse(formula)
@@ -112,7 +113,7 @@ def test_any_formula(network, formula, deadlock):
 
 
 @given(NETWORKS, st.data(), manners())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_automata(network, data, manner):
     """Automata are reduced for if only their visible actions matter to them."""
     kind = data.draw(st.sampled_from(["any", "weak", "terminal"]))
@@ -128,7 +129,7 @@ def test_automata(network, data, manner):
 
 
 @given(NETWORKS, st.lists(FORMULAS, min_size=2, max_size=4))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_many_formulas_about_one_network(network, texts):
     """What one formula leaves on the shelf does not mislead another."""
     for text in texts:
@@ -137,6 +138,7 @@ def test_many_formulas_about_one_network(network, texts):
         assert verdict.verdict == spot_verdict(network, formula.spot, stutter=False)
 
 
+@pytest.mark.thorough("reduces six large networks")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("style", ["2016", "2019"])
 def test_long_lassos_are_lifted(style, seed):
@@ -344,7 +346,7 @@ def test_of_several_divergences_one_is_kept():
 
 
 @given(networks(max_components=4, max_states=3, max_transitions=6), st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_lifted_lassos_are_runs_with_the_same_word(network, data):
     """Any lasso of the reduced network, unneeded events and all."""
     visible = data.draw(st.sets(st.sampled_from(["a", "b"])))

@@ -14,6 +14,7 @@ from ltlpipe import UnsupportedError
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from tests.cross.test_agreement import ask, visible_word
+from tests.depth import examples
 from tests.oracles import (
     accepting_run_exists,
     each_component_accepts,
@@ -92,7 +93,7 @@ def assert_properties_agree(network, text, seed):
 
 
 @given(AUTOMATA, FORMULAS, SEEDS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_formulas_where_each_component_accepts_are_refused_or_right(
     network, text, seed
 ):
@@ -118,7 +119,7 @@ def test_formulas_where_each_component_accepts_are_refused_or_right(
 
 
 @given(AUTOMATA, SEEDS, st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_networks_of_automata(network, seed, stack_test):
     """The answers and lassos are those of the whole composition."""
     assert_automata_agree(network, seed, stack_test)
@@ -126,14 +127,14 @@ def test_networks_of_automata(network, seed, stack_test):
 
 @pytest.mark.slow
 @given(AUTOMATA, SEEDS, st.booleans())
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_networks_of_automata_by_the_thousand(network, seed, stack_test):
     """The same, 10,000 times."""
     assert_automata_agree(network, seed, stack_test)
 
 
 @given(SYSTEMS | AUTOMATA, FORMULAS, SEEDS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_interruptible_formulas(network, text, seed):
     """The same verdicts as Spot's, with lassos that violate the formula."""
     assert_properties_agree(network, text, seed)
@@ -141,14 +142,14 @@ def test_interruptible_formulas(network, text, seed):
 
 @pytest.mark.slow
 @given(SYSTEMS | AUTOMATA, FORMULAS, SEEDS)
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_interruptible_formulas_by_the_thousand(network, text, seed):
     """The same, 5,000 times."""
     assert_properties_agree(network, text, seed)
 
 
 @given(SYSTEMS, formulas())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_other_formulas_are_refused_or_right(network, text):
     """Interruptibility is decided, not guessed."""
     formula = parse(text)

@@ -25,6 +25,7 @@ from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.reduction.components import merger, shared_results
 from ltlpipe.runtime.jobs import run
 from tests.cross.test_agreement import ask, visible_word
+from tests.depth import examples
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.reduction.factoring.products import random_network
 from tests.strategies import formulas, hoa_automata, networks
@@ -115,7 +116,7 @@ def assert_the_same(network, formula, manner, reduce):
 
 
 @given(NETWORKS, erasable_formulas(), manners(), REDUCTIONS)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_verdicts_with_block_normal_forms(network, formula, manner, reduce):
     """The same with and without it."""
     assert_the_same(network, formula, manner, reduce)
@@ -123,7 +124,7 @@ def test_verdicts_with_block_normal_forms(network, formula, manner, reduce):
 
 @pytest.mark.slow
 @given(NETWORKS, erasable_formulas(), manners(), REDUCTIONS)
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_verdicts_with_block_normal_forms_by_the_thousand(
     network, formula, manner, reduce
 ):
@@ -163,7 +164,7 @@ def test_products_by_the_thousand():
 
 
 @given(NETWORKS, st.data(), manners())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_automata(network, data, manner):
     """With a set of visible actions; most automata are not erasable."""
     kind = data.draw(st.sampled_from(["any", "weak", "terminal"]))

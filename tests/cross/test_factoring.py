@@ -13,6 +13,7 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from tests.cross.test_agreement import ask, visible_word
+from tests.depth import examples
 from tests.oracles import (
     accepting_run_exists,
     each_component_accepts,
@@ -94,9 +95,9 @@ KINDS = pytest.mark.parametrize(
 @KINDS
 def test_formulas(kind):
     """On hundreds of networks, most of which have a component that is a product."""
-    seeds = range(DEFAULT_EXAMPLES)
+    seeds = range(examples(DEFAULT_EXAMPLES))
     factored = [assert_factoring_changes_nothing(seed, **kind) for seed in seeds]
-    assert sum(factored) > DEFAULT_EXAMPLES / 2
+    assert sum(factored) > len(seeds) / 2
 
 
 @pytest.mark.slow
@@ -124,7 +125,7 @@ def assert_same_emptiness(seed):
 
 def test_emptiness():
     """Runs of factors are accepted where those of the components are."""
-    for seed in range(DEFAULT_EXAMPLES):
+    for seed in range(examples(DEFAULT_EXAMPLES)):
         assert_same_emptiness(seed)
 
 

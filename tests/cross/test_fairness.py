@@ -16,6 +16,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from tests.cross.test_agreement import ask
+from tests.depth import examples
 from tests.oracles import (
     actions_of_components,
     intersection_verdict,
@@ -102,14 +103,14 @@ def assert_agreement(asked, text):
 
 
 @given(fair_questions(SMALL), FORMULAS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_formulas(asked, text):
     """Weak and strong, of components and of named sets, each deadlock convention."""
     assert_agreement(asked, text)
 
 
 @given(fair_questions(ACCEPTING), FORMULAS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_formulas_on_networks_with_acceptance(asked, text):
     """Runs count that are accepted and fair: marks of both, and of the property."""
     assert_agreement(asked, text)
@@ -117,14 +118,14 @@ def test_formulas_on_networks_with_acceptance(asked, text):
 
 @pytest.mark.slow
 @given(fair_questions(st.one_of(SMALL, ACCEPTING)), FORMULAS)
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 def test_formulas_by_the_thousand(asked, text):
     """The same, more often."""
     assert_agreement(asked, text)
 
 
 @given(fair_questions(st.one_of(SMALL, ACCEPTING)), hoa_automata("emerson-lei"))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_automata_with_any_condition(asked, text):
     """The condition of a given automaton and fairness, in one conjunction."""
     network, options, sets = asked
@@ -142,7 +143,7 @@ def test_automata_with_any_condition(asked, text):
 
 
 @given(fair_questions(st.one_of(SMALL, ACCEPTING)))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_emptiness_of_networks(asked):
     """Without a property the marks of fairness come first, or behind acceptance."""
     network, options, sets = asked
@@ -159,7 +160,7 @@ def test_emptiness_of_networks(asked):
 
 
 @given(fair_questions(SMALL), st.sampled_from(sorted(SEARCHES)))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_searches_decline_or_are_right(asked, name):
     """Also those that take no such condition, whatever automaton they are given."""
     network, options, sets = asked
@@ -182,7 +183,7 @@ def test_searches_decline_or_are_right(asked, name):
 
 
 @given(fair_questions(SMALL), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_livelocks(asked, data):
     """A livelock is a fair run with finitely many actions of progress."""
     network, options, sets = asked
@@ -203,7 +204,7 @@ def test_livelocks(asked, data):
 
 
 @given(fair_questions(SMALL), FORMULAS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_fairness_only_takes_runs_away(asked, text):
     """What holds on all runs holds on fair ones, and strong fairness implies weak."""
     network, options, _ = asked

@@ -21,9 +21,12 @@ from ltlpipe.logic.propositions.syntax import Call, Name, Number, Operation, Tex
 DEFAULT = Path(__file__).parents[3] / "shared" / "benchmarks"
 FOLDER = Path(os.environ.get("LTLPIPE_BENCHMARKS", DEFAULT)) / "mcc"
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no benchmarks in {FOLDER} (LTLPIPE_BENCHMARKS)"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not FOLDER.is_dir(), reason=f"no benchmarks in {FOLDER} (LTLPIPE_BENCHMARKS)"
+    ),
+    pytest.mark.thorough("reads published problems"),
+]
 
 ELEMENTS = {
     "tt": "true", "ff": "false", "Not": "negation", "And": "conjunction",

@@ -15,6 +15,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.conducting import all_playing
+from tests.depth import examples
 from tests.strategies import petri_nets
 from tests.systems.dve.strategies import models
 
@@ -145,14 +146,14 @@ def assert_agree(model, formula, stutters):
 
 
 @given(petri_nets(max_places=4), st.integers(0, 1 << 30), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_nets(net, seed, stutters):
     rng = random.Random(seed)
     assert_agree(net, random_formula(rng, net_atoms(rng, net)), stutters)
 
 
 @given(models(), st.integers(0, 1 << 30), st.booleans())
-@settings(max_examples=3)
+@settings(max_examples=examples(3))
 def test_dve_models(text, seed, stutters):
     """Few by default: each is compiled for seconds."""
     rng = random.Random(seed)
@@ -162,7 +163,7 @@ def test_dve_models(text, seed, stutters):
 
 @pytest.mark.slow
 @given(petri_nets(), st.integers(0, 1 << 30), st.booleans())
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 def test_nets_by_the_thousand(net, seed, stutters):
     rng = random.Random(seed)
     assert_agree(net, random_formula(rng, net_atoms(rng, net)), stutters)
@@ -170,7 +171,7 @@ def test_nets_by_the_thousand(net, seed, stutters):
 
 @pytest.mark.slow
 @given(models(), st.integers(0, 1 << 30), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_dve_models_by_the_hundred(text, seed, stutters):
     rng = random.Random(seed)
     model = read_dve_model(text, "random.dve")

@@ -17,6 +17,7 @@ from tests.cross.test_models import (
     random_formula,
     spot_verdict,
 )
+from tests.depth import at_least, examples
 from tests.reduction.static.random_models import random_dve, random_net
 from tests.reduction.static.twins import Reduced
 
@@ -83,10 +84,10 @@ def compare(first, count, make):
 @pytest.mark.parametrize("make", [random_dve, random_net])
 def test_reduced_by_definition(make):
     """By Python and Spot alone; a good part of the cases says something."""
-    seen = compare(0, 200, make)
+    seen = compare(0, examples(200), make)
 
-    assert seen.count("holds") > 5
-    assert seen.count("violated") > 15
+    assert seen.count("holds") >= at_least(5)
+    assert seen.count("violated") >= at_least(15)
 
 
 @pytest.mark.slow
@@ -122,10 +123,10 @@ def answers_agree(model, rng):
 @pytest.mark.parametrize("part", range(3))
 def test_searches_of_nets(part):
     reduced = 0
-    for seed in range(50 * part, 50 * part + 50):
+    for seed in range(50 * part, 50 * part + examples(50)):
         rng = random.Random(seed)
         reduced += answers_agree(random_net(rng), rng)
-    assert reduced > 5
+    assert reduced >= at_least(5)
 
 
 def test_searches_of_dve_models():

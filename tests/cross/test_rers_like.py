@@ -20,9 +20,12 @@ from tests.oracles import satisfies
 DEFAULT = Path(__file__).parents[2].parent / "shared" / "benchmarks"
 FOLDER = Path(os.environ.get("LTLPIPE_BENCHMARKS", DEFAULT)) / "rers-like"
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no benchmarks in {FOLDER} (LTLPIPE_BENCHMARKS)"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not FOLDER.is_dir(), reason=f"no benchmarks in {FOLDER} (LTLPIPE_BENCHMARKS)"
+    ),
+    pytest.mark.thorough("reads published problems"),
+]
 
 FITS = 10**6
 """Reachable states of the composition that need no reduction."""

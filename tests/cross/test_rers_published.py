@@ -20,9 +20,12 @@ DEFAULT = Path(__file__).parents[2].parent / "shared" / "benchmarks"
 FOLDER = Path(os.environ.get("LTLPIPE_BENCHMARKS", DEFAULT)) / "rers"
 TRAINING = FOLDER / "training"
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no benchmarks in {FOLDER} (LTLPIPE_BENCHMARKS)"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not FOLDER.is_dir(), reason=f"no benchmarks in {FOLDER} (LTLPIPE_BENCHMARKS)"
+    ),
+    pytest.mark.thorough("reads published problems"),
+]
 
 _HEADER = re.compile(r"^#(\d+):\s*(true|false)?.*$", re.MULTILINE)
 

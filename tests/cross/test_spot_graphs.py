@@ -21,6 +21,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies import explicit, instant
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.inquiry import Inquiry
+from tests.depth import examples
 from tests.spot_graphs import (
     ACCEPTANCES,
     as_automaton,
@@ -90,20 +91,20 @@ def automaton_agrees(seed, kind, way):
     assert_agrees(graph, way, formula=known(random_formula(seed + 1), graph))
 
 
-@settings(max_examples=DEFAULT)
+@settings(max_examples=examples(DEFAULT))
 @given(SEEDS, WAYS)
 def test_kripke_structures(seed, way):
     kripke_agrees(seed, way)
 
 
-@settings(max_examples=DEFAULT)
+@settings(max_examples=examples(DEFAULT))
 @given(SEEDS, st.sampled_from([*ACCEPTANCES]), WAYS)
 def test_automata(seed, kind, way):
     automaton_agrees(seed, kind, way)
 
 
 @pytest.mark.slow
-@settings(max_examples=MANY)
+@settings(max_examples=examples(MANY))
 @given(SEEDS, WAYS)
 def test_many_kripke_structures(seed, way):
     kripke_agrees(seed, way)
@@ -111,13 +112,13 @@ def test_many_kripke_structures(seed, way):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ACCEPTANCES)
-@settings(max_examples=MANY // 8)
+@settings(max_examples=examples(MANY // 8))
 @given(SEEDS, WAYS)
 def test_many_automata(kind, seed, way):
     automaton_agrees(seed, kind, way)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(SEEDS, st.sampled_from([*ACCEPTANCES]), st.sampled_from([*ACCEPTANCES]), WAYS)
 def test_violations_of_any_acceptance(seed, kind, other, way):
     """Both conditions have to hold, whatever they are."""
@@ -127,7 +128,7 @@ def test_violations_of_any_acceptance(seed, kind, other, way):
         assert_agrees(graph, way, violations=violations)
 
 
-@settings(max_examples=DEFAULT)
+@settings(max_examples=examples(DEFAULT))
 @given(SEEDS, st.sampled_from([*ACCEPTANCES]), WAYS)
 def test_emptiness(seed, kind, way):
     """The run is one of the automaton, accepted."""
@@ -145,7 +146,7 @@ def test_emptiness(seed, kind, way):
 
 
 @pytest.mark.parametrize("strategy", [instant, explicit], ids=["instant", "explicit"])
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=SEEDS, kind=st.sampled_from([*ACCEPTANCES, "kripke"]))
 def test_each_strategy_alone(strategy, seed, kind):
     graph = random_kripke(seed) if kind == "kripke" else random_automaton(seed, kind)
@@ -158,7 +159,7 @@ def test_each_strategy_alone(strategy, seed, kind):
     assert verdict.verdict == ("violated" if expected else "holds")
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(SEEDS, st.sampled_from([*ACCEPTANCES, "kripke"]))
 def test_products(seed, kind):
     """They have the words that Spot's own have, and go in again."""

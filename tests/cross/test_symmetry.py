@@ -13,6 +13,7 @@ import pytest
 
 from ltlpipe.search.catalogue import POWERSET
 from tests.cross.test_agreement import ask
+from tests.depth import at_least, examples
 from tests.search.symmetric.networks import (
     personal_formula,
     random_formula,
@@ -67,16 +68,16 @@ def assert_agree(seed, counts):
 def test_some():
     """Fifty questions, among them all that the searches do differently."""
     counts = Counter()
-    for seed in range(50):
+    for seed in range(examples(50)):
         assert_agree(seed, counts)
 
     for name in POWERSET:
-        assert min(counts[name, "holds"], counts[name, "violated"]) > 10
-    assert counts["nsiec", "sets_left_out"] > 0
-    assert counts["iec", "sets_replaced"] > 2
-    assert counts["iec", "parts"] > 2
-    assert counts["aec", "sets_replaced"] > 0
-    assert counts["aec", "approximate_states"] > 0
+        assert min(counts[name, "holds"], counts[name, "violated"]) >= at_least(10)
+    assert counts["nsiec", "sets_left_out"] >= at_least(1)
+    assert counts["iec", "sets_replaced"] >= at_least(3)
+    assert counts["iec", "parts"] >= at_least(3)
+    assert counts["aec", "sets_replaced"] >= at_least(1)
+    assert counts["aec", "approximate_states"] >= at_least(1)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.verdict.sizes import product_size
 from tests.cross.test_agreement import DEADLOCKS, SEEDS, ask, visible_word
+from tests.depth import examples
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
 from tests.strategies import formulas, hoa_automata, networks
 
@@ -53,7 +54,7 @@ def assert_products_do_not_grow(network, text, deadlock):
 
 
 @given(NETWORKS, formulas(), DEADLOCKS, SEEDS, SEARCHES, ACCEPTANCES)
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_networks(network, text, deadlock, seed, emptiness, acceptance):
     """Unreachable transitions, labels of three components, deadlocks included."""
     options = {"seed": seed, "emptiness": emptiness, "acceptance": acceptance}
@@ -62,7 +63,7 @@ def test_networks(network, text, deadlock, seed, emptiness, acceptance):
 
 @pytest.mark.slow
 @given(NETWORKS, formulas(), DEADLOCKS, SEEDS, SEARCHES, ACCEPTANCES)
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_networks_by_the_thousand(network, text, deadlock, seed, emptiness, acceptance):
     """The same, many times."""
     options = {"seed": seed, "emptiness": emptiness, "acceptance": acceptance}
@@ -70,7 +71,7 @@ def test_networks_by_the_thousand(network, text, deadlock, seed, emptiness, acce
 
 
 @given(ACCEPTING, formulas(), DEADLOCKS, SEARCHES)
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_networks_with_acceptance(network, text, deadlock, emptiness):
     """Letters that tell the marks of the system are dropped with their actions."""
     assert_trimming_changes_nothing(
@@ -79,7 +80,7 @@ def test_networks_with_acceptance(network, text, deadlock, emptiness):
 
 
 @given(ACCEPTING, hoa_automata("any"), DEADLOCKS, SEARCHES)
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_automata(network, text, deadlock, emptiness):
     """Automata of the violations lack more letters than formulas."""
     (violations,) = parse_automata(text, "random.hoa")
@@ -97,7 +98,7 @@ def test_automata(network, text, deadlock, emptiness):
 
 
 @given(networks(max_components=3, acceptance=True), DEADLOCKS)
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_accepting_runs(network, deadlock):
     """Without a property, too."""
     verdicts = {
@@ -108,7 +109,7 @@ def test_accepting_runs(network, deadlock):
 
 
 @given(NETWORKS, formulas(), DEADLOCKS)
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_products_do_not_grow(network, text, deadlock):
     """States and transitions are at most those of the product as it is."""
     assert_products_do_not_grow(network, text, deadlock)

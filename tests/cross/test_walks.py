@@ -20,6 +20,7 @@ from ltlpipe.search.scc import walks
 from tests.cross.test_agreement import ACCEPTING, DEADLOCKS, SMALL, ask, visible_word
 from tests.cross.test_models import explored, net_atoms, random_formula
 from tests.cross.test_models import spot_verdict as verdict_on_graph
+from tests.depth import examples
 from tests.oracles import (
     accepting_run_exists,
     intersection_verdict,
@@ -59,14 +60,14 @@ def assert_formula_agrees(network, text, length, deadlock, seed):
 
 
 @given(SMALL | ACCEPTING, formulas(), LENGTHS, SEEDS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_networks_and_formulas(network, text, length, seed):
     """With accepting components, and without."""
     assert_formula_agrees(network, text, length, "ignore", seed)
 
 
 @given(SMALL, formulas(max_leaves=5), LENGTHS, SEEDS)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_deadlocks_that_stutter(network, text, length, seed):
     """A deadlock repeats itself, and walks know."""
     assert_formula_agrees(network, text, length, "stutter", seed)
@@ -79,7 +80,7 @@ def test_deadlocks_that_stutter(network, text, length, seed):
     LENGTHS,
     SEEDS,
 )
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_networks_and_formulas_by_the_thousand(network, text, length, seed):
     """The same, with more components and larger formulas."""
     assert_formula_agrees(network, text, length, "ignore", seed)
@@ -87,7 +88,7 @@ def test_networks_and_formulas_by_the_thousand(network, text, length, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), network=SMALL, deadlock=DEADLOCKS, length=LENGTHS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_networks_and_automata(kind, data, network, deadlock, length):
     """Automata of any acceptance; those with Fin are refused."""
     (violations,) = parse_automata(data.draw(hoa_automata(kind)), "random.hoa")
@@ -101,7 +102,7 @@ def test_networks_and_automata(kind, data, network, deadlock, length):
 
 
 @given(networks(max_components=3, acceptance=True, internal=["a"]), LENGTHS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_emptiness_of_networks(network, length):
     """Acceptance of the system alone, about which the automaton says nothing."""
     exists = accepting_run_exists(network)
@@ -109,7 +110,7 @@ def test_emptiness_of_networks(network, length):
 
 
 @given(petri_nets(max_places=4), SEEDS, LENGTHS, st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_nets(net, seed, length, stutters):
     """Valuations instead of actions."""
     rng = random.Random(seed)

@@ -14,6 +14,7 @@ from ltlpipe import LtlpipeWarning, UnsupportedError, check
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.search.shared import search as shared_search
 from tests.cross.test_models_por import stutter_invariant_formula
+from tests.depth import examples
 from tests.reduction.static.random_models import random_dve, random_net
 
 WORKERS = [1, 2, 3, 8]
@@ -76,12 +77,13 @@ def of_model(make, seed, n_formulas=1):
 
 
 def test_networks():
-    seen = [of_network(seed) for seed in range(30)]
+    seen = [of_network(seed) for seed in range(examples(30))]
     assert {"holds", "violated"} <= set(seen)
 
 
 def test_nets():
-    seen = [found for seed in range(40) for found in of_model(random_net, seed)]
+    seeds = range(examples(40))
+    seen = [found for seed in seeds for found in of_model(random_net, seed)]
     assert {"holds", "violated"} <= set(seen)
 
 

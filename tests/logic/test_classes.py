@@ -16,6 +16,7 @@ from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
+from tests.depth import examples
 from tests.strategies import formulas
 
 I1, I2 = "(F x)", "(G !y)"
@@ -73,7 +74,7 @@ def random_word(rng):
 
 
 @given(formulas(max_leaves=7), st.integers(0, 2**32))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_classes_are_sound(text, seed):
     """Their meaning, on random words: see the module."""
     check_meaning(text, random.Random(seed))

@@ -16,6 +16,7 @@ from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.words import Word, satisfies
+from tests.depth import examples
 from tests.strategies import formulas
 
 #: What docs/erasable.md says of formulas.
@@ -70,7 +71,7 @@ def test_interruptible_formulas(seed):
 
 
 @given(formulas(max_leaves=5))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_interruptible_formulas_are_erasable(text):
     """Also random ones."""
     if is_interruptible(text):
@@ -190,7 +191,7 @@ def check_definition(text, rng, n_words):
 
 
 @given(formulas(max_leaves=5), st.randoms(use_true_random=False))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_definition(text, rng):
     """On random words."""
     check_definition(text, rng, 40)
@@ -198,7 +199,7 @@ def test_definition(text, rng):
 
 @pytest.mark.slow
 @given(formulas(max_leaves=7), st.randoms(use_true_random=False))
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_definition_by_the_thousand(text, rng):
     """On more of them."""
     check_definition(text, rng, 200)

@@ -24,6 +24,8 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.logic.words import Word, satisfies
+from tests.depth import examples
+from tests.processes import SOON
 from tests.strategies import formulas
 
 #: Sec. 3.1, 3.3 and 6, with what the paper says.
@@ -163,7 +165,7 @@ def without_invisible(word, actions):
 
 
 @given(formulas(max_leaves=7), st.integers(0, 2**32))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_definition_on_random_formulas(text, seed):
     """Words that agree on visible actions agree on interruptible formulas."""
     check_definition(text, random.Random(seed), 20)
@@ -202,7 +204,7 @@ def test_nested_next_does_not_explode(inner):
     assert len(intrpt(text).text) < 2000
     assert not action_equivalent(intrpt(text), text)
     assert not is_interruptible(text)
-    assert time.monotonic() - started < 5  # 0.05 s
+    assert time.monotonic() - started < SOON  # 0.05 s
 
 
 def test_theorem_1_on_x_of_something_interruptible():

@@ -15,6 +15,7 @@ from ltlpipe.logic import progression
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.progression import progressed, residual, residuals
 from ltlpipe.logic.words import Word, satisfies
+from tests.depth import examples
 from tests.strategies import formulas
 
 LETTERS = st.sampled_from("abcd")
@@ -43,7 +44,7 @@ def assert_progresses(text, word):
 
 
 @given(formulas(), WORDS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_random_words(text, word):
     """All operators, step by step."""
     assert_progresses(text, word)
@@ -51,7 +52,7 @@ def test_random_words(text, word):
 
 @pytest.mark.slow
 @given(formulas(max_leaves=10), WORDS)
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_random_words_by_the_thousand(text, word):
     """The same, more often."""
     assert_progresses(text, word)

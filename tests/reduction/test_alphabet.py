@@ -14,6 +14,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction import alphabet
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import run
+from tests.depth import examples
 from tests.oracles import compose
 from tests.strategies import formulas, networks
 
@@ -102,7 +103,7 @@ def barring(network, chosen):
 
 
 @given(NETWORKS, ACTIONS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_against_the_definition(network, chosen):
     """What is kept starts in reached states with actions that happen."""
     barred = barring(network, chosen)
@@ -122,7 +123,7 @@ def test_against_the_definition(network, chosen):
 
 
 @given(NETWORKS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_the_composition_stays_as_it_is(network):
     """Reachable states, transitions and so deadlocks, under the same numbers."""
     trimmed = trim(network)
@@ -138,7 +139,7 @@ def test_the_composition_stays_as_it_is(network):
 
 
 @given(NETWORKS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_nothing_is_left_that_the_source_removes(network):
     """Its rule, applied until nothing changes, keeps all that ours keeps."""
     for ours, theirs in zip(
@@ -148,7 +149,7 @@ def test_nothing_is_left_that_the_source_removes(network):
 
 
 @given(NETWORKS, ACTIONS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_trimming_twice_changes_nothing(network, chosen):
     """And says so by returning the network itself."""
     barred = barring(network, chosen)
@@ -158,7 +159,7 @@ def test_trimming_twice_changes_nothing(network, chosen):
 
 
 @given(NETWORKS, ACTIONS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_barred_actions(network, chosen):
     """Exactly the runs without them are left."""
     barred = barring(network, chosen)
@@ -292,7 +293,7 @@ def test_back_and_forth():
 
 
 @given(NETWORKS, formulas())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_with_the_property(network, text):
     """The product accepts the same words, and both sides have the same actions."""
     formula = parse(text)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS
 from ltlpipe.reduction import TooLargeError, reduce
+from tests.depth import examples
 from tests.strategies import lts
 
 COMPONENTS = lts(max_states=6, max_transitions=14, internal=["d"])
@@ -94,7 +95,7 @@ def assert_is_the_form(component, hidden):
 
 
 @given(COMPONENTS, HIDDEN)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_definition(component, hidden):
     """On random components."""
     assert_is_the_form(component, hidden)
@@ -102,7 +103,7 @@ def test_definition(component, hidden):
 
 @pytest.mark.slow
 @given(lts(max_states=9, max_transitions=24, internal=["d"]), HIDDEN)
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_definition_by_the_thousand(component, hidden):
     """On larger ones."""
     assert_is_the_form(component, hidden)

@@ -24,6 +24,7 @@ from ltlpipe.reduction.components.composition import TooManyPairsError
 from ltlpipe.reduction.components.merger import Limit, Merger, components_of
 from ltlpipe.runtime.jobs import Grant, Progress, run
 from tests import oracles
+from tests.depth import examples
 from tests.modes import INTERPRETED, checked, compiled, output
 from tests.reduction.test_equivalence import observations
 from tests.strategies import lts
@@ -213,7 +214,7 @@ def test_traces_and_divergences_of_two(left, right, hidden, equivalence):
     st.sampled_from([1, 2, 4, 1000]),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_groups_in_any_order(network, visible, equivalence, cap, random):
     """Every group on the way has the pair of its members, also the fallen back."""
     merging = merger_of(network, visible, equivalence=equivalence, cap_states=cap)
@@ -528,6 +529,7 @@ for size in (1, 2, 5, 20):
 """
 
 
+@pytest.mark.thorough("compiles the kernels once more, with checked bounds")
 def test_interpreted_and_checked_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
     expected = compiled(PROGRAM)

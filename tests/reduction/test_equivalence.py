@@ -14,6 +14,7 @@ from ltlpipe.reduction import TooLargeError, reduce
 from ltlpipe.reduction.equivalence import determinise, signatures, transition_arrays
 from ltlpipe.reduction.equivalence.equivalences import EQUIVALENCES
 from ltlpipe.runtime.jobs import run
+from tests.depth import examples
 from tests.modes import INTERPRETED, checked, compiled, output
 from tests.strategies import lts
 
@@ -231,7 +232,7 @@ def check_everything(component, hidden):
 
 
 @given(COMPONENTS, HIDDEN)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_against_the_definitions(component, hidden):
     """Words, divergences, classes and sizes, counted naively."""
     check_everything(component, hidden)
@@ -239,14 +240,14 @@ def test_against_the_definitions(component, hidden):
 
 @pytest.mark.slow
 @given(lts(max_states=10, max_transitions=30, internal=["d"]), HIDDEN)
-@settings(max_examples=4_000)
+@settings(max_examples=examples(4_000))
 def test_against_the_definitions_at_length(component, hidden):
     """Words, divergences, classes and sizes, counted naively."""
     check_everything(component, hidden)
 
 
 @given(lts(max_states=7, max_transitions=14, internal=["d"], acceptance=True), HIDDEN)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_strong_keeps_accepting_states_apart(component, hidden):
     """The classes are those of the definition, and so are the flags."""
     result = reduce(component, hidden, "strong")
@@ -468,6 +469,7 @@ for size in (1, 5, 9, 30):
 """
 
 
+@pytest.mark.thorough("compiles the kernels once more, with checked bounds")
 def test_interpreted_and_checked_kernels_do_the_same():
     """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
     expected = compiled(PROGRAM)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ltlpipe.reduction.equivalence import silent_sccs
 from ltlpipe.reduction.equivalence.silent_sccs import sccs_of
 from ltlpipe.runtime.jobs import Progress, complete
+from tests.depth import examples
 from tests.oracles import reaches
 
 
@@ -32,7 +33,7 @@ def found_in(followers, budget=None):
 
 
 @given(graphs(), st.integers(1, 4))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_random_graphs(followers, budget):
     """Two states are in one SCC iff they reach each other; successors come first."""
     scc, count = found_in(followers)

@@ -32,7 +32,7 @@ def requests(driver):
     ]
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=60):
     """Wait until the page has come so far."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -15,6 +15,7 @@ from rich.cells import cell_len
 from ltlpipe import LTS, Chart, Lasso, Network, check, load
 from ltlpipe.report.charts.sequence import charted, kept, shortened
 from ltlpipe.report.charts.text_chart import ASCII, BOX, marks_for
+from tests.depth import examples
 from tests.report.lassos import lassos, lost_lasso, office_lasso, ring_lasso
 from tests.report.made import EVIL
 
@@ -102,7 +103,7 @@ def test_which_steps_are_kept(n_steps, most, around):
 
 
 @given(lassos(), st.integers(1, 50))
-@settings(max_examples=100, deadline=None, phases=PHASES)
+@settings(max_examples=examples(100), deadline=None, phases=PHASES)
 def test_every_step_is_there_once(lasso, most_lanes):
     """Or among those that a row says are left out; the cycle begins where it does."""
     chart = charted(lasso, most_steps=40, most_lanes=most_lanes)
@@ -133,7 +134,7 @@ def steps_holds(lasso, row):
 
 
 @given(lassos())
-@settings(max_examples=100, deadline=None, phases=PHASES)
+@settings(max_examples=examples(100), deadline=None, phases=PHASES)
 def test_states_follow_each_other(lasso):
     """What a gap changes is what no step that is shown has; then steps go on."""
     chart = charted(lasso, most_steps=40, most_lanes=50)
@@ -148,7 +149,7 @@ def test_states_follow_each_other(lasso):
 
 
 @given(lassos(), st.integers(40, 200), st.booleans())
-@settings(max_examples=100, deadline=None, phases=PHASES)
+@settings(max_examples=examples(100), deadline=None, phases=PHASES)
 def test_text_keeps_its_layout(lasso, width, ascii_only):
     """One line per row, none too long, and no control characters."""
     text = lasso.chart().text(width, ascii_only=ascii_only)
@@ -170,7 +171,7 @@ def test_text_keeps_its_layout(lasso, width, ascii_only):
 
 
 @given(lassos())
-@settings(max_examples=100, deadline=None, phases=PHASES)
+@settings(max_examples=examples(100), deadline=None, phases=PHASES)
 def test_svg_keeps_its_layout(lasso):
     """Well-formed, one group per row, and nothing outside of the view box."""
     root = etree.fromstring(lasso.chart().svg)

@@ -20,7 +20,7 @@ from tests.report.browsing import (
 from tests.report.lassos import lost_lasso, office_lasso, ring_lasso
 from tests.report.made import EVIL
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.thorough("opens a browser")]
 
 NAMES = [*EVIL, "状態の名前", "שלום", "e\u0301te\u0301", "😀😀😀", "W" * 40, "\x1b[31m"]
 """Hostile ones, and those that a font draws wider than a letter."""

@@ -32,6 +32,7 @@ def executed(sources, folder, monkeypatch):
     return [[o["data"] for o in c.outputs if "data" in o] for c in notebook.cells]
 
 
+@pytest.mark.thorough("runs notebooks")
 @pytest.mark.parametrize("before", ["", "%matplotlib inline"])
 def test_the_last_value_of_a_cell(before, tmp_path, monkeypatch):
     """It is shown once, as a picture; that it is an object is said besides."""

@@ -31,6 +31,7 @@ from ltlpipe.logic.generating import quoted
 from ltlpipe.report import graphs
 from ltlpipe.report.notebook import html_of
 from ltlpipe.systems.models import Model
+from tests.depth import examples
 
 EVIL = "<script>alert('&amp;\"\\N')</script>"
 
@@ -412,7 +413,7 @@ needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz"
 
 
 @needs_dot
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.text(min_size=1, max_size=29))
 def test_graphviz_shows_labels_as_they_are(label):
     """Whatever they look like to it: escapes, entities, markup, other scripts."""
@@ -431,7 +432,7 @@ def test_graphviz_draws(name):
 
 
 @needs_dot
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.text(min_size=1, max_size=29))
 def test_graphviz_shows_names_as_they_are(name):
     """Names of states, too, whatever they look like."""

@@ -32,7 +32,7 @@ from tests.report.made import (
 )
 from tests.report.test_page import evil_store, evil_system
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.thorough("opens a browser")]
 
 N_ROWS = 1000
 

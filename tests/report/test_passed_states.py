@@ -12,6 +12,7 @@ from ltlpipe.report import violating_steps
 from ltlpipe.report.lasso_pictures import parts_of
 from ltlpipe.report.passed_states import Replay
 from ltlpipe.report.violating_steps import ViolatingSteps
+from tests.depth import examples
 from tests.report.lassos import ring_lasso
 from tests.strategies import formulas, networks
 
@@ -41,7 +42,7 @@ def deterministic(network):
 
 
 @given(networks(max_components=3, max_states=4), formulas(), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_what_is_told_is_true(network, formula, is_deterministic):
     """Of a deterministic network it is everything."""
     if is_deterministic:
@@ -97,7 +98,7 @@ def test_a_long_run():
 
 
 @given(networks(max_components=3, max_states=4), formulas())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_bad_prefixes(network, formula):
     """As the check has found it."""
     lasso = violation(network, formula)

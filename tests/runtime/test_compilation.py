@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ import pytest
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import Grant
 from ltlpipe.runtime.kernels.jit import INTERPRETED
+from tests.processes import SOON
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -73,8 +75,8 @@ MODEL = """
 """
 
 
-def begun(work, folder, **options):
-    text = KERNEL.format(root=str(ROOT), work=work)
+def begun(work, folder, root=ROOT, **options):
+    text = KERNEL.format(root=str(root), work=work)
     return subprocess.Popen(
         [sys.executable, "-c", text],
         stdout=subprocess.PIPE,
@@ -85,7 +87,7 @@ def begun(work, folder, **options):
 
 
 def told(program):
-    output, _ = program.communicate(timeout=120)
+    output, _ = program.communicate(timeout=20 * SOON)
     assert program.returncode == 0
     return json.loads(output)
 
@@ -100,9 +102,8 @@ def test_a_worker_compiles_and_this_process_loads(tmp_path):
     assert "compiling rehash (once per version)" in phases
     assert compile_seconds > max(0.2, seconds)
 
-    compiled, _, phases, seconds, compile_seconds = told(begun(ANNOUNCED, tmp_path))
+    compiled, _, phases, *_ = told(begun(ANNOUNCED, tmp_path))
     assert (compiled, phases) == (0, [])
-    assert seconds + compile_seconds < 1
 
 
 def test_what_nobody_has_announced_is_counted(tmp_path):
@@ -117,6 +118,21 @@ def test_two_processes_at_once_compile_once(tmp_path):
     compiled = sorted(told(program)[0] for program in programs)
 
     assert compiled[0] == 0 < compiled[1]
+
+
+def test_another_copy_of_the_sources_finds_what_one_has_compiled(tmp_path):
+    """Elsewhere and newer; other sources compile anew."""
+    hidden = shutil.ignore_patterns("__pycache__")
+    cache, copy = tmp_path / "cache", tmp_path / "copy"
+    shutil.copytree(ROOT / "ltlpipe", copy / "ltlpipe", ignore=hidden)
+    for file in (copy / "ltlpipe").rglob("*.py"):
+        file.touch()
+    assert told(begun(AS_WORKERS_DO, cache))[0] > 0
+    assert told(begun(AS_WORKERS_DO, cache, copy))[0] == 0
+
+    with (copy / "ltlpipe" / "search" / "store.py").open("a") as store:
+        store.write("# changed\n")
+    assert told(begun(AS_WORKERS_DO, cache, copy))[0] > 0
 
 
 def test_a_closed_job_leaves_the_compiler_at_work():
@@ -136,10 +152,9 @@ def test_a_closed_job_leaves_the_compiler_at_work():
     assert progress.compiling
     assert (progress.work, progress.memory_bytes) == (0, 0)
     (worker,) = alive - before
-    began = time.monotonic()
     job.close()
 
-    assert time.monotonic() - began < 0.5
+    assert workers._of_this_process().left == [worker]  # nobody has waited for it
     assert worker in alive
     workers.close_idle()
     assert worker._process.returncode is not None

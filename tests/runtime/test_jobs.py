@@ -25,6 +25,7 @@ from ltlpipe.runtime.jobs import (
     run,
     timed,
 )
+from tests.processes import SOON
 
 
 class Steps:
@@ -121,7 +122,7 @@ def test_work_of_others_is_cpu_time():
     os.close(reader)
 
     assert 6 <= clock.cpu_seconds <= 7
-    assert clock.seconds < 1
+    assert clock.seconds < 3
 
 
 def test_waiting_ends_at_the_deadline():
@@ -130,18 +131,18 @@ def test_waiting_ends_at_the_deadline():
     waits = Steps(1000, Progress(waits=(reader,)))
 
     assert reason_of(waits(), Limits(timeout=0.1)) == "timeout"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON
     os.close(reader)
     os.close(writer)
 
 
 def test_compiling_is_nobodys_time():
     clock = Clock()
-    steps = Steps(3, Progress("compiling", compiling=True), seconds=0.05)
-    run(steps(), Limits(timeout=0.1), clock=clock)
+    steps = Steps(3, Progress("compiling", compiling=True), seconds=0.4)
+    run(steps(), Limits(timeout=1), clock=clock)
 
-    assert clock.compile_seconds >= 0.15
-    assert clock.seconds < 0.1
+    assert clock.compile_seconds >= 1.2
+    assert clock.seconds < 1
     assert clock.phase == "compiling"
 
 
@@ -154,7 +155,7 @@ def test_the_clock_is_kept_for_stopped_jobs():
             clock=clock,
         )
 
-    assert 0.1 <= clock.seconds < 1
+    assert 0.1 <= clock.seconds < SOON
     assert (clock.phase, clock.peak_bytes) == ("x", 5)
 
 
@@ -317,7 +318,7 @@ def test_seconds_of_a_phase(said, counts):
 
     job = timed(work(), spent.append)
     next(job)
-    time.sleep(0.05)
+    time.sleep(0.05)  # the time that counts, or does not
     with pytest.raises(StopIteration):
         job.send(Grant())
     assert (sum(spent) >= 0.05) == counts

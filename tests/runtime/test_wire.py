@@ -19,6 +19,7 @@ from ltlpipe.runtime.wire import (
     packed,
     unpacked,
 )
+from tests.depth import examples
 
 DTYPES = st.sampled_from(["i4", "u4", "u8", "i8", "u1", "f8", "?"]).map(np.dtype)
 LEAVES = (
@@ -65,7 +66,7 @@ def same(one, other):
     return type(one) is type(other) and one == other
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(VALUES, min_size=1, max_size=3))
 def test_what_is_sent_arrives(values):
     assert same(sent(*values), values)

@@ -25,6 +25,7 @@ from ltlpipe.search.reduced import visit_again
 from ltlpipe.search.registers import Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose, reaches
 from tests.search.machinery import outcome_of
@@ -77,7 +78,7 @@ def closed_sets(network, state):
     networks(max_components=4, max_states=3, max_transitions=5, internal=["d"]),
     st.sets(st.sampled_from(["a", "b", "c"]), max_size=2),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_candidates_are_the_smallest_closed_sets(network, named):
     """Those with enabled invisible actions only, and not all of them."""
     visible = np.array([a.name in named and not a.internal for a in network.actions])
@@ -165,7 +166,7 @@ def search_for(network, mode, formula):
     st.sampled_from(["FG!a", "F a", "G !a"]),
     st.integers(1, 5),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_where_a_step_stops_changes_nothing(network, mode, formula, budget):
     """Searches may stop, and their arrays grow, after any state."""
     assume(mode[0] != "dfs-weak" or formula != "FG!a")  # GF a is not weak
@@ -223,7 +224,7 @@ def test_room_for_candidates_is_that_of_the_components():
     st.sampled_from(["F a", "G !a"]),
     st.sampled_from([relation_of, enabling_of]),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_some_state_of_every_cycle_takes_all_steps(network, formula, tables_of):
     """Condition 4 itself, on the graph of the steps that the blue search took.
 

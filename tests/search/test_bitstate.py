@@ -17,6 +17,7 @@ from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.nested.bitstate import BitstateSE05
 from ltlpipe.search.nested.compact import CompactSE05
 from ltlpipe.search.registers import Reg, Status
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.search.machinery import (
     automata,
@@ -29,7 +30,7 @@ from tests.search.machinery import (
 
 
 @given(automata(max_states=12, state_based=True), st.none() | st.integers(1, 4))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_with_room_it_is_se05(automaton, budget):
     """In an array that is large enough it visits what se05 visits."""
     exact = run("se05", automaton)
@@ -45,7 +46,7 @@ def test_with_room_it_is_se05(automaton, budget):
 
 
 @given(automata(max_states=12, state_based=True), st.integers(1, 4))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_without_room_what_it_finds_is_there(automaton, budget):
     """In an array of one word it misses states, and reports true runs only."""
     outcome = outcome_of(BitstateSE05(problem_of(automaton), 1e-9), budget)
@@ -105,7 +106,7 @@ def figures(search, budget):
 
 
 @given(long_ones(), st.none() | st.integers(1, 200), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_long_paths_are_regenerated(automaton, budget, tagless):
     """Rows that were given up come back, wherever the search stops: it is se05."""
     exact = run("se05", automaton)
@@ -123,7 +124,7 @@ def test_long_paths_are_regenerated(automaton, budget, tagless):
 @given(
     long_ones(), st.integers(1, 200), st.integers(0, 9), st.sampled_from([1e-5, 1.0])
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_where_a_step_stops_changes_nothing(automaton, budget, variant, bits_mib):
     """Status, figures, expansions and lasso are those of the uncut search."""
     uncut = figures(bitstate(automaton, bits_mib, variant), None)
@@ -133,7 +134,7 @@ def test_where_a_step_stops_changes_nothing(automaton, budget, variant, bits_mib
 
 @pytest.mark.slow
 @given(long_ones(), st.none() | st.integers(1, 200), st.integers(0, 99), st.booleans())
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=examples(3_000), deadline=None)
 def test_variants_agree_on_many(automaton, budget, variant, tagless):
     """In any order, and cut anywhere, the verdict is that of se05."""
     found = outcome_of(bitstate(automaton, 1.0, variant, tagless=tagless), budget)
@@ -144,7 +145,7 @@ def test_variants_agree_on_many(automaton, budget, variant, tagless):
 
 
 @given(automata(max_states=12, state_based=True), st.integers(1, 99))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_variants_with_room_agree(automaton, variant):
     """Other orders and hash functions find what there is to be found."""
     found = outcome_of(bitstate(automaton, 1.0, variant))
@@ -301,7 +302,7 @@ def test_omissions_of_prints_are_as_predicted(n, bits):
     st.sampled_from([32, 40, 64]),
     st.integers(0, 9),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_prints_are_se05(automaton, budget, bits, variant):
     """With bits enough for all it visits what se05 visits."""
     exact = run("se05", automaton)
@@ -316,7 +317,7 @@ def test_prints_are_se05(automaton, budget, bits, variant):
 
 
 @given(long_ones(), st.none() | st.integers(1, 200), st.sampled_from([3, 8, 32]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_long_paths_over_prints(automaton, budget, bits):
     """The table grows meanwhile; what few bits find is there."""
     outcome = outcome_of(CompactSE05(problem_of(automaton), bits), budget)

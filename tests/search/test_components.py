@@ -14,6 +14,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.scc.scc_enumeration import SCCs
 from ltlpipe.systems.packing import pack
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose, reaches
 from tests.strategies import networks
@@ -45,7 +46,7 @@ def found(frame):
 
 
 @given(networks(max_components=3, max_states=5, max_transitions=12))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_sccs_are_those_of_the_composition(network):
     """Sizes, transitions inside, and which are bottom SCCs."""
     assert found(ltlpipe.sccs(network)) == expected(network)

@@ -17,6 +17,7 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.deadlocks import run_replayed
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose
 from tests.strategies import networks
@@ -57,7 +58,7 @@ def assert_nearest(network, seed):
 
 
 @given(NETWORKS, st.none() | st.integers(0, 99))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_nearest(network, seed):
     """The way has been replayed; its length is that of a shortest one."""
     assert_nearest(network, seed)
@@ -78,13 +79,13 @@ def test_a_limit_in_the_replay_leaves_the_verdict(monkeypatch):
 
 @pytest.mark.slow
 @given(NETWORKS, st.none() | st.integers(0, 99))
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_nearest_by_the_thousand(network, seed):
     assert_nearest(network, seed)
 
 
 @given(NETWORKS, st.integers(1, 4))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_where_a_step_stops_changes_nothing(network, budget):
     cut, whole = search_of(network), search_of(network)
     status = drive(cut, Limits(), max_budget=budget).status

@@ -33,6 +33,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc import rabin_parallel, tela
 from ltlpipe.search.scc.restarts import useful_states
 from ltlpipe.systems.packing import pack
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose, is_accepting
 from tests.search.machinery import (
@@ -209,21 +210,21 @@ def assert_answers(name, automaton, expected, max_budget):
 
 
 @given(conditioned())
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_agree_with_every_way_to_avoid_marks(automaton):
     """FOUND iff a set of cycles satisfies the condition; the lasso does, too."""
     assert_agree(automaton)
 
 
 @given(conditioned(fins=False))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_agree_without_fin(automaton):
     """couvreur99 and its form of Fig. 5 are there, too."""
     assert_agree(automaton)
 
 
 @given(automata(max_states=7, max_marks=4), conditions(4, max_leaves=12))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_agree_on_small_cases(automaton, condition):
     """Automata with dead ends and unreachable parts, conditions with constants."""
     assert_agree(replace(automaton, n_marks=4, known_weak=False, condition=condition))
@@ -258,7 +259,7 @@ def test_where_a_step_stops_changes_nothing(name, automaton, budget):
 
 
 @given(conditioned(max_states=6, max_marks=3), networks(max_components=2))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_systems_marks_follow_the_propertys(automaton, network):
     """The product of a network with acceptance, composed step by step."""
     letters = np.zeros(len(network.actions), dtype=np.int32)
@@ -310,7 +311,7 @@ def table_of(automaton):
 
 
 @given(conditioned(max_states=12), st.integers(0, 255))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_useful_states_are_those_of_useful_sccs(automaton, avoided):
     """SCCs without the avoided marks, by transitive closure."""
     inside = {}
@@ -678,7 +679,7 @@ def test_invariants_inside_an_scc():
     """A small budget checks them on every level."""
     rng = random.Random(7)
     levels = 0
-    for _ in range(600):
+    for _ in range(examples(600)):
         automaton = random_automaton(rng, max_states=10, max_marks=6)
         search = SEARCHES["tela"]()(system_problem(automaton))
         outcome_of(search, max_budget=1)

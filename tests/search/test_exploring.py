@@ -13,6 +13,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.verdict.sizes import product_size
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.search.machinery import Explicit, automata, problem_of
 from tests.strategies import conditions
@@ -29,7 +30,7 @@ def reachable(automaton):
 
 
 @given(automata(max_states=12, max_marks=4), st.data(), st.sampled_from([None, 1, 3]))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_counts(automaton, data, budget):
     """States, transitions and those with Fin marks, wherever a step stops."""
     marks = max(automaton.n_marks, 1)

@@ -16,6 +16,7 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc.tela import Tela
 from ltlpipe.systems.packing import pack
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose, enabled_actions, is_accepting
 from tests.strategies import networks
@@ -84,7 +85,7 @@ def test_strong_marks():
     st.integers(0, 3),
     st.data(),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_marks_of_products(network, strong, stutter, n_marks, data):
     """The cycles of the product see marks that the definition of fairness gives.
 

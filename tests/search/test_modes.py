@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.modes import INTERPRETED, checked, compiled, output
+
+pytestmark = pytest.mark.thorough("compiles every kernel once more, and interprets it")
 
 PROGRAM = """
 import warnings

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe.search.registers import Status
+from tests.depth import examples
 from tests.search.machinery import NAMES, automata, run
 
 NESTED = ["cvwy92", "hpy96", "gmz04", "se05", "tauriainen03"]
@@ -54,7 +55,7 @@ def assert_relations(automaton):
 
 
 @given(BUCHI)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_who_visits_how_much(automaton):
     """States, depths, transitions and stacks compare as the paper says."""
     assert_relations(automaton)
@@ -62,14 +63,14 @@ def test_who_visits_how_much(automaton):
 
 @pytest.mark.slow
 @given(automata(max_states=40, state_based=True))
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 def test_who_visits_how_much_by_the_thousand(automaton):
     """The same, on larger automata."""
     assert_relations(automaton)
 
 
 @given(automata(max_states=12, weak=True))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_weak_automata_need_no_second_search(automaton):
     """Sec. 5.1: the simple DFS and all early searches visit the same states."""
     seen = runs(automaton, WEAK)
@@ -82,7 +83,7 @@ def test_weak_automata_need_no_second_search(automaton):
 
 
 @given(automata(max_states=10, max_marks=5))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_generalised_searches(automaton):
     """Sec. 5.2: at most n + 1 visits of a state, and never less than couvreur99."""
     early, nested = run("couvreur99", automaton), run("tauriainen03", automaton)
@@ -96,7 +97,7 @@ def test_generalised_searches(automaton):
 
 
 @given(automata(max_states=10, max_marks=5))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_without_fin_all_are_one_search(automaton):
     """rabin and tela look at what couvreur99 looks at, in the same order."""
     early = run("couvreur99", automaton)
@@ -112,7 +113,7 @@ def test_without_fin_all_are_one_search(automaton):
 
 
 @given(BUCHI)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_one_worker_looks_at_what_others_do(automaton):
     """Once, if it finds SCCs, and at most twice if it nests searches."""
     seen = runs(automaton, ["couvreur99", *OF_WORKERS])

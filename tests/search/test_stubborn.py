@@ -20,6 +20,7 @@ from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.stubborn import stubborn_bytes, stubborn_tables
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
+from tests.depth import examples
 from tests.oracles import compose
 from tests.search.test_ample import row_of
 from tests.strategies import networks
@@ -125,7 +126,7 @@ NAMED = st.sets(st.sampled_from(["a", "b", "c"]), max_size=2)
 
 
 @given(NETWORKS, NAMED)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_sets_are_stubborn(network, named):
     """By definition: what else happens meanwhile neither enables nor disables them."""
     assert_sets_are_stubborn(network, named)
@@ -133,7 +134,7 @@ def test_sets_are_stubborn(network, named):
 
 @pytest.mark.slow
 @given(NETWORKS, NAMED)
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_sets_are_stubborn_by_the_thousand(network, named):
     """The same, 10,000 times."""
     assert_sets_are_stubborn(network, named)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe.search import emptiness
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.search.machinery import (
     Explicit,
@@ -55,7 +56,7 @@ def assert_same(name, automaton, budget):
 
 @pytest.mark.parametrize("name", SWEPT)
 @given(data=st.data(), budget=st.none() | st.integers(1, 9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_sweeping_changes_nothing(name, data, budget):
     """Status, figures, statistics and lasso are those without it, cut anywhere."""
     weak = name == "dfs-weak"

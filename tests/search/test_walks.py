@@ -46,14 +46,14 @@ def assert_finds_what_is_there(automaton, seed, shortest, budget=None):
 
 
 @given(automata(max_states=12), SEEDS, LENGTHS, st.none() | st.integers(1, 4))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_generalised_acceptance(automaton, seed, shortest, budget):
     """The shortest walks end in the middle of nowhere."""
     assert_finds_what_is_there(automaton, seed, shortest, budget)
 
 
 @given(conditioned(max_marks=5, fins=False), SEEDS, LENGTHS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_conditions_without_fin(automaton, seed, shortest):
     """Disjunctions of sets of marks."""
     assert_finds_what_is_there(automaton, seed, shortest)
@@ -61,14 +61,14 @@ def test_conditions_without_fin(automaton, seed, shortest):
 
 @pytest.mark.slow
 @given(automata(max_states=30) | conditioned(max_states=30, fins=False), SEEDS, LENGTHS)
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_larger_automata_by_the_thousand(automaton, seed, shortest):
     """The same with more states."""
     assert_finds_what_is_there(automaton, seed, shortest)
 
 
 @given(automata(max_states=12), SEEDS, st.integers(1, 6), st.integers(1, 5))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_where_a_step_stops_changes_nothing(automaton, seed, shortest, budget):
     """Status, statistics and lasso are those of walks that are not interrupted."""
     whole = outcome_of(walks(automaton, seed, shortest=shortest))
@@ -109,7 +109,7 @@ def test_large_automata_do_not_guide(monkeypatch):
 
 
 @given(automata(max_states=9))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_distances_agree_with_paths(automaton):
     """0 in accepting SCCs, else one more than the nearest successor; far if none."""
     found = distances(table_of(automaton))
@@ -201,6 +201,7 @@ PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS, Network, check
+from tests.depth import examples
 
 meet = Network([
     LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "c", 1)]),

@@ -120,6 +120,7 @@ def test_steps():
     driven(Simulation(OFFICE, "G(ask -> X get)"), story)
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 def test_along_a_lasso():
     """The next steps can be seen, left and come back to."""
 
@@ -141,6 +142,7 @@ def test_along_a_lasso():
     driven(Simulation(MUTEX, lasso=check(MUTEX, UNFAIR)), story)
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 def test_the_bad_prefix_of_a_lasso():
     """It is marked before it is reached."""
     verdict = check(MUTEX, "G !enter_r")
@@ -154,6 +156,7 @@ def test_the_bad_prefix_of_a_lasso():
     driven(Simulation(MUTEX, lasso=verdict), story)
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 def test_going_through_the_run():
     """A state of the run is chosen in its list."""
 
@@ -175,6 +178,7 @@ def test_going_through_the_run():
     driven(Simulation(MUTEX), story)
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 def test_filter_and_many_steps():
     """The list says that there are more; a filter finds others."""
     crowd = LTS.from_transitions([(0, f"go{k}", 1) for k in range(1000)])
@@ -193,6 +197,7 @@ def test_filter_and_many_steps():
     driven(Simulation(Network([crowd])), story)
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 def test_a_state_with_too_many_steps():
     """Nothing waits for all of them."""
 
@@ -203,6 +208,7 @@ def test_a_state_with_too_many_steps():
     driven(Simulation(MANY), story)
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 @pytest.mark.parametrize("system", [PETERSON, token_ring(30)])
 def test_models(system):
     """Their variables; small terminals, too."""
@@ -255,6 +261,7 @@ def test_bad_commands_and_the_end():
     assert driven(Simulation(MUTEX), story).app.return_code == 0
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 def test_what_takes_long_can_be_ended():
     """The application stays awake meanwhile, and refuses other commands."""
 
@@ -276,6 +283,7 @@ def test_what_takes_long_can_be_ended():
     driven(Simulation(MUTEX), story)
 
 
+@pytest.mark.thorough("presses keys, as other tests of the screen do")
 def test_saving(tmp_path):
     """What is written is a lasso again."""
 

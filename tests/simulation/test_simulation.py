@@ -21,6 +21,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.simulation.simulation import MOST_ENABLED
 from ltlpipe.verdict.sizes import product_size
+from tests.depth import examples
 from tests.spot_graphs import random_automaton, random_kripke
 from tests.strategies import LETTERS, formulas, named_networks, networks, petri_nets
 
@@ -106,7 +107,7 @@ def of_spot(network):
 
 
 @given(networks(max_components=3, max_states=4, internal=("d",)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_steps_of_networks(network):
     """Those of the explicit graph, state by state; internal actions have no name."""
     internal = {a.name for a in network.actions if a.internal}
@@ -128,7 +129,7 @@ def test_steps_of_networks(network):
 
 
 @given(networks(max_components=3, max_states=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_as_many_states_as_the_kernels_find(network):
     """Of the product with nothing."""
     found = explored(Simulation(network), 200)
@@ -141,7 +142,7 @@ def test_as_many_states_as_the_kernels_find(network):
 
 
 @given(petri_nets(max_places=4, max_transitions=4), st.sampled_from(["p0>=1", "p0==0"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_steps_of_nets(net, proposition):
     """Those of the Kripke structure, with what holds before each."""
     assume(net.variables)
@@ -285,7 +286,9 @@ def walked_in_every_form(system, verdict, **options):
 
 
 MORE = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.filter_too_much],
 )
 
 
@@ -610,7 +613,7 @@ def test_repr():
     st.sampled_from(["ignore", "stutter"]),
 )
 @settings(
-    max_examples=2000,
+    max_examples=examples(2000),
     deadline=None,
     suppress_health_check=[HealthCheck.filter_too_much],
 )

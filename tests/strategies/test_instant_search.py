@@ -55,6 +55,7 @@ from tests.cross.test_models import (
     random_formula,
     spot_verdict,
 )
+from tests.depth import examples
 from tests.driving import drive, replay_run
 from tests.oracles import (
     accepting_run_exists,
@@ -394,7 +395,7 @@ def assert_agrees(system, table, *, stutter, fairness=None):
 
 
 @given(st.one_of(SMALL, ACCEPTING), TABLES, st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_networks_and_tables(system, table, stutter):
     """Any condition, with and without accepting components."""
     assert_agrees(system, table, stutter=stutter)
@@ -402,7 +403,7 @@ def test_networks_and_tables(system, table, stutter):
 
 @pytest.mark.slow
 @given(st.one_of(SMALL, ACCEPTING), TABLES, st.booleans())
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_networks_and_tables_by_the_thousand(system, table, stutter):
     assert_agrees(system, table, stutter=stutter)
 
@@ -422,7 +423,7 @@ def assert_agrees_on_fairness(system, table, data):
 
 
 @given(st.one_of(SMALL, ACCEPTING), TABLES, st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_fairness(system, table, data):
     """Marks of the property, of the system and of fairness in a row."""
     assert_agrees_on_fairness(system, table, data)
@@ -430,13 +431,13 @@ def test_fairness(system, table, data):
 
 @pytest.mark.slow
 @given(st.one_of(SMALL, ACCEPTING), TABLES, st.data())
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 def test_fairness_by_the_thousand(system, table, data):
     assert_agrees_on_fairness(system, table, data)
 
 
 @given(ACCEPTING, formulas(max_leaves=4), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_letters_that_tell_marks(system, text, stutter):
     """One mark does for the property and the system."""
     formula = parse(text)
@@ -455,7 +456,7 @@ def test_letters_that_tell_marks(system, text, stutter):
 
 
 @given(ACCEPTING)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_emptiness_of_networks(system):
     """By the definitions, of runs that accept together and each for itself."""
     for together, oracle in [
@@ -475,7 +476,7 @@ def assert_explicit(automaton):
 
 
 @given(st.one_of(automata(), conditioned()))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_automata(automaton):
     """Conditions like Rabin's, Streett's and any others."""
     assert_explicit(automaton)
@@ -493,7 +494,7 @@ def test_automata_by_the_thousand(seed):
 
 
 @given(conditioned())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_cycles_of_automata(automaton):
     """Read as a system whose actions are transitions, the lasso is replayed."""
     rows = [(s, f"{k}", d) for k, (s, _, d) in enumerate(automaton.transitions)]
@@ -546,7 +547,7 @@ SEED = st.integers(0, 1 << 30)
 
 
 @given(petri_nets(max_places=4), SEED, st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_nets(net, seed, stutter):
     rng = random.Random(seed)
     formula = random_formula(rng, net_atoms(rng, net))
@@ -554,7 +555,7 @@ def test_nets(net, seed, stutter):
 
 
 @given(models(), SEED, st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_dve_models(text, seed, stutter):
     rng = random.Random(seed)
     model = read_dve_model(text, "random.dve")
@@ -564,7 +565,7 @@ def test_dve_models(text, seed, stutter):
 
 @pytest.mark.slow
 @given(st.one_of(petri_nets(), models()), SEED, st.booleans())
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 def test_models_by_the_thousand(model, seed, stutter):
     rng = random.Random(seed)
     atoms = net_atoms
@@ -574,7 +575,7 @@ def test_models_by_the_thousand(model, seed, stutter):
 
 
 @given(petri_nets(max_places=3), st.booleans(), st.booleans(), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_fairness_of_nets(net, strong, stutter, data):
     """As that of a network with the same graph, whose actions are the transitions."""
     graph = explored(net)
@@ -608,7 +609,7 @@ def advanced(job, grant):
 
 
 @given(st.one_of(SMALL, ACCEPTING), TABLES, st.sampled_from([0, 1, 7.5, 300]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_where_a_job_is_cut_changes_nothing(system, table, work):
     view = NetworkView(system, [n for n in NAMED if n in system.action_index])
     _, expected = advanced(search(view, table, system_marks=view.n_marks), Grant())

@@ -23,6 +23,7 @@ from ltlpipe.strategies.slicing import sliced
 from ltlpipe.verdict import inquiry
 from ltlpipe.verdict.inquiry import question_of
 from tests.conducting import ALONE, searching_at_once
+from tests.depth import examples
 from tests.driving import drive
 from tests.strategies import formulas, networks, recurrent_formulas
 
@@ -77,7 +78,7 @@ def assert_shortest(network, text, deadlock):
 
 
 @given(SMALL, formulas() | recurrent_formulas(), st.sampled_from(["ignore", "stutter"]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_shortest_by_every_strategy(network, text, deadlock):
     """What is said to be shortest is no longer than a shortest lasso."""
     assert_shortest(network, text, deadlock)
@@ -85,7 +86,7 @@ def test_shortest_by_every_strategy(network, text, deadlock):
 
 @pytest.mark.slow
 @given(SMALL, formulas() | recurrent_formulas(), st.sampled_from(["ignore", "stutter"]))
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 def test_shortest_by_every_strategy_by_the_thousand(network, text, deadlock):
     """The same, more often."""
     assert_shortest(network, text, deadlock)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe import LTS, LtlpipeWarning, Network, check, load
 from ltlpipe.families.nets import dining, token_ring
 from ltlpipe.families.philosophers import philosophers
+from tests.depth import examples
 from tests.strategies import networks, recurrent_formulas
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -42,7 +43,7 @@ def verdicts(system, formula, workers, **options):
     st.sampled_from([1, 2, 3, 8]),
     st.sampled_from(["ignore", "stutter"]),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_networks(network, formula, workers, deadlock):
     one, several = verdicts(network, formula, workers, deadlock=deadlock)
     assert one == several

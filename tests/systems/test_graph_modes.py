@@ -29,6 +29,7 @@ for seed in range(6):
 """
 
 
+@pytest.mark.thorough("compiles the kernels once more, with checked bounds")
 @pytest.mark.parametrize("mode", ["interpreted", "checked"])
 def test_the_same_searches(mode):
     """Verdicts and counts; the graphs have dead ends and false conditions."""

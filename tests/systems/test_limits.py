@@ -19,10 +19,8 @@ from ltlpipe.runtime.files import read, read_bytes
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.systems.lts import LTS
 from ltlpipe.systems.reading import load, load_job
-from tests.processes import children
+from tests.processes import SOON, children
 
-TIMEOUT = 1.0
-SLACK = 1.5  # seconds, as other processes may be busy
 SUFFIXES = [".dot", ".aut", ".hoa", ".dve", ".pnml"]
 
 # Its BDD has more than 2^26 nodes: the first of each pair stands before all second.
@@ -57,7 +55,7 @@ def large(suffix):
 
 def no_orphans():
     workers.close_idle()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + SOON
     while children(os.getpid()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return children(os.getpid()) == []
@@ -72,10 +70,11 @@ def test_a_timeout_ends_reading(suffix, tmp_path):
     with pytest.raises(StoppedError, match="timeout"):
         run(load_job(path), Limits(timeout=0.3))
 
-    assert time.monotonic() - began < 0.3 + SLACK
+    assert time.monotonic() - began < SOON
     assert no_orphans()
 
 
+@pytest.mark.thorough("reads large files up to a limit, as another test does")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_memory_limit_ends_reading(suffix, tmp_path):
     path = tmp_path / f"large{suffix}"
@@ -87,6 +86,7 @@ def test_a_memory_limit_ends_reading(suffix, tmp_path):
     assert no_orphans()
 
 
+@pytest.mark.thorough("reads large files up to a limit, as another test does")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_bomb_ends_at_the_memory_limit(suffix, tmp_path):
     """A megabyte that becomes a gigabyte; text of the format begins it."""
@@ -104,7 +104,7 @@ def test_a_bomb_ends_at_the_memory_limit(suffix, tmp_path):
     began = time.monotonic()
     with pytest.raises(StoppedError, match="timeout"):
         run(load_job(path), Limits(timeout=0.05))
-    assert time.monotonic() - began < SLACK
+    assert time.monotonic() - began < SOON
 
 
 def test_expansion_has_a_bound(tmp_path, monkeypatch):
@@ -122,7 +122,7 @@ def test_many_members_are_expanded_in_linear_time(tmp_path):
 
     began = time.monotonic()
     assert run(read_bytes(path)) == b"end"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < SOON
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".dve.gz"])
@@ -140,7 +140,7 @@ def test_what_is_no_regular_file_is_refused_at_once(suffix, tmp_path):
             with pytest.raises(InputError, match="is not a regular file") as caught:
                 load(path)
             assert str(caught.value).startswith(f"{path}: ")
-            assert time.monotonic() - began < TIMEOUT
+            assert time.monotonic() - began < SOON
 
 
 def test_a_file_that_grows_is_refused(tmp_path):
@@ -250,5 +250,5 @@ def test_ctrl_c_ends_reading(tmp_path):
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         load(path)
-    assert time.monotonic() - began < 0.5 + SLACK
+    assert time.monotonic() - began < SOON
     assert no_orphans()

@@ -16,6 +16,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems import ll_net
 from ltlpipe.systems.ll_net import to_ll_net
 from ltlpipe.systems.lts import LTS, Network
+from tests.depth import examples
 from tests.oracles import compose
 from tests.strategies import AWKWARD_LABELS, networks
 
@@ -146,7 +147,7 @@ def test_token_game_of_random_networks(network):
 
 
 @pytest.mark.slow
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 @given(networks(max_components=4, max_transitions=12, internal=["c"]))
 def test_token_game_of_larger_networks(network):
     assert_plays(network)

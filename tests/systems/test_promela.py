@@ -150,6 +150,7 @@ def test_spin_stores_the_reachable_states(network, tmp_path):
     assert result["states"] == len(compose(network)[0])
 
 
+@pytest.mark.thorough("compiles C for each network, as another test does for one")
 @needs_spin
 @pytest.mark.parametrize("seed", range(10))
 def test_spin_agrees_on_random_networks(seed, tmp_path):
@@ -162,6 +163,7 @@ def test_spin_agrees_on_random_networks(seed, tmp_path):
         assert result["states"] == n_stored_with_claim(network)
 
 
+@pytest.mark.thorough("compiles C for each network, as another test does for one")
 @needs_spin
 @pytest.mark.parametrize("seed", range(6))
 def test_spin_agrees_with_reduction(seed, tmp_path):
@@ -172,6 +174,7 @@ def test_spin_agrees_with_reduction(seed, tmp_path):
     assert (result["verdict"] == "violated") == accepting_run_exists(network)
 
 
+@pytest.mark.thorough("compiles C for each network, as another test does for one")
 @needs_spin
 @pytest.mark.parametrize("seed", range(4))
 def test_spin_counts_states_without_acceptance(seed, tmp_path):

@@ -37,6 +37,7 @@ from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
 from tests.conducting import ALONE, searching_at_once, turns
 from tests.cross.test_agreement import ask, visible_word
 from tests.cross.test_models import net_atoms, random_formula
+from tests.depth import examples
 from tests.oracles import satisfies, spot_verdict
 from tests.strategies import formulas, networks, petri_nets
 
@@ -141,7 +142,7 @@ def assert_grants_do_not_matter(system, formula, seed, most_states):
 
 
 @given(SMALL, formulas(), st.integers(0, 10**6), BOTH)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_grants_do_not_matter(network, formula, seed, most_states):
     """Verdict, lasso and counts are those of a question that is never interrupted."""
     assert_grants_do_not_matter(network, parse(formula), seed, most_states)
@@ -149,7 +150,7 @@ def test_grants_do_not_matter(network, formula, seed, most_states):
 
 @pytest.mark.slow
 @given(SMALL, formulas(max_leaves=10), st.integers(0, 10**6), BOTH)
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 def test_grants_do_not_matter_by_the_thousand(network, formula, seed, most_states):
     """The same, more often."""
     assert_grants_do_not_matter(network, parse(formula), seed, most_states)
@@ -162,7 +163,7 @@ def random_question(net, seed):
 
 
 @given(petri_nets(), st.integers(0, 10**6), BOTH)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_grants_do_not_matter_to_models(net, seed, most_states):
     """Of state-based models, too."""
     formula = random_question(net, seed)
@@ -190,7 +191,7 @@ def assert_turns_do_not_matter(network, formula, lengths, most_states, **options
 
 
 @given(SMALL, formulas(), TURNS, BOTH)
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_turns_do_not_matter(network, formula, lengths, most_states):
     """Whoever answers, it is Spot's verdict, and lassos violate the formula."""
     assert_turns_do_not_matter(network, parse(formula), lengths, most_states)
@@ -198,7 +199,7 @@ def test_turns_do_not_matter(network, formula, lengths, most_states):
 
 @pytest.mark.slow
 @given(SMALL, formulas(max_leaves=10), TURNS, BOTH)
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_turns_do_not_matter_by_the_thousand(network, formula, lengths, most_states):
     """The same, more often."""
     assert_turns_do_not_matter(network, parse(formula), lengths, most_states)

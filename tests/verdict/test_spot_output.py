@@ -23,6 +23,7 @@ from ltlpipe import (
     product,
 )
 from ltlpipe.logic.formulas import parse
+from tests.depth import examples
 from tests.oracles import compose
 from tests.strategies import formulas, networks
 
@@ -113,7 +114,7 @@ def test_words_without_a_property():
     assert str(ltlpipe.deadlocks(dead).lasso.word) == "1; cycle{1}"
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(ACCEPTING, formulas(max_leaves=4))
 def test_networks_as_graphs(network, formula):
     """The same states, and the same verdict of the property."""
@@ -133,7 +134,7 @@ def test_networks_as_graphs(network, formula):
         assert spot.contains(exactly_one(known, graph.get_dict()), graph)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(ACCEPTING, formulas(max_leaves=4), st.sampled_from(["ignore", "stutter"]))
 def test_products_of_networks(network, formula, deadlock):
     """Empty iff the property holds; the word of a lasso is one of it."""

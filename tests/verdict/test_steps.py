@@ -11,6 +11,7 @@ from ltlpipe import LTS, LtlpipeWarning, Network, check
 from ltlpipe.families.nets import token_ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, satisfies
+from tests.depth import examples
 from tests.strategies import formulas, networks
 
 CLIENT = LTS.from_transitions([(0, "ask", 1), (1, "get", 0)], name="client")
@@ -94,7 +95,7 @@ def test_variables_of_models():
 
 
 @given(networks(max_components=3, max_states=4), formulas())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_no_continuation_of_a_bad_prefix_satisfies_the_formula(network, text):
     """Whatever is said for ever behind it; what is before it may still be saved."""
     with warnings.catch_warnings():

@@ -21,7 +21,9 @@ from ltlpipe.logic.actions import action_equivalent
 from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError
 from ltlpipe.verdict.vacuity import VacuityDetection
 from tests.cli.running import HARD, MANY
+from tests.depth import at_least, examples
 from tests.oracles import compose, satisfies, spot_verdict
+from tests.processes import SOON
 from tests.spot_graphs import random_formula, random_kripke, spot_finds
 
 EXAMPLES, MANY_EXAMPLES = 150, 3000
@@ -133,9 +135,9 @@ def random_net(rng):
     return Network([component() for _ in range(rng.randint(1, 2))])
 
 
-def assert_random_networks(examples):
+def assert_random_networks(n):
     counts = {True: 0, False: 0}
-    for seed in range(examples):
+    for seed in range(n):
         rng = random.Random(seed)
         net = random_net(rng)
         formula = random_formula(rng.randrange(1 << 30), "abc", rng.randint(3, 11))
@@ -158,23 +160,23 @@ def assert_random_networks(examples):
         if found.witness is not None:
             assert has_run(net, found.witness)
         counts[found.vacuous] += 1
-    assert min(counts.values()) > examples // 20
+    assert min(counts.values()) >= at_least(n // 20)
 
 
 def test_random_networks():
     """Vacuous iff some occurrence of a subformula can be replaced, by Spot."""
-    assert_random_networks(EXAMPLES)
+    assert_random_networks(examples(EXAMPLES))
 
 
 @pytest.mark.slow
 def test_random_networks_by_the_thousand():
-    assert_random_networks(MANY_EXAMPLES)
+    assert_random_networks(examples(MANY_EXAMPLES))
 
 
 def test_random_kripke_structures():
     """Sets of propositions instead of actions, and equivalence of formulas."""
     counts = {True: 0, False: 0}
-    for seed in range(EXAMPLES):
+    for seed in range(examples(EXAMPLES)):
         rng = random.Random(seed)
         graph = random_kripke(seed)
         names = sorted(p.ap_name() for p in graph.ap())
@@ -206,7 +208,7 @@ def test_random_kripke_structures():
                 p.ap_name() for p in spot.atomic_prop_collect(formula)
             }
         counts[found.vacuous] += 1
-    assert min(counts.values()) > 10
+    assert min(counts.values()) >= at_least(10)
 
 
 # --- known examples ---------------------------------------------------------
@@ -372,7 +374,7 @@ def test_a_limit_costs_no_verdict(tmp_path):
     assert (found.verdict, found.reason) == ("holds", None)
     assert (found.vacuous, found.vacuity.reason) == (None, "timeout")
     assert any("not decided" in warning for warning in found.warnings)
-    assert found.stats.seconds < 10
+    assert found.stats.seconds < SOON
 
 
 def test_interrupted(monkeypatch):

@@ -7,12 +7,13 @@ kernel is cached, releases the interpreter lock and divides like NumPy.
 from __future__ import annotations
 
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import caching, cgutils
 from numba.extending import intrinsic
 
 from ltlpipe.runtime.kernels.cache import cache_folder
@@ -22,6 +23,39 @@ if TYPE_CHECKING:
 
 _config: Any = numba.config
 _config.CACHE_DIR = str(cache_folder())
+
+_PACKAGE = Path(__file__).parents[2]
+_caching: Any = caching  # its classes had an underscore before Numba 0.62
+_AnyCopy: Any = (
+    getattr(caching, "UserProvidedCacheLocator", None)
+    or _caching._UserProvidedCacheLocator
+)
+_locators: Any = getattr(caching, "CacheImpl", None) or _caching._CacheImpl
+
+
+class _ByPlaceInPackage(_AnyCopy):  # type: ignore[misc]
+    """Keeps the machine code of a kernel under the kernel's place in the package.
+
+    Numba has the place on disk instead, so that a second copy of the same sources,
+    in another clone or environment, would compile every kernel anew.  Which sources
+    they are is said by the name of the folder above (`cache_folder`).
+    """
+
+    def get_source_stamp(self) -> str:
+        return cache_folder().name
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        return ".".join(Path(py_file).relative_to(_PACKAGE).with_suffix("").parts)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        if not Path(py_file).is_relative_to(_PACKAGE):
+            return None
+        return super().from_function(py_func, py_file)
+
+
+_locators._locator_classes.insert(0, _ByPlaceInPackage)
 
 INTERPRETED = bool(_config.DISABLE_JIT)
 """Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""

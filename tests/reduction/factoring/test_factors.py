@@ -17,6 +17,7 @@ from ltlpipe import LTS, Network, load
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.reduction.factoring import factors, finest_split
 from ltlpipe.runtime.jobs import run
+from tests.depth import examples
 from tests.oracles import compose
 from tests.reduction.factoring.products import (
     are_bisimilar,
@@ -88,7 +89,7 @@ COMPONENTS = st.integers(0, 10**9).map(random_component) | lts(
 
 
 @given(COMPONENTS, st.booleans())
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_factors_are_bisimilar(component, together):
     """Nondeterminism, unreachable states, blocking labels, acceptance."""
     assert_sound(component, together=together)
@@ -96,7 +97,7 @@ def test_factors_are_bisimilar(component, together):
 
 @pytest.mark.slow
 @given(COMPONENTS, st.booleans())
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_factors_are_bisimilar_by_the_thousand(component, together):
     """The same, many times."""
     assert_sound(component, together=together)
@@ -127,7 +128,7 @@ PRODUCTS = st.tuples(st.integers(0, 10**9), st.booleans()).map(
 
 
 @given(PRODUCTS)
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_no_factor_is_missed(product):
     """k factors that are not products themselves give k."""
     assert_finest(product)
@@ -135,7 +136,7 @@ def test_no_factor_is_missed(product):
 
 @pytest.mark.slow
 @given(PRODUCTS)
-@settings(max_examples=SLOW_EXAMPLES)
+@settings(max_examples=examples(SLOW_EXAMPLES))
 def test_no_factor_is_missed_by_the_thousand(product):
     """The same, many times."""
     assert_finest(product)
@@ -167,7 +168,7 @@ def exact_sets(component):
     )
     | lts(max_states=6, max_transitions=12)
 )
-@settings(max_examples=DEFAULT_EXAMPLES)
+@settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_finest_by_definition(component):
     """Whatever set of labels splits the component is a union of factors' labels."""
     component = restricted(component, component.labels)

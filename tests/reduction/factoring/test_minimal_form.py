@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe import LTS, Network
 from ltlpipe.reduction.factoring import minimal_form
 from ltlpipe.runtime.jobs import run
+from tests.depth import examples
 from tests.reduction.factoring.products import are_bisimilar, random_product
 from tests.strategies import lts
 
@@ -34,7 +35,7 @@ def patch():
 
 
 @given(COMPONENTS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_both_ways_are_alike(patch, component):
     """To the numbers of states; and both are bisimilar to the component."""
     plain = form_of(component, patch)

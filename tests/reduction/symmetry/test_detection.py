@@ -12,6 +12,7 @@ from ltlpipe.reduction.symmetry import declaration, detection
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, run
 from ltlpipe.systems.lts import LTS, Network
+from tests.depth import examples
 from tests.reduction.symmetry import models
 from tests.reduction.symmetry.checking import (
     assert_roles,
@@ -333,20 +334,20 @@ SETTINGS = settings(
 )
 
 
-@settings(SETTINGS, max_examples=150)
+@settings(SETTINGS, max_examples=examples(150))
 @given(symmetric_networks())
 def test_symmetric_by_construction(case):
     check_random(case)
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=2000)
+@settings(SETTINGS, max_examples=examples(2000))
 @given(symmetric_networks())
 def test_symmetric_by_construction_thousands(case):
     check_random(case)
 
 
-@settings(SETTINGS, max_examples=200)
+@settings(SETTINGS, max_examples=examples(200))
 @given(networks(max_components=5, max_transitions=3, max_states=2), st.booleans())
 def test_random_networks(network, two):
     """Nothing is known of them, but what is found is a symmetry."""
@@ -354,7 +355,7 @@ def test_random_networks(network, two):
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=5000)
+@settings(SETTINGS, max_examples=examples(5000))
 @given(
     networks(
         max_components=6,

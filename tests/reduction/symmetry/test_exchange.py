@@ -14,6 +14,7 @@ from ltlpipe.reduction.symmetry.exchange import exchange
 from ltlpipe.reduction.symmetry.structure import parts_of, structure_of
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.lts import LTS, Network
+from tests.depth import examples
 from tests.reduction.symmetry.checking import action_numbers, reached
 from tests.strategies import lts
 
@@ -82,14 +83,14 @@ def check_exchange(network):
         assert swap[:2].tolist() == [1, 0]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(similar_pairs())
 def test_against_all_permutations(network):
     check_exchange(network)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5000)
+@settings(deadline=None, max_examples=examples(5000))
 @given(similar_pairs())
 def test_against_all_permutations_thousands(network):
     check_exchange(network)

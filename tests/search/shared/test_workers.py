@@ -27,6 +27,7 @@ from ltlpipe.search.shared.shared_tela import SharedTela
 from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
 from ltlpipe.systems.packing import pack
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.modes import INTERPRETED as AS_PYTHON
 from tests.modes import output
@@ -114,7 +115,7 @@ ANY = automata() | conditioned(max_marks=5).filter(
 
 
 @given(ANY, WORKERS, st.sampled_from([None, 1, 3, 17]), st.integers(0, 99))
-@settings(max_examples=20 if INTERPRETED else 300)
+@settings(max_examples=examples(20 if INTERPRETED else 300))
 def test_random_automata(automaton, workers, budget, seed):
     """Whatever their number, and wherever they are stopped."""
     again = assert_right(automaton, workers, budget, seed)
@@ -124,21 +125,21 @@ def test_random_automata(automaton, workers, budget, seed):
 
 @pytest.mark.slow
 @given(ANY, WORKERS, st.sampled_from([None, 1, 3, 17]), st.integers(0, 10**6))
-@settings(max_examples=20_000)
+@settings(max_examples=examples(20_000))
 def test_random_automata_by_the_thousand(automaton, workers, budget, seed):
     """The same, more often."""
     assert_right(automaton, workers, budget, seed)
 
 
 @given(conditioned(max_marks=5), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=20 if INTERPRETED else 300)
+@settings(max_examples=examples(20 if INTERPRETED else 300))
 def test_generalised_rabin(automaton, workers, budget):
     """Any condition, its pairs one after the other."""
     assert_right(automaton, workers, budget, kind=SharedRabin)
 
 
 @given(conditioned(max_marks=5), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=20 if INTERPRETED else 200)
+@settings(max_examples=examples(20 if INTERPRETED else 200))
 def test_distributed_rabin(automaton, workers, budget):
     """Any condition, its pairs side by side."""
     assert_right(automaton, workers, budget, kind=DistributedRabin)
@@ -146,21 +147,21 @@ def test_distributed_rabin(automaton, workers, budget):
 
 @pytest.mark.slow
 @given(conditioned(max_marks=6), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_generalised_rabin_by_the_thousand(automaton, workers, budget):
     """The same, more often."""
     assert_right(automaton, workers, budget, kind=SharedRabin)
 
 
 @given(conditioned(max_marks=5), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=20 if INTERPRETED else 300)
+@settings(max_examples=examples(20 if INTERPRETED else 300))
 def test_any_condition(automaton, workers, budget):
     """SCCs that may have accepting cycles are taken apart."""
     assert_right(automaton, workers, budget, kind=SharedTela)
 
 
 @given(conditioned(max_marks=4), st.sampled_from([1, 3]))
-@settings(max_examples=20 if INTERPRETED else 100)
+@settings(max_examples=examples(20 if INTERPRETED else 100))
 def test_marks_that_come_too_late(automaton, workers):
     """Another worker may join marks after the set has been found to accept."""
     search = SharedTela(problem_of(automaton), workers=workers)
@@ -176,14 +177,14 @@ def test_marks_that_come_too_late(automaton, workers):
 
 @pytest.mark.slow
 @given(conditioned(max_marks=6), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_any_condition_by_the_thousand(automaton, workers, budget):
     """The same, more often."""
     assert_right(automaton, workers, budget, kind=SharedTela)
 
 
 @given(automata(state_based=True), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=20 if INTERPRETED else 300)
+@settings(max_examples=examples(20 if INTERPRETED else 300))
 def test_nested_searches(automaton, workers, budget):
     """One mark on states at most."""
     if automaton.is_state_based:
@@ -192,7 +193,7 @@ def test_nested_searches(automaton, workers, budget):
 
 @pytest.mark.slow
 @given(automata(state_based=True), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 def test_nested_searches_by_the_thousand(automaton, workers, budget):
     """The same, more often."""
     if automaton.is_state_based:

@@ -17,6 +17,7 @@ from ltlpipe.runtime.jobs import Limits, complete
 from ltlpipe.search.shortest import cycles, lassos
 from ltlpipe.search.shortest.lassos import shortest_in
 from ltlpipe.search.shortest.recording import Recording
+from tests.depth import examples
 from tests.driving import drive
 from tests.search.machinery import Explicit, automata, explicit, problem_of
 from tests.search.test_emerson_lei import conditioned
@@ -121,7 +122,7 @@ def assert_shortest(automaton):
 
 
 @given(automata() | conditioned(max_marks=5))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_random_automata(automaton):
     """As short as brute force finds it, under any condition."""
     assert_shortest(automaton)
@@ -129,14 +130,14 @@ def test_random_automata(automaton):
 
 @pytest.mark.slow
 @given(automata(max_states=12) | conditioned(max_marks=6, max_states=12))
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_random_automata_by_the_thousand(automaton):
     """The same, more often."""
     assert_shortest(automaton)
 
 
 @given(automata(), st.integers(1, 3))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_calls_of_kernels_do_not_matter(automaton, budget):
     """Neither those that record nor those that look for cycles."""
     whole = complete(shortest_in(recorded(automaton), FAR))

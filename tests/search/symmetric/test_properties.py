@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 
 from ltlpipe import LTS, Network
+from tests.depth import at_least, examples
 from tests.search.powerset.properties import assert_powerset
 from tests.search.symmetric.expanding import Expansion, question, underlying
 from tests.search.symmetric.networks import (
@@ -59,15 +60,15 @@ def check(seed, counts):
 def test_random_ones():
     """Dozens, in which sets include each other, and servers remember clients."""
     counts = Counter()
-    for seed in range(40):
+    for seed in range(examples(40)):
         check(seed, counts)
 
-    assert counts["checked"] > 30
-    assert counts["inclusions"] > 10
-    assert counts["pieces"] > 10
-    assert counts["several classes"] > 5
-    assert counts["moved"] > 5
-    assert counts["told"] > 1
+    assert counts["checked"] >= at_least(30)
+    assert counts["inclusions"] >= at_least(10)
+    assert counts["pieces"] >= at_least(10)
+    assert counts["several classes"] >= at_least(5)
+    assert counts["moved"] >= at_least(5)
+    assert counts["told"] >= at_least(2)
 
 
 def critical_section(n):

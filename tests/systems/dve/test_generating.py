@@ -11,6 +11,7 @@ from ltlpipe import UnsupportedError
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.packing_kernels import Select
+from tests.depth import examples
 from tests.systems.dve.plain import plain_expand, successors
 from tests.systems.dve.strategies import models
 
@@ -74,7 +75,7 @@ def test_elements_in_the_last_bits_of_a_word():
 
 
 @given(models())
-@settings(max_examples=150, **SETTINGS)
+@settings(max_examples=examples(150), **SETTINGS)
 def test_random_models(text):
     """States, actions and their order are those of the interpreter."""
     compare(text, 40)
@@ -82,7 +83,7 @@ def test_random_models(text):
 
 @pytest.mark.slow
 @given(models())
-@settings(max_examples=4_000, **SETTINGS)
+@settings(max_examples=examples(4_000), **SETTINGS)
 def test_many_random_models(text):
     """As above, thousands of models."""
     compare(text, 150)

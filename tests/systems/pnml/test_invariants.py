@@ -12,6 +12,7 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.pnml.invariants import semiflows
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
+from tests.depth import examples
 from tests.oracles import reachable_markings
 from tests.strategies import petri_nets
 
@@ -33,7 +34,7 @@ def changes_nothing(net, flow):
 
 
 @given(petri_nets(max_places=6, max_weight=3))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_no_transition_changes_a_semiflow(net):
     for flow in complete(semiflows(net)):
         assert flow.min() >= 0
@@ -42,7 +43,7 @@ def test_no_transition_changes_a_semiflow(net):
 
 
 @given(petri_nets(max_places=6, max_weight=3))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_no_reachable_marking_passes_a_bound(net):
     bounds = net.bounds.tokens
     for marking in reachable_markings(net, limit=200):

@@ -32,6 +32,7 @@ for net in dining(4), token_ring(3), kanban(2, 5, 3), PetriNet(
 """
 
 
+@pytest.mark.thorough("compiles the kernels once more, with checked bounds")
 @pytest.mark.parametrize("mode", ["interpreted", "checked"])
 def test_the_same_markings(mode):
     """The last net has a place that overflows at once."""

@@ -27,6 +27,7 @@ from ltlpipe.systems.pnml.packing import pack_net
 from ltlpipe.systems.pnml.structure import MAX_TOKENS, Bounds, Place, Transition
 from ltlpipe.systems.pnml.widths import MAX_BITS, Widths
 from ltlpipe.systems.propositions.evaluating import evaluate
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import reachable_markings
 from tests.strategies import petri_nets
@@ -93,7 +94,7 @@ def explored(net, packed, limit):
 
 
 @given(petri_nets(max_weight=3), st.none() | st.integers(0, 5))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_all_successors_of_small_nets(net, seed):
     """Bounded nets completely, whatever the order; the others to some extent."""
     limit = 60
@@ -106,7 +107,7 @@ def test_all_successors_of_small_nets(net, seed):
 
 
 @given(petri_nets(max_weight=3))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_without_bounds_all_fields_are_checked(net):
     """Nothing depends on what invariants are found."""
     net.bounds = Bounds([None] * len(net.places), np.full(len(net.places), 0.5))
@@ -116,7 +117,7 @@ def test_without_bounds_all_fields_are_checked(net):
 
 
 @given(petri_nets(max_weight=3), st.none() | st.integers(0, 5), st.integers(1, 30))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_tables_are_the_same_wherever_pieces_end(net, seed, turn):
     """They are made for some arcs at a time."""
     whole = net.pack((), seed=seed)
@@ -157,7 +158,7 @@ def yielding(job, least):
     petri_nets(max_places=70, max_transitions=40, max_weight=5, max_tokens=9),
     st.none() | st.integers(0, 5),
 )
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 def test_all_successors_of_larger_nets(net, seed):
     """Rows of several words."""
     explored(net, net.pack((), seed=seed), 40)
@@ -196,7 +197,7 @@ def test_walks_in_a_large_net(most):
 
 
 @given(petri_nets(max_transitions=4), st.data(), st.integers(1, 1 << 20))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_letters_are_the_propositions_of_the_source(net, data, extra_values):
     """Those of the state, of the transition that fires, of a deadlock; nothing else."""
     texts = ["deadlock || 1<=0", *(f"fireable({t})" for t in net.actions)]
