@@ -14,6 +14,7 @@ from ltlpipe.search import guidance
 from ltlpipe.search.guidance import FAR, distances
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.walks import LONGEST, Walks, length_of
+from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.modes import INTERPRETED, checked, compiled, output
 from tests.search.machinery import (
@@ -201,7 +202,6 @@ PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS, Network, check
-from tests.depth import examples
 
 meet = Network([
     LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "c", 1)]),
