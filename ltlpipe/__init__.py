@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from ltlpipe.batch.results import results
     from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
+    from ltlpipe.certificates.checking.verification import (
+        Verification,
+        verify_certificate,
+    )
+    from ltlpipe.certificates.writing.certificate import Certificate
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.erasable import is_erasable
     from ltlpipe.logic.formulas import Formula, parse
@@ -64,6 +69,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
+    "Certificate": "ltlpipe.certificates.writing.certificate",
     "Chart": "ltlpipe.report.charts.chart",
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
@@ -83,6 +89,7 @@ _PLACES = {
     "Tried": "ltlpipe.question.answer",
     "Vacuity": "ltlpipe.verdict.verdict",
     "Verdict": "ltlpipe.verdict.verdict",
+    "Verification": "ltlpipe.certificates.checking.verification",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
     "automaton": "ltlpipe.automata.translating",
@@ -101,12 +108,14 @@ _PLACES = {
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",
     "solve": "ltlpipe.batch.solving",
+    "verify_certificate": "ltlpipe.certificates.checking.verification",
     "witnesses": "ltlpipe.batch.shared_runs",
 }
 
 __all__ = [
     "LTS",
     "AutomatonRun",
+    "Certificate",
     "Chart",
     "EmptinessResult",
     "Formula",
@@ -130,6 +139,7 @@ __all__ = [
     "UnsupportedError",
     "Vacuity",
     "Verdict",
+    "Verification",
     "__version__",
     "action_equivalent",
     "analyze",
@@ -150,6 +160,7 @@ __all__ = [
     "save",
     "sccs",
     "solve",
+    "verify_certificate",
     "witnesses",
 ]
 

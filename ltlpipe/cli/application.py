@@ -23,6 +23,7 @@ from ltlpipe.cli.simulate import simulate
 from ltlpipe.cli.solve import solve
 from ltlpipe.cli.status import status
 from ltlpipe.cli.translate import translate
+from ltlpipe.cli.verify import verify
 
 app = typer.Typer(
     name="ltlpipe",
@@ -60,6 +61,7 @@ app.command()(results)
 app.add_typer(plot, name="plot")
 app.command()(report)
 app.command()(status)
+app.command()(verify)
 app.command(cls=Command)(livelock)
 app.command(cls=Command)(deadlocks)
 app.command(cls=Command)(simulate)

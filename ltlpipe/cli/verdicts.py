@@ -15,6 +15,7 @@ from ltlpipe.runtime.names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ltlpipe.certificates.writing.certificate import Certificate
     from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
 _SHOWN_STEPS = 60  # of a lasso's part, when people read it
@@ -77,8 +78,20 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         print("  no lasso: a limit was hit while it was extracted", flush=True)
     elif verdict.lasso is not None:
         _print_lasso(verdict, verdict.lasso, form)
+    if verdict.certificate is not None:
+        _print_certificate(verdict.certificate)
     if verdict.vacuity is not None:
         _print_vacuity(verdict.vacuity, form)
+
+
+def _print_certificate(certificate: Certificate) -> None:
+    """Say where a certificate is, and how large."""
+    per_state = certificate.bytes / max(certificate.states, 1)
+    print(
+        f"  certificate: {certificate.path} ({certificate.bytes:,} bytes, "
+        f"{per_state:.1f} per state, {certificate.seconds:.2f} s)",
+        flush=True,
+    )
 
 
 def _print_lasso(verdict: Verdict, lasso: Lasso, form: Form) -> None:

@@ -274,6 +274,13 @@ class Options:
         "formula without one of its parts.  All of that within the limits.",
         commands=frozenset({CHECK, SOLVE}),
     )
+    certificate: str | None = _option(
+        None,
+        "Where the answer is holds: write a certificate, which ltlpipe verify checks.",
+        "FILE",
+        "All states are searched one by one then, without reductions.",
+        commands=frozenset({CHECK}),
+    )
     lasso: bool = _option(
         True,
         "A replayed lasso for each violation; --no-lasso computes none.",

@@ -37,6 +37,7 @@ def search_states(
     trace: Trace,
     *,
     max_states: int | None = None,
+    keep: Callable[[Search, PackedSystem], None] | None = None,
 ) -> Job[Answer]:
     """Search a product for an accepting run.
 
@@ -50,6 +51,8 @@ def search_states(
         Its plan names the search; it is told what the search does.
     max_states : int, optional
         States that the search may enter, if not those of the question.
+    keep : callable, optional
+        Is given a search that has found nothing, and the system as it searched it.
     """
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
 
@@ -65,6 +68,8 @@ def search_states(
         yield from ready_expand_pointer(packed.expand)
         search = _new_search(question, trace.plan, product.problem(packed))
         answer = yield from _answer(question, search, packed, trace, limit)
+        if answer.kind == EMPTY and keep is not None:
+            keep(search, packed)
         if answer.reason != OVERFLOW:
             return answer
         packed = yield from packed.widened()
