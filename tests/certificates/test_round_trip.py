@@ -142,7 +142,7 @@ def test_by_the_thousand(asked, text, way):
     ("options", "said"),
     [
         ({"reduce": "components"}, "reduce='components' leaves"),
-        ({"bitstate": 1}, "bitstate stores none"),
+        ({"bitstate": 1}, "bitstate= stores none"),
         ({"emptiness": "decoupled-ndfs"}, "does not look at one state at a time"),
     ],
     ids=["reduction", "bitstate", "decoupled"],

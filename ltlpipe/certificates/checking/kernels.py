@@ -70,9 +70,8 @@ class Room(NamedTuple):
     """Room for one state."""
 
     local: np.ndarray  # int64[n + 1], its local states, and the automaton's
-    found: np.ndarray  # int64[...], first groups of its enabled actions
-    group: np.ndarray  # int64[n], the group of each participant
-    choice: np.ndarray  # int64[n], which of its targets is taken
+    found: np.ndarray  # int64[...], groups of the participants of enabled actions
+    choice: np.ndarray  # int64[n], which of its targets each participant takes
     row: np.ndarray  # uint64[words], a successor
     batch: np.ndarray  # uint64[b, words], successors that have not been looked up
     hashes: np.ndarray  # uint64[b]
@@ -180,9 +179,10 @@ def decode(net, rows, state, local):
 
 @inlined
 def enable(net, room):
-    """Note the enabled actions of the state in `room.local`.
+    """Note the groups of the enabled actions of the state in `room.local`.
 
-    Returns how many there are, the marks of fairness, and whether all accept.
+    `room.found` gets those of all participants of each action, one action after the
+    other.  Returns how many there are, the marks of fairness, and whether all accept.
     """
     count = np.int64(0)
     marks = np.uint32(net.numbers[Number.IDLE])
@@ -196,15 +196,17 @@ def enable(net, room):
             first, end = net.part_first[action], net.part_first[action + 1]
             if net.part[first] != i:
                 continue
+            room.found[count] = group
             offered = True
             for place in range(first + 1, end):
                 other = net.part[place]
-                if group_with(net, other, room.local[other], action) < 0:
+                found = group_with(net, other, room.local[other], action)
+                if found < 0:
                     offered = False
                     break
+                room.found[count + place - first] = found
             if offered:
-                room.found[count] = group
-                count += 1
+                count += end - first
                 seen |= net.enabled[action]
     return count, marks ^ seen, accepting
 
@@ -255,28 +257,6 @@ def settle(proof, room, at):
     return True
 
 
-@njit
-def follow(net, proof, room, at, letter, action, marks):
-    """Add a step of the network with each of the automaton's; whether all is well.
-
-    `room.row` is where it leads, but for the state of the automaton.
-    """
-    last = net.offset.shape[0]
-    word, shift = net.word[last], net.shift[last]
-    entry = room.local[last] * net.numbers[Number.N_LETTERS] + letter
-    for edge in range(net.edge_first[entry], net.edge_first[entry + 1]):
-        if at[At.WAITING] == room.batch.shape[0] and not settle(proof, room, at):
-            return False
-        k = at[At.WAITING]
-        for w in range(room.row.shape[0]):
-            room.batch[k, w] = room.row[w]
-        room.batch[k, word] |= np.uint64(net.edge_dst[edge]) << shift
-        room.marks[k] = net.edge_marks[edge] | marks
-        room.actions[k] = action
-        at[At.WAITING] = k + 1
-    return True
-
-
 @inlined
 def put(net, room, i, value):
     """Replace the local state of a component in `room.row`."""
@@ -285,37 +265,21 @@ def put(net, room, i, value):
     room.row[word] |= np.uint64(value) << shift
 
 
-@njit
-def take(net, proof, room, at, action, base):
-    """Follow all steps with an enabled action; whether all is well."""
-    first, end = net.part_first[action], net.part_first[action + 1]
-    n = end - first
-    for k in range(n):
+@inlined
+def next_choice(net, room, first, found, n):
+    """Replace the targets of `n` participants by the next ones; whether there are."""
+    k = n - 1
+    while k >= 0:
         i = net.part[first + k]
-        group = group_with(net, i, room.local[i], action)
-        room.group[k] = group
-        room.choice[k] = net.target_first[group]
+        room.choice[k] += 1
+        more = room.choice[k] < net.target_first[room.found[found + k] + 1]
+        if not more:
+            room.choice[k] = net.target_first[room.found[found + k]]
         put(net, room, i, net.target[room.choice[k]])
-    marks = base | net.taken[action]
-    letter = np.int64(net.letter[action])
-    while True:
-        if not follow(net, proof, room, at, letter, np.int64(action), marks):
-            return False
-        k = n - 1
-        while k >= 0:
-            room.choice[k] += 1
-            if room.choice[k] < net.target_first[room.group[k] + 1]:
-                break
-            room.choice[k] = net.target_first[room.group[k]]
-            put(net, room, net.part[first + k], net.target[room.choice[k]])
-            k -= 1
-        if k < 0:
+        if more:
             break
-        put(net, room, net.part[first + k], net.target[room.choice[k]])
-    for k in range(n):
-        i = net.part[first + k]
-        put(net, room, i, room.local[i])
-    return True
+        k -= 1
+    return k >= 0
 
 
 @njit
@@ -325,26 +289,56 @@ def check_step(net, proof, room, at, budget):
     Returns whether to go on; ``at[At.FAULT]`` says why not, if it is not 0.
     """
     last = net.offset.shape[0]
-    n_states = proof.rows.shape[0]
+    n_states, n_words = proof.rows.shape
+    own_word, own_shift = net.word[last], net.shift[last]
+    most = room.batch.shape[0]
     while at[At.STATE] < n_states:
         if budget == 0:
             return True
         budget -= 1
         state = at[At.STATE]
         decode(net, proof.rows, state, room.local)
-        for w in range(room.row.shape[0]):
+        for w in range(n_words):
             room.row[w] = proof.rows[state, w]
-        room.row[net.word[last]] &= ~(net.mask[last] << net.shift[last])
-        count, marks, accepting = enable(net, room)
+        room.row[own_word] &= ~(net.mask[last] << own_shift)
+        base = room.local[last] * net.numbers[Number.N_LETTERS]
+        count, of_state, accepting = enable(net, room)
         if accepting:
-            marks |= np.uint32(net.numbers[Number.ACCEPTANCE])
-        well = True
-        if count == 0 and net.numbers[Number.STUTTERS] != 0:
-            well = follow(net, proof, room, at, np.int64(0), np.int64(-1), marks)
-        for k in range(count):
-            action = net.group_action[room.found[k]]
-            well = well and take(net, proof, room, at, action, marks)
-        if not well or not settle(proof, room, at):
+            of_state |= np.uint32(net.numbers[Number.ACCEPTANCE])
+        found = np.int64(0)
+        repeats = count == 0 and net.numbers[Number.STUTTERS] != 0
+        while found < count or repeats:
+            action, entry, marks = np.int64(-1), base, of_state
+            first, n = np.int64(0), np.int64(0)
+            if not repeats:
+                action = np.int64(net.group_action[room.found[found]])
+                entry = base + net.letter[action]
+                marks = of_state | net.taken[action]
+                first = net.part_first[action]
+                n = net.part_first[action + 1] - first
+            for k in range(n):
+                room.choice[k] = net.target_first[room.found[found + k]]
+                put(net, room, net.part[first + k], net.target[room.choice[k]])
+            more = True
+            while more:
+                for edge in range(net.edge_first[entry], net.edge_first[entry + 1]):
+                    if at[At.WAITING] == most and not settle(proof, room, at):
+                        return False
+                    k = at[At.WAITING]
+                    for w in range(n_words):
+                        room.batch[k, w] = room.row[w]
+                    own = np.uint64(net.edge_dst[edge])
+                    room.batch[k, own_word] |= own << own_shift
+                    room.marks[k] = net.edge_marks[edge] | marks
+                    room.actions[k] = action
+                    at[At.WAITING] = k + 1
+                more = next_choice(net, room, first, found, n)
+            for k in range(n):
+                i = net.part[first + k]
+                put(net, room, i, room.local[i])
+            found += n
+            repeats = False
+        if not settle(proof, room, at):
             return False
         at[At.STATE] = state + 1
     return False

@@ -250,10 +250,10 @@ def _room(net: Net, layout: Layout) -> Room:
     sizes = np.diff(net.group_first)
     bounds = [*net.offset.tolist(), len(sizes)]
     most = sum(int(sizes[first:end].max(initial=0)) for first, end in pairwise(bounds))
+    widest = int(np.diff(net.part_first).max(initial=1))
     return Room(
         local=np.zeros(n + 1, dtype=np.int64),
-        found=np.zeros(most + 1, dtype=np.int64),
-        group=np.zeros(n, dtype=np.int64),
+        found=np.zeros((most + 1) * widest, dtype=np.int64),
         choice=np.zeros(n, dtype=np.int64),
         row=np.zeros(layout.n_words, dtype=np.uint64),
         batch=np.zeros((_BATCH, layout.n_words), dtype=np.uint64),
@@ -339,11 +339,11 @@ def _grouped(lts: LTS, index: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return a component's transitions by state and action.
 
     How many groups each state has; the action, and how many transitions, of each; and
-    where these lead.
+    where these lead.  Transitions that stand twice are one.
     """
     action = index[lts.label] if len(lts.label) else np.zeros(0, dtype=np.int64)
-    order = np.lexsort((action, lts.src))
-    src, action, dst = lts.src[order], action[order], lts.dst[order]
+    table = np.unique(np.stack([lts.src, action, lts.dst], axis=1), axis=0)
+    src, action, dst = table.T
     begins = np.ones(len(src), dtype=np.bool_)
     begins[1:] = (src[1:] != src[:-1]) | (action[1:] != action[:-1])
     first = np.flatnonzero(begins)

@@ -50,7 +50,7 @@ from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import System
-from ltlpipe.systems.reading import load_job
+from ltlpipe.systems.reading import load_job, name_of_system
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,6 +152,8 @@ def verify_certificate(
     expect(PATH, certificate=certificate)
     expect(PATH.or_none, system_root=system_root)
     expect(NUMBER.or_none, timeout=timeout, memory=memory)
+    if system is not None:
+        name_of_system(system)  # refuses what is none
     if memory is None:
         memory = default_memory_mib()
     job = verification_job(str(certificate), system, system_root)
@@ -370,8 +372,10 @@ def _system(document: Document, given: Any, path: str, root: str | None) -> Job[
     if root is not None:
         files = [str(Path(root) / _below(file)) for file in files]
     if given is not None:
-        one = isinstance(given, (str, PathLike))
-        files = [fspath(file) for file in ([given] if one else given)]
+        paths = [given] if isinstance(given, (str, PathLike)) else list(given)
+        if not all(isinstance(file, (str, PathLike)) for file in paths):
+            raise UnsupportedError("system: a certificate is about files: give paths")
+        files = list(map(fspath, paths))
     if len(files) != len(named):
         raise InputError(f"the certificate is about {len(named)} files", file=path)
     for place, file in zip(files, named, strict=True):
