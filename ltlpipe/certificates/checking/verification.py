@@ -375,7 +375,7 @@ def _system(document: Document, given: Any, path: str, root: str | None) -> Job[
         paths = [given] if isinstance(given, (str, PathLike)) else list(given)
         if not all(isinstance(file, (str, PathLike)) for file in paths):
             raise UnsupportedError("system: a certificate is about files: give paths")
-        files = list(map(fspath, paths))
+        files = [fspath(file) for file in paths]
     if len(files) != len(named):
         raise InputError(f"the certificate is about {len(named)} files", file=path)
     for place, file in zip(files, named, strict=True):
