@@ -2,8 +2,8 @@
 
 Philosophers and rings (no run of which is accepting), models of BEEM and Petri nets of
 the Model Checking Contest with the first of their tasks that hold and whose product has
-enough states; the check of these is plain Python, which limits their size.  Times are relative
-to the search of the same run; the least of several runs is written.
+enough states; the check of these is plain Python, which limits their size.  Times are
+relative to the search of the same run; the least of several runs is written.
 
     python -m benchmarks.certificates [--data DIR]      (with DIR/beem and DIR/mcc)
 """
@@ -106,7 +106,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--out", default=str(record.RESULTS))
     args = parser.parse_args()
-    rows = []
+    path = Path(args.out) / "certificates.csv"
+    path.unlink(missing_ok=True)
     cases = [networks(args)]
     if args.data:
         cases.append(models(args))
@@ -118,11 +119,9 @@ def main() -> None:
                 print(f"{family} {name}: {error}")
                 continue
             formula = asked.get("formula")
-            rows.append(
-                {"family": family, "system": name, "formula": formula} | figures
-            )
-            print(rows[-1])
-    record.write(Path(args.out) / "certificates.csv", rows)
+            row = {"family": family, "system": name, "formula": formula} | figures
+            print(row)
+            record.append(path, row)
 
 
 if __name__ == "__main__":
