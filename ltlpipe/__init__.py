@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
     from ltlpipe.batch.verifying import verify
+    from ltlpipe.certificates.checking.verification import (
+        Verification,
+        verify_certificate,
+    )
+    from ltlpipe.certificates.writing.certificate import Certificate
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.erasable import is_erasable
     from ltlpipe.logic.formulas import Formula, parse
@@ -65,6 +70,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
+    "Certificate": "ltlpipe.certificates.writing.certificate",
     "Chart": "ltlpipe.report.charts.chart",
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
@@ -84,6 +90,7 @@ _PLACES = {
     "Tried": "ltlpipe.question.answer",
     "Vacuity": "ltlpipe.verdict.verdict",
     "Verdict": "ltlpipe.verdict.verdict",
+    "Verification": "ltlpipe.certificates.checking.verification",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
     "automaton": "ltlpipe.automata.translating",
@@ -103,12 +110,14 @@ _PLACES = {
     "sccs": "ltlpipe.search.scc.scc_enumeration",
     "solve": "ltlpipe.batch.solving",
     "verify": "ltlpipe.batch.verifying",
+    "verify_certificate": "ltlpipe.certificates.checking.verification",
     "witnesses": "ltlpipe.batch.shared_runs",
 }
 
 __all__ = [
     "LTS",
     "AutomatonRun",
+    "Certificate",
     "Chart",
     "EmptinessResult",
     "Formula",
@@ -132,6 +141,7 @@ __all__ = [
     "UnsupportedError",
     "Vacuity",
     "Verdict",
+    "Verification",
     "__version__",
     "action_equivalent",
     "analyze",
@@ -153,6 +163,7 @@ __all__ = [
     "sccs",
     "solve",
     "verify",
+    "verify_certificate",
     "witnesses",
 ]
 

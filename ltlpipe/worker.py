@@ -35,6 +35,7 @@ OPERATIONS = {
     "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
     "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
     "constrain": "ltlpipe.automata.translating:product_text",
+    "contains violations": "ltlpipe.automata.containment:are_contained",
     "equivalent formulas": "ltlpipe.logic.actions:are_equivalent",
     "erasable formula": "ltlpipe.logic.erasable:is_erasable_text",
     "erasable table": "ltlpipe.automata.erasures:is_erasable_table",

@@ -248,6 +248,17 @@ FUNCTIONS = {
             "verdicts": {},
         }.items()
     },
+    "verify_certificate": (
+        {"certificate": "a.cert"},
+        {
+            "certificate": {"text"},
+            "system": KINDS["system"] | {"none"},
+            "system_root": {"none", "text"},
+            "timeout": KINDS["seconds"],
+            "memory": KINDS["seconds"],
+            "progress": KINDS["progress"],
+        },
+    ),
     "plots.plottable": ({"path": "p.svg"}, {"path": {"text"}}),
     "plots.save": ({"figure": Figure(), "path": "p.svg"}, {"path": {"text"}}),
     "plots.svg_text": ({"figure": Figure()}, {}),
@@ -260,6 +271,7 @@ NO_FUNCTIONS = {
     *("Formula", "Lasso", "LassoStep", "Move", "Plan", "Progress", "Statistics"),
     *("Tried", "Vacuity", "Verdict"),
     *("AutomatonRun", "EmptinessResult", "RunStep", "SpotGraph"),
+    *("Certificate", "Verification"),
 }
 
 KINDS_OF_OPTIONS = {

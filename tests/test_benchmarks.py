@@ -85,6 +85,12 @@ ROOT = Path(__file__).parents[1]
             "ratio",
         ),
         (
+            "benchmarks.certificates",
+            ["--philosophers", "3", "--ring", "3", "--runs", "1"],
+            "certificates.csv",
+            "bytes_per_state",
+        ),
+        (
             "benchmarks.batch",
             [
                 *("--part", "overhead", "--part", "scaling", "--part", "store"),

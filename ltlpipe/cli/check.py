@@ -84,6 +84,7 @@ def check(
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
+    from ltlpipe.verdict.certification import files_of
     from ltlpipe.verdict.checking import automaton_job
     from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
@@ -98,6 +99,8 @@ def check(
     form = Form(as_json=as_json, steps=steps, chart=chart, options=told).checked()
     tell = partial(_tell, answers=answers, workers=options.workers, form=form)
     questions = _questions(formula or [], formula_file, automaton, empty)
+    if options.certificate is not None and len(questions) > 1:
+        raise typer.BadParameter("--certificate goes with one formula")
     is_single = len(questions) == 1 and formula_file is None
     prelude = PRELUDE_ALONE if is_single else PRELUDE
     verdicts: list[Verdict] = []
@@ -123,7 +126,14 @@ def check(
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
             with noting() as said:
-                inquiry = Inquiry(loaded, asked, options, allowed, prelude=prelude)
+                inquiry = Inquiry(
+                    loaded,
+                    asked,
+                    options,
+                    allowed,
+                    prelude=prelude,
+                    files=files_of(system),
+                )
                 try:
                     verdict = inquiry.verdict(limits, progress)
                 except UnsupportedError as error:

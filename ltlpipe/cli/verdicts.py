@@ -15,6 +15,7 @@ from ltlpipe.runtime.names import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from ltlpipe.certificates.writing.certificate import Certificate
     from ltlpipe.question.answer import Statistics
     from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
@@ -86,6 +87,8 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         print("  no lasso: a limit was hit while it was extracted", flush=True)
     elif verdict.lasso is not None:
         _print_lasso(verdict, verdict.lasso, form)
+    if verdict.certificate is not None:
+        _print_certificate(verdict.certificate)
     if verdict.vacuity is not None:
         _print_vacuity(verdict.vacuity, form)
 
@@ -110,6 +113,16 @@ def _print_swarm(stats: Statistics) -> None:
     for number, run in enumerate(stats.details["swarm"], 1):
         share = _share(run["coverage"])
         print(f"  run {number}: {run['states']:,} states, {share}", flush=True)
+
+
+def _print_certificate(certificate: Certificate) -> None:
+    """Say where a certificate is, and how large."""
+    per_state = certificate.bytes / max(certificate.states, 1)
+    print(
+        f"  certificate: {certificate.path} ({certificate.bytes:,} bytes, "
+        f"{per_state:.1f} per state, {certificate.seconds:.2f} s)",
+        flush=True,
+    )
 
 
 def _print_lasso(verdict: Verdict, lasso: Lasso, form: Form) -> None:

@@ -1,4 +1,4 @@
-"""``ltlpipe verify``: what the results of a store are worth."""
+"""``ltlpipe verify``: whether what was found out before can be confirmed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads it)
+from ltlpipe.cli.options import AsJson, Quiet  # noqa: TC001 (typer reads them)
 from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.tables import Store  # noqa: TC001
+from ltlpipe.cli.verdicts import json_line
 
 if TYPE_CHECKING:
     from ltlpipe.batch.verifying import Finding
+    from ltlpipe.certificates.checking.verification import (
+        Verification as VerifiedCertificate,
+    )
+
+_REFUSED, _UNCHECKED = 1, 3
+_LASSO_SECONDS = 60.0
 
 
 def verify(
-    store: Store,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Store of solve --store, or certificate of check --certificate.",
+        ),
+    ],
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the system of a certificate is now; may be repeated, for its "
+            "files in their order.",
+        ),
+    ] = None,
     system_root: Annotated[
         str | None,
         typer.Option(
@@ -26,17 +46,108 @@ def verify(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="For each lasso.")
-    ] = 60.0,
-    as_json: shared.AsJson = False,
-    quiet: shared.Quiet = False,
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Time limit of a certificate, or of each lasso of a store (60).",
+        ),
+    ] = None,
+    memory: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MIB",
+            min=0,
+            help="Memory limit of a certificate; by default nine tenths of the free "
+            "memory.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Check the results in a store, and replay each lasso against its system.
+    """Check the results of a store, or a certificate that no run violates a formula.
 
-    Exit code: 0 if nothing is wrong, 1 if a row is damaged, refuted or contradicted, 2
-    for bad input or usage, 3 if a lasso could not be checked and nothing is wrong.
+    Of a store, rows are compared with their checksums and each lasso is replayed
+    against its system.  Of a certificate, the system is read and its steps are found by
+    code that shares nothing with the searches.  Exit code: 0 nothing is wrong, 1 a row
+    is damaged, refuted or contradicted, or a certificate is refused, 2 bad input or
+    usage (of a certificate also a limit), 3 a lasso could not be checked.
     """
-    from ltlpipe.batch.verifying import Verification, wrong
+    if is_certificate(file):
+        code = _verify_certificate(
+            file, system, system_root, timeout, memory, as_json=as_json, quiet=quiet
+        )
+    else:
+        if system is not None or memory is not None:
+            raise typer.BadParameter("--system and --memory are for certificates")
+        seconds = _LASSO_SECONDS if timeout is None else timeout
+        code = _verify_store(file, system_root, seconds, as_json=as_json, quiet=quiet)
+    raise typer.Exit(code)
+
+
+def is_certificate(path: str) -> bool:
+    """Whether a file begins as certificates do; False if it cannot be read."""
+    begin = b"ltlpipe certificate "
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (a path as it was typed)
+            return file.read(len(begin)) == begin
+    except OSError:
+        return False
+
+
+def _verify_certificate(
+    file: str,
+    system: list[str] | None,
+    system_root: str | None,
+    timeout: float | None,
+    memory: float | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    from ltlpipe.certificates.checking.verification import verify_certificate
+
+    with search_progress(quiet=quiet) as progress:
+        progress.begin("verifying")
+        verification = verify_certificate(
+            file,
+            system,
+            system_root=system_root,
+            timeout=timeout,
+            memory=memory,
+            progress=progress,
+        )
+        progress.hide()
+    if as_json:
+        print(json_line(verification.to_dict()), flush=True)
+    else:
+        _print_verified(verification)
+    return _REFUSED if verification.reason else 0
+
+
+def _print_verified(verification: VerifiedCertificate) -> None:
+    claim = verification.claim or verification.certificate
+    if verification.reason is not None:
+        print(f"refused: {claim}")
+        print(f"  {verification.reason}", flush=True)
+        return
+    print(
+        f"verified: {claim}   [{verification.states:,} states, "
+        f"{verification.transitions:,} transitions, {verification.seconds:.2f} s]"
+    )
+    for trusted in verification.trusted:
+        print(f"  trusted: {trusted}")
+
+
+def _verify_store(
+    store: str,
+    system_root: str | None,
+    timeout: float,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    from ltlpipe.batch.verifying import UNCHECKED, Verification, wrong
 
     found = Verification(store, system_root=system_root, timeout=timeout)
     with search_progress(quiet=quiet) as progress:
@@ -45,17 +156,13 @@ def verify(
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))
     else:
-        _print(rows, quiet=quiet)
-    raise typer.Exit(1 if wrong(rows) else 3 if _unchecked(rows) else 0)
+        _print_findings(rows, quiet=quiet)
+    if wrong(rows):
+        return _REFUSED
+    return _UNCHECKED if any(row["finding"] == UNCHECKED for row in rows) else 0
 
 
-def _unchecked(rows: list[Finding]) -> list[Finding]:
-    from ltlpipe.batch.verifying import UNCHECKED
-
-    return [row for row in rows if row["finding"] == UNCHECKED]
-
-
-def _print(rows: list[Finding], *, quiet: bool) -> None:
+def _print_findings(rows: list[Finding], *, quiet: bool) -> None:
     """Print each row with something to say, and how many there are of each kind."""
     from rich.console import Console
     from rich.table import Table

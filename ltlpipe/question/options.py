@@ -321,6 +321,13 @@ class Options:
         " a part replaced.  It stays within the limits.",
         commands=frozenset({CHECK, SOLVE}),
     )
+    certificate: str | None = _option(
+        None,
+        "Where the answer is holds: write a certificate, which ltlpipe verify checks.",
+        "FILE",
+        "All states are searched one by one then, without reductions.",
+        commands=frozenset({CHECK}),
+    )
     lasso: bool = _option(
         True,
         "Compute and replay a lasso for each violation, or none.",

@@ -87,12 +87,13 @@ def search_once(
     max_states: int | None,
 ) -> Job[Answer]:
     """Search a product by the emptiness check that the plan of the trace names."""
-    search = _new_search(question, trace.plan, product.problem(packed))
+    search = new_search(question, trace.plan, product.problem(packed))
     answer = yield from answer_of(question, search, packed, trace, max_states)
     return answer
 
 
-def _new_search(question: Question, plan: Plan, problem: Problem) -> Search:
+def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
+    """Return the emptiness check that a plan names, about to begin."""
     from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES
 
     options = question.options

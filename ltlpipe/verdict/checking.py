@@ -20,6 +20,7 @@ from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
 from ltlpipe.runtime.jobs import StoppedError, run
 from ltlpipe.systems.reading import name_of_system, system_job
+from ltlpipe.verdict.certification import files_of
 from ltlpipe.verdict.inquiry import Inquiry
 from ltlpipe.verdict.verdict import Verdict, not_read
 
@@ -100,7 +101,13 @@ def check(
             constraint = read(automaton_job(chosen.constraint))
         except StoppedError as stopped:
             return not_read(name_of_system(system), stopped.reason, asked)
-        inquiry = Inquiry(loaded, Property(asked, violations), chosen, constraint)
+        inquiry = Inquiry(
+            loaded,
+            Property(asked, violations),
+            chosen,
+            constraint,
+            files=files_of(system),
+        )
         verdict = inquiry.verdict(limits, progress)
     return replace(verdict, warnings=tuple(warned))
 

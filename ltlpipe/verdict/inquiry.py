@@ -13,8 +13,10 @@ from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
+from ltlpipe.strategies.certified import Certified
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import Shortened, shortened
+from ltlpipe.verdict.certification import Certification, certified_options
 from ltlpipe.verdict.judgement import as_witness, has_actions, judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.vacuity import VacuityDetection
@@ -66,7 +68,8 @@ class Inquiry:
     """One question on its way to a verdict.
 
     `constraint` is an automaton of the only runs that count; `strategies` are the ways
-    to an answer that may be tried, and `prelude` is for `Portfolio`.
+    to an answer that may be tried, and `prelude` is for `Portfolio`.  `files` are those
+    from which the system has been read, for a certificate.
 
     Raises
     ------
@@ -82,7 +85,14 @@ class Inquiry:
         constraint: Any = None,
         strategies: Sequence[Strategy] = STRATEGIES,
         prelude: float = PRELUDE,
+        files: Sequence[str] = (),
     ) -> None:
+        self._certified: Certified | None = None
+        if options.certificate is not None:
+            options = certified_options(options)
+            self._certified = Certified()
+            strategies = (self._certified,)
+        self._files = files
         if constraint is not None and options.translator is not None:
             raise UnsupportedError(
                 "--constraint cannot be combined with --translator: Spot translates"
@@ -97,6 +107,7 @@ class Inquiry:
         self._found: Shortened | None = None  # a run that has not been replayed
         self._violated: Verdict | None = None  # with its lasso
         self._held: Verdict | None = None
+        self._uncertified = False  # whether a certificate is being written
         self._vacuity: VacuityDetection | None = None  # begun when it is known to hold
         self._lasso_seconds = 0.0  # of making it short, and of its replay
         self._clock = Clock()
@@ -149,9 +160,13 @@ class Inquiry:
         answer = yield from self._portfolio.job()
         if answer.kind == EMPTY:
             self._held = self._made(HOLDS)
+            yield from self._certify()
             if self._options.vacuity:
                 yield from self._detected()
             return self._with_vacuity(self._held)
+        if self._certified is not None:
+            known = VIOLATED if answer.kind == FOUND else UNKNOWN
+            warn(f"no certificate is written: the verdict is {known}")
         if answer.kind != FOUND:
             return self._made(UNKNOWN, answer.reason)
         if answer.run is None:
@@ -161,6 +176,22 @@ class Inquiry:
         yield from timed(self._shortened(found), self._add_lasso_seconds)
         assert self._violated is not None
         return self._violated
+
+    def _certify(self) -> Job[None]:
+        """Write the certificate of a question that holds, if one is asked for."""
+        strategy = self._certified
+        if strategy is None:
+            return
+        self._uncertified = True
+        certificate = yield from Certification(
+            self._question,
+            strategy,
+            self._files,
+            constrained=self._constraint is not None,
+        ).job(self._asked)
+        self._uncertified = False
+        assert self._held is not None
+        self._held = replace(self._held, certificate=certificate)
 
     def _shortened(self, found: Shortened) -> Job[None]:
         """Note a violation, whose run has been looked for where it can be short.
@@ -226,7 +257,9 @@ class Inquiry:
 
     def _ask(self, formula: Formula) -> Job[Verdict]:
         """Ask the same system in the same way whether another formula holds."""
-        options = replace(self._options, vacuity=False, shortest=False)
+        options = replace(
+            self._options, vacuity=False, shortest=False, certificate=None
+        )
         with silenced():
             inquiry = Inquiry(
                 self._system,
@@ -260,6 +293,8 @@ class Inquiry:
         A verdict that was found is never lost, though its lasso, or what was asked of
         it besides, may be.
         """
+        if self._uncertified:
+            warn(f"no certificate is written: {reason}")
         if self._held is not None:
             ended = INTERRUPTED if reason == INTERRUPTED else None
             return self._with_vacuity(replace(self._held, reason=ended), reason)

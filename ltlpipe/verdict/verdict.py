@@ -13,6 +13,7 @@ from ltlpipe.verdict.steps import LassoStep, changed_values, steps_of
 if TYPE_CHECKING:
     import numpy as np
 
+    from ltlpipe.certificates.writing.certificate import Certificate
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.systems.models import System
 
@@ -277,6 +278,8 @@ class Verdict(Displayed):
         Why it is unsupported.
     vacuity : Vacuity or None
         Whether it holds vacuously, if it holds and that was asked.
+    certificate : Certificate or None
+        What has been written to prove that it holds, if that was asked.
     """
 
     verdict: str
@@ -290,6 +293,7 @@ class Verdict(Displayed):
     warnings: tuple[str, ...] = ()
     message: str | None = None
     vacuity: Vacuity | None = None
+    certificate: Certificate | None = None
 
     @property
     def vacuous(self) -> bool | None:
@@ -363,6 +367,8 @@ class Verdict(Displayed):
             known["swarm"] = stats.details["swarm"]
         if self.vacuity is not None:
             known |= self.vacuity.to_dict()
+        if self.certificate is not None:
+            known["certificate"] = self.certificate.to_dict()
         return {
             "system": self.system,
             "formula": self.formula,

@@ -1,0 +1,182 @@
+"""The automaton of a certificate: HOA with labels that are spelled out.
+
+Of HOA what certificates use: explicit labels on transitions, each a disjunction of
+conjunctions of literals, and acceptance on transitions.  What an acceptance condition
+means, and that clauses cover it, is decided here as well.
+
+Source of the format: T. Babiak et al., "The Hanoi Omega-Automata Format", CAV 2015.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.automata.conditions import Condition, Op, parse_condition
+from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.runtime.errors import LtlpipeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ltlpipe.certificates.checking.document import Clause
+
+MAX_MARKS = 32
+_MAX_CLAUSES = 1 << 16
+
+_AP = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_EDGE = re.compile(r"\[([^\]]*)\]\s*(\d+)(?:\s*\{([\d\s]*)\})?")
+
+
+class Edge(NamedTuple):
+    """A transition: on which letters, where it leads, and its marks as bits."""
+
+    cubes: tuple[tuple[int, int], ...]  # each: propositions that hold, that do not
+    dst: int
+    marks: int
+
+    def reads(self, letter: int) -> bool:
+        """Whether a letter, a set of propositions as bits, takes it."""
+        return any(
+            letter & positive == positive and letter & negative == 0
+            for positive, negative in self.cubes
+        )
+
+
+class Automaton(NamedTuple):
+    """An automaton over sets of propositions."""
+
+    initial: int
+    propositions: tuple[str, ...]
+    n_marks: int
+    condition: Condition
+    edges: list[list[Edge]]  # of each state
+
+    def successors(self, letter: int) -> list[list[tuple[int, int]]]:
+        """Return for each state where a letter leads, and with which marks."""
+        return [
+            [(edge.dst, edge.marks) for edge in own if edge.reads(letter)]
+            for own in self.edges
+        ]
+
+
+def read_automaton(text: str) -> Automaton:
+    """Read an automaton.
+
+    Raises
+    ------
+    RefusedError
+        `text` is none of the kind that certificates have.
+    """
+    head, found, rest = text.partition("--BODY--\n")
+    body, ended, behind = rest.partition("--END--")
+    if not found or not ended or behind.strip() or not head.startswith("HOA: v1\n"):
+        raise RefusedError("the automaton is not in HOA")
+    fields = dict(line.split(":", 1) for line in head.splitlines()[1:] if ":" in line)
+    try:
+        n_states = int(fields["States"])
+        initial = int(fields["Start"])
+        n_marks, _, condition = fields["Acceptance"].strip().partition(" ")
+        count = int(fields["AP"].split()[0])
+        names = tuple(
+            re.sub(r"\\(.)", r"\1", name) for name in _AP.findall(fields["AP"])
+        )
+        edges = _edges(body, n_states, len(names), int(n_marks))
+        accepts = parse_condition(condition)
+    except (KeyError, IndexError, ValueError, LtlpipeError):
+        raise RefusedError("the automaton is not in the HOA of certificates") from None
+    if count != len(names) or len(set(names)) != count:
+        raise RefusedError("the automaton names its propositions wrongly")
+    if not 0 <= initial < n_states or not 0 <= int(n_marks) <= MAX_MARKS:
+        raise RefusedError("the automaton has no initial state, or too many marks")
+    if accepts.n_marks > int(n_marks):
+        raise RefusedError("the acceptance condition has marks that there are not")
+    return Automaton(initial, names, int(n_marks), accepts, edges)
+
+
+def _edges(
+    body: str, n_states: int, n_propositions: int, n_marks: int
+) -> list[list[Edge]]:
+    lines = body.splitlines()
+    if not 0 < n_states <= len(lines):  # each has a line of its own
+        raise ValueError
+    edges: list[list[Edge]] = [[] for _ in range(n_states)]
+    own: list[Edge] | None = None
+    for line in lines:
+        if line.startswith("State:"):
+            state = int(line.removeprefix("State:"))
+            if state < 0:
+                raise ValueError
+            own = edges[state]
+            continue
+        parsed = _EDGE.fullmatch(line)
+        if parsed is None or own is None:
+            raise ValueError
+        dst, marks = int(parsed[2]), {int(m) for m in (parsed[3] or "").split()}
+        if dst >= n_states or not marks <= set(range(n_marks)):
+            raise ValueError
+        cubes = tuple(_cube(part, n_propositions) for part in parsed[1].split("|"))
+        own.append(Edge(cubes, dst, sum(1 << mark for mark in marks)))
+    return edges
+
+
+def _cube(text: str, n_propositions: int) -> tuple[int, int]:
+    """Return the propositions that hold and those that do not, as bits."""
+    positive = negative = 0
+    if text.strip() == "t":
+        return 0, 0
+    for part in text.split("&"):
+        literal = part.strip()
+        number = int(literal.removeprefix("!"))
+        if not 0 <= number < n_propositions:
+            raise ValueError
+        if literal.startswith("!"):
+            negative |= 1 << number
+        else:
+            positive |= 1 << number
+    return positive, negative
+
+
+def uncovered(condition: Condition, clauses: Iterable[Clause]) -> str | None:
+    """Return a way to satisfy a condition that no clause covers; None if there is none.
+
+    Raises
+    ------
+    RefusedError
+        That would take too long to find out.
+    """
+    known = [(clause.fin, clause.inf) for clause in clauses]
+    for fin, inf in _distributed(condition):
+        if not any(f & ~fin == 0 and i & ~inf == 0 for f, i in known):
+            parts = [f"Fin({m})" for m in _bits(fin)] + [
+                f"Inf({m})" for m in _bits(inf)
+            ]
+            return "&".join(parts) or "t"
+    return None
+
+
+def _distributed(condition: Condition) -> list[tuple[int, int]]:
+    """Return the clauses of a condition that do not contradict themselves."""
+    if condition.op == Op.INF:
+        return [(0, 1 << condition.mark)]
+    if condition.op == Op.FIN:
+        return [(1 << condition.mark, 0)]
+    if condition.op == Op.OR:
+        found = [c for part in condition.parts for c in _distributed(part)]
+        return list(dict.fromkeys(found))
+    if condition.op == Op.TRUE:
+        return [(0, 0)]
+    if condition.op == Op.FALSE:
+        return []
+    clauses = [(0, 0)]
+    for part in condition.parts:
+        more = _distributed(part)
+        if len(clauses) * len(more) > _MAX_CLAUSES:
+            raise RefusedError("the acceptance condition has too many clauses")
+        joined = ((f | g, i | j) for f, i in clauses for g, j in more)
+        clauses = list(dict.fromkeys(c for c in joined if not c[0] & c[1]))
+    return clauses
+
+
+def _bits(marks: int) -> Sequence[int]:
+    return [mark for mark in range(MAX_MARKS) if marks >> mark & 1]

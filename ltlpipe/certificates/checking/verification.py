@@ -1,0 +1,402 @@
+"""Whether a certificate proves that no run of a system violates what was asked.
+
+The format, what is checked and why that is a proof are in ``docs/certificates.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ltlpipe.automata.conditions import TRUE, generalised_buchi
+from ltlpipe.automata.containment import contains_violations
+from ltlpipe.certificates.checking.automaton import (
+    MAX_MARKS,
+    read_automaton,
+    uncovered,
+)
+from ltlpipe.certificates.checking.document import (
+    READING,
+    Document,
+    blocks_of,
+    opened,
+    progress_of,
+)
+from ltlpipe.certificates.checking.fairness import fairness_of
+from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.arguments import NUMBER, PATH, expect
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    InputError,
+    LtlpipeError,
+    UnsupportedError,
+)
+from ltlpipe.runtime.jobs import (
+    INTERRUPTED,
+    Limits,
+    Progress,
+    StoppedError,
+    TooMuchWorkError,
+    bounded,
+    imported,
+    run,
+)
+from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.systems.graph import SpotGraph
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.models import System
+from ltlpipe.systems.reading import load_job, name_of_system
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.certificates.checking.automaton import Automaton
+    from ltlpipe.certificates.checking.model import ModelProof
+    from ltlpipe.certificates.checking.network import NetworkProof
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.reading import SystemLike
+
+VERIFIED, REFUSED = "verified", "refused"
+
+_JUDGING = 5e6
+"""CPU time, in microseconds, in which Spot may judge the automaton."""
+
+READERS = "that the files of the system mean what ltlpipe reads in them"
+STEPS = "the interpreter that finds the steps of a model"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What has become of the check of a certificate.
+
+    Parameters
+    ----------
+    result : str
+        "verified" or "refused".
+    reason : str or None
+        The first thing that is wrong with it.
+    certificate : str
+        Its path.
+    claim : str or None
+        What it claims, if its header could be read.
+    trusted : tuple of str
+        What the result rests on besides the check.
+    states, transitions : int or None
+        Of the product, if all of them have been checked.
+    seconds : float
+        What the check took.
+    """
+
+    result: str
+    reason: str | None
+    certificate: str
+    claim: str | None = None
+    trusted: tuple[str, ...] = ()
+    states: int | None = None
+    transitions: int | None = None
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return vars(self) | {
+            "trusted": list(self.trusted),
+            "seconds": round(self.seconds, 6),
+        }
+
+
+def verify_certificate(
+    certificate: str,
+    system: SystemLike | None = None,
+    *,
+    system_root: str | None = None,
+    timeout: float | None = None,
+    memory: float | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
+) -> Verification:
+    """Check a certificate that `ltlpipe.check` has written.
+
+    Parameters
+    ----------
+    certificate : str
+        Its path.
+    system : Network, Model or paths, optional
+        What it is about; by default the files that it names.  Files have to be as they
+        were.
+    system_root : str, optional
+        The folder in which these files are, by their names in it.
+    timeout, memory : float, optional
+        Limits, in seconds and MiB, as for `check`.
+    progress : bool or callable, optional
+        As for `check`.
+
+    Returns
+    -------
+    Verification
+        `result` is "verified" or "refused", `reason` why it is refused.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is no certificate; or a file of the system cannot be
+        read.
+    LtlpipeError
+        A limit was hit.
+    KeyboardInterrupt
+        Ctrl-C was pressed.
+    """
+    expect(PATH, certificate=certificate)
+    expect(PATH.or_none, system_root=system_root)
+    expect(NUMBER.or_none, timeout=timeout, memory=memory)
+    if system is not None:
+        name_of_system(system)  # refuses what is none
+    if memory is None:
+        memory = default_memory_mib()
+    job = verification_job(str(certificate), system, system_root)
+    try:
+        return run(job, Limits(timeout, memory), observer=progress)
+    except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise LtlpipeError(f"{certificate}: {stopped.reason} limit hit") from None
+
+
+def is_certificate(path: str) -> bool:
+    """Whether a file begins as certificates do."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read(20) == b"ltlpipe certificate "
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from None
+
+
+def verification_job(
+    path: str, system: SystemLike | None = None, system_root: str | None = None
+) -> Job[Verification]:
+    """Return the job that `verify_certificate` runs."""
+    began = time.monotonic()
+    check = _Check(path)
+    reason = None
+    try:
+        yield from check.job(system, system_root)
+    except RefusedError as refused:
+        reason = refused.reason
+    document = check.document
+    return Verification(
+        result=VERIFIED if reason is None else REFUSED,
+        reason=reason,
+        certificate=path,
+        claim=None if document is None else claim_of(document, check.name),
+        trusted=tuple(check.trusted),
+        states=None if document is None or reason else document.n_states,
+        transitions=None if reason else check.transitions,
+        seconds=time.monotonic() - began,
+    )
+
+
+def claim_of(document: Document, name: str) -> str:
+    """Return what a certificate claims of a system, for people."""
+    runs = f"no {document.fairness}ly fair run" if document.fairness else "no run"
+    if document.asked == "empty":
+        return f"{runs} of {name or 'the system'} is accepting"
+    what = document.formula if document.asked == "formula" else None
+    told = "is accepted by the automaton" if what is None else f"violates {what}"
+    return f"{runs} of {name or 'the system'} {told}"
+
+
+class _Check:
+    """The check of one certificate in progress."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.document: Document | None = None
+        self.trusted: list[str] = []
+        self.name = ""  # of the system, when that is known
+        self.transitions: int | None = None
+
+    def job(self, given: SystemLike | None, root: str | None) -> Job[None]:
+        """Do all of it; RefusedError says what is wrong."""
+        yield Progress(READING)
+        try:
+            with open(self._path, "rb") as file:  # noqa: PTH123
+                document = self.document = opened(file, self._path)
+                if isinstance(given, System):
+                    system: System = given
+                else:
+                    system = yield from _system(document, given, self._path, root)
+                    self.trusted.append(READERS)
+                self.name = system.name
+                automaton = read_automaton(document.automaton)
+                yield from self._judge(document, automaton, system)
+                proof = self._proof(document, automaton, system)
+                yield from _filled(proof, document, file)
+        except OSError as error:
+            message = error.strerror or str(error)
+            raise InputError(message, file=self._path) from None
+        yield from proof.check()
+        self.transitions = proof.transitions
+
+    def _judge(
+        self, document: Document, automaton: Automaton, system: System
+    ) -> Job[None]:
+        """Check that the automaton accepts all that must not be."""
+        if document.asked == "empty":
+            loops = [edge.cubes == ((0, 0),) for edge in automaton.edges[0]]
+            single = len(automaton.edges) == 1 and automaton.condition == TRUE
+            if not (single and any(loops)):
+                raise RefusedError("the automaton does not accept every run")
+            return
+        if document.asked == "automaton":
+            self.trusted.append("that the automaton is the one that was asked about")
+            return
+        if document.constrained:
+            self.trusted.append(
+                "that the automaton accepts all violations that the constraint allows"
+            )
+            return
+        try:
+            formula = parse(document.formula or "")
+        except FormulaError:
+            raise RefusedError("the formula does not parse") from None
+        names = automaton.propositions
+        stray = set(formula.propositions) - set(names)
+        if isinstance(system, Network):
+            never = stray & set(document.never) - set(system.action_index)
+            stray -= never
+        else:
+            never = set()  # the automaton names them, and it is judged with them
+        if stray:
+            raise RefusedError(f"the automaton knows nothing of {sorted(stray)}")
+        judging = contains_violations(
+            document.automaton,
+            formula,
+            never=sorted(never),
+            at_most_one=list(names) if isinstance(system, Network) else [],
+        )
+        try:
+            contains = yield from bounded(judging, _JUDGING)
+        except (TooMuchWorkError, UnsupportedError):
+            self.trusted.append(
+                "that the automaton accepts all violations of the formula, which was "
+                "too hard to check"
+            )
+            return
+        if not contains:
+            raise RefusedError("the automaton misses words that violate the formula")
+        self.trusted.append(
+            "Spot, which says that the automaton accepts all violations"
+        )
+
+    def _proof(
+        self, document: Document, automaton: Automaton, system: System
+    ) -> NetworkProof | ModelProof:
+        """Return what is to be filled with the states, its acceptance checked."""
+        if isinstance(system, SpotGraph):
+            raise UnsupportedError("there are no certificates for graphs of Spot")
+        over_actions = isinstance(system, Network)
+        if over_actions != (document.letters == "actions"):
+            raise RefusedError(f"letters are not {document.letters} of such a system")
+        fairness = fairness_of(system, document.fairness, document.fair_sets)
+        own = int(system.has_acceptance) if isinstance(system, Network) else 0
+        shift = automaton.n_marks + own
+        if shift + fairness.n_marks > MAX_MARKS:
+            raise RefusedError("there are too many marks")
+        condition = automaton.condition & generalised_buchi(own).renumbered(
+            lambda mark: mark + automaton.n_marks
+        )
+        condition &= fairness.condition.renumbered(lambda mark: mark + shift)
+        missing = uncovered(condition, document.clauses)
+        if missing is not None:
+            raise RefusedError(f"no clause covers {missing} of the acceptance")
+        common: Any = (document.clauses, fairness, document.n_states)
+        proof: NetworkProof | ModelProof
+        if isinstance(system, Network):
+            from ltlpipe.certificates.checking.network import NetworkProof
+
+            _refuse_names(document, automaton, system)
+            proof = NetworkProof(system, automaton, *common, stutters=document.stutters)
+        else:
+            from ltlpipe.certificates.checking.model import ModelProof
+
+            self.trusted.append(STEPS)
+            never = document.never
+            proof = ModelProof(
+                system, automaton, never, *common, stutters=document.stutters
+            )
+        if proof.n_entries != document.n_entries:
+            raise RefusedError(
+                f"a state has {document.n_entries} entries, and the system has "
+                f"{proof.n_entries}"
+            )
+        return proof
+
+
+def _refuse_names(document: Document, automaton: Automaton, network: Network) -> None:
+    """Refuse propositions that are no actions, unless they are said never to hold."""
+    known = {*network.action_index, *document.never}
+    for name in automaton.propositions:
+        if name not in known:
+            raise RefusedError(f"no action of the network is called {name!r}")
+
+
+def _filled(
+    proof: NetworkProof | ModelProof, document: Document, file: IO[bytes]
+) -> Job[None]:
+    """Read all states."""
+    if document.letters == "actions":
+        yield from imported("numba")
+    yield from imported("pyarrow")
+    grant = yield progress_of(document, proof.memory_bytes)
+    if proof.memory_bytes > grant.memory_bytes:
+        raise StoppedError("memory")
+    proof.begin()
+    for columns in blocks_of(file, document):
+        yield from proof.add(columns)
+        yield progress_of(document, proof.memory_bytes)
+
+
+def _system(document: Document, given: Any, path: str, root: str | None) -> Job[System]:
+    """Read the system from the files that a certificate names, or that are given."""
+    named = document.files
+    if not named:
+        raise InputError(
+            "the certificate names no file of its system, which was none: give it from "
+            "Python",
+            file=path,
+        )
+    files = [file.path for file in named]
+    if root is not None:
+        files = [str(Path(root) / _below(file)) for file in files]
+    if given is not None:
+        paths = [given] if isinstance(given, (str, PathLike)) else list(given)
+        if not all(isinstance(file, (str, PathLike)) for file in paths):
+            raise UnsupportedError("system: a certificate is about files: give paths")
+        files = [fspath(file) for file in paths]
+    if len(files) != len(named):
+        raise InputError(f"the certificate is about {len(named)} files", file=path)
+    for place, file in zip(files, named, strict=True):
+        if (yield from _digest(place)) != file.sha256.lower():
+            raise RefusedError(f"{place} is not the file that was checked")
+    return (yield from load_job(files, **document.manner))
+
+
+def _below(path: str) -> str:
+    """Return a path as it is looked for in another folder."""
+    given = Path(path)
+    return given.name if given.is_absolute() or ".." in given.parts else path
+
+
+def _digest(path: str) -> Job[str]:
+    found = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            while chunk := file.read(1 << 20):
+                found.update(chunk)
+                yield Progress(READING, work=1000)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from None
+    return found.hexdigest()

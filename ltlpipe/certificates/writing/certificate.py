@@ -1,0 +1,250 @@
+"""The certificate of a search that has found nothing: ranks of all of its states.
+
+The format and the proof are in ``docs/certificates.md``; ranks are computed by
+`ltlpipe.search.ranks`.
+
+Each block of states is sorted by itself: that is nearly as small as sorting all of
+them, and takes a fraction of the time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe._version import __version__
+from ltlpipe.automata.conditions import Clause, marks_in
+from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.jobs import Progress, StoppedError, imported
+from ltlpipe.search.driver import advance
+from ltlpipe.search.ranks import ranks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.search.transitions import Recording
+    from ltlpipe.systems.packing import PackedSystem
+
+MAGIC = b"ltlpipe certificate 1\n"
+"""How a certificate begins."""
+
+TYPES = ("u1", "u2", "u4", "i8")
+"""The types of columns: their numbers are those in the file."""
+
+_RECORDING, _WRITING = "recording", "writing the certificate"
+_BLOCK_VALUES = 1 << 20
+_BLOCK_STATES = 1 << 16
+_VALUE_WORK = 0.02  # microseconds of one value of a block
+_LEVEL = 3  # of zstd
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate that has been written.
+
+    Parameters
+    ----------
+    path : str
+        Where.
+    states, transitions : int
+        Of the product.
+    bytes : int
+        Of the file.
+    seconds : float
+        What it took to compute and to write.
+    """
+
+    path: str
+    states: int
+    transitions: int
+    bytes: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints of it."""
+        known: dict[str, Any] = dict(vars(self))
+        return known | {"seconds": round(self.seconds, 6)}
+
+
+@dataclass(eq=False)
+class Evidence:
+    """A search that has ended without an accepting run, as the writer needs it.
+
+    Parameters
+    ----------
+    recording : Recording
+        Over its product and its store; begun by the strategy.
+    packed : PackedSystem
+        The system, as the rows of the store have it.
+    automaton : str
+        The property's automaton in HOA.
+    columns : tuple of str
+        What the entries of an unpacked state are called.
+    """
+
+    recording: Recording
+    packed: PackedSystem
+    automaton: str
+    columns: tuple[str, ...]
+
+
+def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
+    """Write the certificate of a search; return the bytes of the file.
+
+    Parameters
+    ----------
+    path : str
+        A file that is there is replaced once all is written.
+    claim : dict
+        What the header says besides: system, formula, semantics.
+    evidence : Evidence
+        It is used up.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    UnsupportedError
+        The acceptance condition has no small disjunctive normal form.
+    StoppedError
+        Memory does not suffice.
+    """
+    yield from imported("pyarrow")
+    recording = evidence.recording
+    outcome = yield from advance(recording, phase=_RECORDING)
+    if outcome.reason is not None:
+        raise StoppedError(outcome.reason)
+    n, m = recording.n_stored, recording.n_transitions
+    arrays = recording.arrays
+    graph = arrays.ends[:n], arrays.dst[:m], arrays.marks[:m]
+    clauses = clauses_of(recording.problem)
+    ranks: list[np.ndarray] = []
+    held = recording.memory_bytes
+    for clause in clauses:
+        lacks = marks_in(clause.inf)
+        ranks.append((yield from ranks_of(*graph, clause, lacks, held)))
+        held += ranks[-1].nbytes
+    names = [*evidence.columns, "automaton"]
+    names += [f"rank {k}" for k in range(1, len(clauses) + 1)]
+    block = min(max(_BLOCK_VALUES // len(names), 1), _BLOCK_STATES)
+    condition = recording.problem.condition
+    header = {
+        "written_by": f"ltlpipe {__version__}",
+        **claim,
+        "automaton": evidence.automaton,
+        "acceptance": None if condition is None else str(condition),
+        "clauses": [
+            {"fin": marks_in(c.fin), "inf": marks_in(c.inf), "lacks": marks_in(c.inf)}
+            for c in clauses
+        ],
+        "states": n,
+        "transitions": m,
+        "block": block,
+        "columns": names,
+    }
+    parts = _parts(evidence, ranks, block)
+    return (yield from _file_written(path, header, parts, held + block * 64))
+
+
+def clauses_of(problem: Problem) -> Sequence[Clause]:
+    """Return the disjunctive normal form of what accepts a run of a product."""
+    if problem.condition is None:
+        return (Clause(0, (1 << problem.n_marks) - 1),)
+    return normal_form(problem.condition)
+
+
+def _file_written(
+    path: str, header: dict[str, Any], parts: Iterator[bytes], held_bytes: float
+) -> Job[int]:
+    """Write header and blocks to a new file that takes the place of an old one."""
+    unfinished = f"{path}.unfinished-{os.getpid()}"
+    work = _VALUE_WORK * header["block"] * len(header["columns"])
+    try:
+        with open(unfinished, "xb") as file:  # noqa: PTH123 (closed and renamed below)
+            file.write(MAGIC)
+            file.write(json.dumps(header, ensure_ascii=True).encode() + b"\n")
+            for part in parts:
+                file.write(part)
+                yield Progress(_WRITING, work=work, memory_bytes=held_bytes)
+            size = file.tell()
+        os.replace(unfinished, path)  # noqa: PTH105
+    except OSError as error:
+        reason = error.strerror or str(error)
+        message = f"the certificate cannot be written: {reason}"
+        raise InputError(message, file=path) from None
+    finally:
+        with suppress(OSError):
+            os.unlink(unfinished)  # noqa: PTH108
+    return size
+
+
+def _parts(
+    evidence: Evidence, ranks: Sequence[np.ndarray], block: int
+) -> Iterator[bytes]:
+    """Yield the bytes of one block of states after the other."""
+    packed, extra = evidence.packed, evidence.packed.extra
+    rows = evidence.recording.store.rows[: evidence.recording.n_stored]
+    for first in range(0, len(rows), block):
+        part = rows[first : first + block]
+        order = np.lexsort(part.T[::-1])
+        part = part[order]
+        states: np.ndarray = packed.unpack(part)  # type: ignore[attr-defined]
+        at = (part[:, extra.word] >> np.uint64(extra.shift)) & np.uint64(extra.mask)
+        columns = [*states.T, at.astype(np.int64)]
+        columns += [own[first : first + block][order] for own in ranks]
+        yield b"".join(map(_column_bytes, columns))
+
+
+def _column_bytes(column: np.ndarray) -> bytes:
+    """Return a column: its type, the bytes of what follows, and that in zstd."""
+    import pyarrow as pa
+
+    low, high = int(column.min()), int(column.max())
+    code = len(TYPES) - 1
+    if low >= 0:
+        code = next(k for k, name in enumerate(TYPES) if high <= np.iinfo(name).max)
+    plain = column.astype("<" + TYPES[code]).tobytes()
+    codec = pa.Codec("zstd", compression_level=_LEVEL)
+    data: bytes = codec.compress(plain, asbytes=True)
+    return bytes([code]) + len(data).to_bytes(4, "little") + data
+
+
+def digest_of(path: str) -> Job[str]:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return (yield from _digest(file))
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from None
+
+
+def _digest(file: IO[bytes]) -> Job[str]:
+    found = hashlib.sha256()
+    while chunk := file.read(1 << 20):
+        found.update(chunk)
+        yield Progress(_WRITING, work=1000)
+    return found.hexdigest()
+
+
+def refuse_told_marks(told: int) -> None:
+    """Refuse automata whose letters tell marks of the system.
+
+    Raises
+    ------
+    UnsupportedError
+        This is one.
+    """
+    if told:
+        raise UnsupportedError(
+            "--certificate needs the acceptance of the system apart from that of the "
+            "property: use --emptiness=auto"
+        )

@@ -1,0 +1,180 @@
+"""The certificate of a question that holds: what it claims, and when it is written."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.certificates.writing.automaton_text import hoa_of
+from ltlpipe.logic.propositions.syntax import Number
+from ltlpipe.question.graph import GraphQuestion
+from ltlpipe.question.network import with_components
+from ltlpipe.question.options import AUTO, Options
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.files import is_path
+from ltlpipe.strategies.certified import Certified, propositions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.question.property import Property
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.reading import SystemLike
+
+NONE = "none"
+
+
+def certified_options(options: Options) -> Options:
+    """Return the options of a search that can be certified.
+
+    Raises
+    ------
+    UnsupportedError
+        They ask for what cannot be.
+    """
+    if options.reduce not in (AUTO, NONE):
+        raise UnsupportedError(
+            f"--certificate is about all states, and --reduce={options.reduce} leaves "
+            "some out: use none"
+        )
+    if options.bitstate is not None:
+        raise UnsupportedError(
+            "--certificate is about all states, and --bitstate stores none"
+        )
+    return replace(options, reduce=NONE)
+
+
+def files_of(given: SystemLike) -> tuple[str, ...]:
+    """Return the paths from which a system is read; none if it is not read from paths.
+
+    The paths are what the caller has given to `ltlpipe.check`.
+    """
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    if not isinstance(given, (list, tuple)):
+        return ()
+    sources: list[Any] = list(given)
+    if not all(isinstance(s, (str, os.PathLike)) and is_path(s) for s in sources):
+        return ()
+    return tuple(map(os.fspath, sources))
+
+
+class Certification:
+    """The certificate of one question.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+    strategy : Certified
+        Which has searched, and has found nothing.
+    files : sequence of str
+        From which the system has been read, if it has.
+    constrained : bool
+        Whether only some runs count, which the automaton sees to.
+
+    Raises
+    ------
+    UnsupportedError
+        The system is of a kind for which there are no certificates.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        strategy: Certified,
+        files: Sequence[str],
+        *,
+        constrained: bool,
+    ) -> None:
+        if isinstance(question, GraphQuestion):
+            raise UnsupportedError(
+                "--certificate is for networks and models, not for graphs of Spot"
+            )
+        self._question, self._strategy = question, strategy
+        self._files, self._constrained = files, constrained
+
+    def job(self, asked: Property) -> Job[Certificate]:
+        """Write the certificate to the file that the options name.
+
+        Raises
+        ------
+        InputError
+            It cannot be written.
+        UnsupportedError
+            The acceptance has no small disjunctive normal form.
+        StoppedError
+            Memory does not suffice.
+        """
+        from ltlpipe.certificates.writing.certificate import (
+            Certificate,
+            Evidence,
+            digest_of,
+            written,
+        )
+
+        began = time.monotonic()
+        question, strategy = self._question, self._strategy
+        options, path = question.options, question.options.certificate
+        assert path is not None
+        over_actions = with_components(question) is not None
+        propositions = propositions_of(question, strategy.product)
+        files = []
+        for file in self._files:
+            digest = yield from digest_of(file)
+            files.append({"path": file, "sha256": digest})
+        formula = asked.formula
+        unknown = set(asked.propositions) - set(propositions)
+        if not over_actions:
+            meanings = question.propositions  # type: ignore[attr-defined]
+            unknown = {text for text, said in meanings.items() if said == Number(0)}
+        claim = {
+            "formula": None if formula is None else formula.text,
+            "asked": _asked(asked),
+            "constrained": self._constrained,
+            "system": {
+                "name": question.name,
+                "files": files,
+                "format": options.format,
+                "alphabet": options.alphabet,
+            },
+            "letters": "actions" if over_actions else "states",
+            "never": sorted(unknown),
+            "deadlock": "stutter" if question.stutters else "ignore",
+            "fairness": options.fairness,
+            "fair_sets": list(options.fair_sets),
+        }
+        automaton = hoa_of(
+            strategy.product.table, propositions, over_states=not over_actions
+        )
+        evidence = Evidence(
+            strategy.recording, strategy.packed, automaton, self._columns()
+        )
+        size = yield from written(path, claim, evidence)
+        recording = strategy.recording
+        return Certificate(
+            path=path,
+            states=recording.n_stored,
+            transitions=recording.n_transitions,
+            bytes=size,
+            seconds=time.monotonic() - began,
+        )
+
+    def _columns(self) -> tuple[str, ...]:
+        """Return what the entries of a state are called."""
+        question: Any = self._question
+        if with_components(question) is None:
+            return tuple(question.system.variables)
+        return tuple(
+            f"component {k}" for k in range(1, len(question.system.components) + 1)
+        )
+
+
+def _asked(asked: Property) -> str:
+    if asked.formula is not None:
+        return "formula"
+    return "empty" if asked.is_trivial else "automaton"

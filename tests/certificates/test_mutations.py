@@ -1,0 +1,171 @@
+"""A certificate that has been changed is refused, unless it still is a proof."""
+
+from __future__ import annotations
+
+import copy
+import random
+import tempfile
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import LTS, LtlpipeWarning, Network, check, verify_certificate
+from ltlpipe.automata.hoa import parse_automata
+from tests.certificates.parts import parts_of, product_states, proves
+from tests.certificates.test_round_trip import DEADLOCKS, FORMULAS, SYSTEMS, WAYS
+from tests.cross.test_agreement import ask
+from tests.strategies import hoa_automata
+
+SEEDS = st.integers(0, 1 << 30)
+
+
+def certificate_of(network, **asked):
+    """The parts of a certificate; None if the question does not hold."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        path = Path(folder) / "a.cert"
+        check(network, unknown="never", certificate=str(path), **asked)
+        return parts_of(path) if path.exists() else None
+
+
+def result_of(network, parts):
+    """What becomes of a certificate: "verified", or the reason why it is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.cert"
+        parts.write(path)
+        verification = verify_certificate(str(path), network)
+        return verification.reason or verification.result
+
+
+def mutant(rng, network, parts):
+    """The same certificate with one thing changed."""
+    changed = copy.deepcopy(parts)
+    clauses, states = changed.header["clauses"], changed.states
+    n = len(network.components) + 1
+    kinds = ["missing", "added", "initial", "local"]
+    if clauses:
+        kinds += ["rank"] * 4 + ["clause", "mark"]
+    kind = rng.choice(kinds)
+    row = rng.choice(states)
+    if kind == "rank":
+        at = rng.randrange(n, len(row))
+        row[at] = max(row[at] + rng.choice([-2, -1, 1, 2]), 0)
+    elif kind == "mark":
+        lacks = rng.choice(clauses)["lacks"]
+        if lacks:
+            lacks[rng.randrange(len(lacks))] = rng.randrange(4)
+        else:
+            lacks.append(rng.randrange(4))
+    elif kind == "clause":
+        told = rng.choice(clauses)
+        part = told[rng.choice(["fin", "inf"])]
+        if part and rng.random() < 0.5:
+            part.pop(rng.randrange(len(part)))
+        else:
+            part.append(rng.randrange(4))
+    elif kind == "missing":
+        states.remove(row)
+    elif kind in ("added", "local"):
+        at = rng.randrange(n)
+        if kind == "added":
+            row = list(row)
+            states.append(row)
+        row[at] = rng.randrange(max(c.n_states for c in network.components))
+    elif kind == "initial":
+        text = changed.header["automaton"]
+        count = text.count("State: ")
+        old = text.partition("Start: ")[2].partition("\n")[0]
+        changed.header["automaton"] = text.replace(
+            f"Start: {old}\n", f"Start: {rng.randrange(count)}\n"
+        )
+    return changed
+
+
+def assert_refused_or_proof(network, parts, seed, number):
+    rng = random.Random(seed)
+    for _ in range(number):
+        changed = mutant(rng, network, parts)
+        result = result_of(network, changed)
+        if result == "verified":
+            assert proves(network, changed), changed
+
+
+@given(SYSTEMS, FORMULAS, DEADLOCKS, WAYS, SEEDS)
+@settings(max_examples=80)
+def test_mutants(network, text, deadlock, way, seed):
+    """One rank, one mark, one state more, less or another one."""
+    parts = certificate_of(network, formula=text, deadlock=deadlock, **way)
+    if parts is not None:
+        assert_refused_or_proof(network, parts, seed, 8)
+
+
+@given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS, SEEDS)
+@settings(max_examples=50)
+def test_mutants_with_any_condition(network, text, deadlock, seed):
+    """Clauses with Fin, and several of them."""
+    (violations,) = parse_automata(text, "random.hoa")
+    parts = certificate_of(network, automaton=violations, deadlock=deadlock)
+    if parts is not None:
+        assert_refused_or_proof(network, parts, seed, 8)
+
+
+@pytest.mark.slow
+@given(SYSTEMS, hoa_automata("emerson-lei"), FORMULAS, DEADLOCKS, SEEDS)
+@settings(max_examples=1000)
+def test_mutants_by_the_thousand(network, text, formula, deadlock, seed):
+    """The same, more often."""
+    (violations,) = parse_automata(text, "random.hoa")
+    for asked in ({"automaton": violations}, {"formula": formula}):
+        parts = certificate_of(network, deadlock=deadlock, **asked)
+        if parts is not None:
+            assert_refused_or_proof(network, parts, seed, 10)
+
+
+ONE_WAY = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 1)])])
+"""a, and then b for ever: GF a is violated, FG b holds."""
+
+
+@given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS, SEEDS)
+@settings(max_examples=100)
+def test_violations_have_no_certificate(network, text, deadlock, seed):
+    """Whatever the ranks and what they lack: the states alone are no proof."""
+    (violations,) = parse_automata(text, "random.hoa")
+    asked = {"automaton": violations, "deadlock": deadlock}
+    if ask(network, **asked).verdict != "violated":
+        return
+    parts = certificate_of(ONE_WAY, formula="F b")
+    rng = random.Random(seed)
+    header = parts.header
+    header["asked"], header["formula"] = "automaton", None
+    header["deadlock"] = deadlock
+    names = set(network.action_index) & {p.ap_name() for p in violations.ap()}
+    header["automaton"], n_marks = spelled(violations, sorted(names))
+    n_marks += network.has_acceptance
+    header["columns"] = [f"component {k + 1}" for k in range(len(network.components))]
+    header["columns"] += ["automaton", "rank 1", "rank 2"]
+    rows = product_states(network, parts)
+    for _ in range(5):
+        header["clauses"] = [random_clause(rng, n_marks) for _ in range(2)]
+        parts.states = [[*row, rng.randrange(3), rng.randrange(3)] for row in rows]
+        assert not proves(network, parts)
+        assert result_of(network, parts) != "verified"
+
+
+def random_clause(rng, n_marks):
+    """A clause over some marks; some are the whole condition, or a part of it."""
+    fin = [m for m in range(n_marks) if rng.random() < 0.3]
+    inf = [m for m in range(n_marks) if m not in fin and rng.random() < 0.5]
+    lacks = [m for m in inf if rng.random() < 0.8]
+    return {"fin": fin, "inf": inf, "lacks": rng.sample(lacks, len(lacks))}
+
+
+def spelled(automaton, names):
+    """An automaton as certificates have it, over some of its propositions."""
+    from ltlpipe.automata.translation import from_automaton
+    from ltlpipe.certificates.writing.automaton_text import hoa_of
+
+    table = from_automaton(automaton, "tela", names)
+    return hoa_of(table, names, over_states=False), table.n_marks

@@ -1,0 +1,155 @@
+"""Whatever holds has a certificate, and that is verified; the verdict is Spot's."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import (
+    LTS,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    check,
+    verify_certificate,
+)
+from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.systems.dve.model import read_dve_model
+from tests.certificates.parts import parts_of, proves
+from tests.cross.test_fairness import fair_questions
+from tests.cross.test_models import dve_atoms, explored, net_atoms, random_formula
+from tests.strategies import (
+    formulas,
+    hoa_automata,
+    networks,
+    petri_nets,
+    recurrent_formulas,
+)
+from tests.systems.dve.strategies import models
+
+SMALL = networks(max_components=3, max_states=4, internal=["d"])
+ACCEPTING = networks(max_components=2, internal=["d"], acceptance=True)
+SYSTEMS = st.one_of(SMALL, ACCEPTING)
+FORMULAS = st.one_of(formulas(max_leaves=4), recurrent_formulas(max_leaves=3))
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+DEADLOCKS = st.sampled_from(["ignore", "stutter"])
+WAYS = st.sampled_from(
+    [
+        {},
+        {"acceptance": "ba"},
+        {"acceptance": "tgba", "seed": 3},
+        {"acceptance": "tgra"},
+        {"acceptance": "tfla"},
+        {"acceptance": "tela", "deterministic": True},
+        {"acceptance": "tela", "emptiness": "tela", "workers": 2},
+        {"emptiness": "rabin"},
+    ]
+)
+
+
+def assert_certified(system, **asked):
+    """A certificate is written iff it holds; it is verified, and it is a proof."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        path = Path(folder) / "a.cert"
+        verdict = check(system, unknown="never", certificate=str(path), **asked)
+        known = check(system, unknown="never", **asked)
+        assert verdict.verdict == known.verdict
+        assert path.exists() == (verdict.verdict == "holds")
+        if not path.exists():
+            assert verdict.certificate is None
+            return None
+        assert [file.name for file in Path(folder).iterdir()] == ["a.cert"]
+        verification = verify_certificate(str(path), system)
+        assert verification.reason is None
+        assert verification.states == verdict.certificate.states
+        assert verification.transitions == verdict.certificate.transitions
+        parts = parts_of(path)
+        assert len(parts.states) == verification.states
+        if isinstance(system, Network):
+            assert proves(system, parts)
+        return parts
+
+
+@given(SYSTEMS, FORMULAS, DEADLOCKS, WAYS)
+@settings(max_examples=150)
+def test_formulas(network, text, deadlock, way):
+    """Networks with and without acceptance, and automata of every kind."""
+    assert_certified(network, formula=text, deadlock=deadlock, **way)
+
+
+@given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS)
+@settings(max_examples=100)
+def test_automata_with_any_condition(network, text, deadlock):
+    """Emerson-Lei, beside the marks of the network."""
+    (violations,) = parse_automata(text, "random.hoa")
+    assert_certified(network, automaton=violations, deadlock=deadlock)
+
+
+@given(ACCEPTING, DEADLOCKS)
+@settings(max_examples=50)
+def test_acceptance_of_the_network(network, deadlock):
+    """No property at all."""
+    assert_certified(network, empty=True, deadlock=deadlock)
+
+
+@given(fair_questions(SYSTEMS), FORMULAS)
+@settings(max_examples=80)
+def test_fairness(asked, text):
+    """Weak and strong, of components and of named sets."""
+    network, options, _ = asked
+    assert_certified(network, formula=text, **options)
+
+
+@given(petri_nets(max_places=4), st.integers(0, 1 << 30), DEADLOCKS)
+@settings(max_examples=60)
+def test_nets(net, seed, deadlock):
+    """Models are stepped through by the interpreter."""
+    rng = random.Random(seed)
+    if explored(net) is not None:
+        formula = random_formula(rng, net_atoms(rng, net))
+        assert_certified(net, formula=formula, deadlock=deadlock)
+
+
+@given(models(), st.integers(0, 1 << 30), DEADLOCKS)
+@settings(max_examples=3)
+def test_dve_models(text, seed, deadlock):
+    """Few by default: each is compiled for seconds."""
+    model, rng = read_dve_model(text, "random.dve"), random.Random(seed)
+    if explored(model) is not None:
+        for _ in range(5):
+            formula = random_formula(rng, dve_atoms(rng, model))
+            assert_certified(model, formula=formula, deadlock=deadlock)
+
+
+@pytest.mark.slow
+@given(fair_questions(SYSTEMS), FORMULAS, WAYS)
+@settings(max_examples=3000)
+def test_by_the_thousand(asked, text, way):
+    """The same, more often."""
+    network, options, _ = asked
+    options = {} if "emptiness" in way or "acceptance" in way else options
+    assert_certified(network, formula=text, **options, **way)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"reduce": "components"}, "reduce='components' leaves"),
+        ({"bitstate": 1}, "bitstate= stores none"),
+        ({"emptiness": "decoupled-ndfs"}, "does not look at one state at a time"),
+    ],
+    ids=["reduction", "bitstate", "decoupled"],
+)
+def test_what_cannot_be_certified(tmp_path, options, said):
+    """The message says why."""
+    path = tmp_path / "a.cert"
+    with pytest.raises(UnsupportedError, match=said):
+        check(RING, "G(a -> F b)", certificate=str(path), **options)
+    assert not path.exists()
