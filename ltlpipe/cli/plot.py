@@ -33,6 +33,14 @@ By = Annotated[
 Value = Annotated[
     str, typer.Option(metavar="COLUMN", help="What tasks have cost: seconds, states.")
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="What tasks have cost: seconds, states; by default seconds of the search "
+        "where configurations differ in nothing else, and of the wall clock otherwise.",
+    ),
+]
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Above the plot.")]
 
 
@@ -41,7 +49,7 @@ def cactus(
     results: Results,
     out: Out,
     by: By = None,
-    value: Value = "seconds",
+    value: Cost = None,
     where: Where = None,
     title: Title = None,
 ) -> None:
@@ -60,7 +68,7 @@ def scatter(
         str | None, typer.Option("--y", metavar="NAME", help="The y-axis.")
     ] = None,
     by: By = None,
-    value: Value = "seconds",
+    value: Cost = None,
     where: Where = None,
     title: Title = None,
 ) -> None:
@@ -95,7 +103,8 @@ def growth(
         str | None,
         typer.Option(
             metavar="REGEX",
-            help="Finds the size in a system's name; by default its last number.",
+            help="Finds the size in a system's name; by default its last number, "
+            "unless that is the number of a problem.",
         ),
     ] = None,
     where: Where = None,
