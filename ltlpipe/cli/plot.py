@@ -35,6 +35,14 @@ By = Annotated[
 Value = Annotated[
     str, typer.Option(metavar="COLUMN", help="Cost of a task: seconds, states, ...")
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Cost of a task: seconds, states, ...; by default seconds of the search "
+        "where configurations differ in nothing else, and of the wall clock otherwise.",
+    ),
+]
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the plot.")]
 
 
@@ -43,7 +51,7 @@ def cactus(
     results: Results,
     out: Out,
     by: By = None,
-    value: Value = "seconds",
+    value: Cost = None,
     where: Where = None,
     title: Title = None,
 ) -> None:
@@ -64,7 +72,7 @@ def scatter(
         typer.Option("--y", metavar="NAME", help="Configuration of the y-axis."),
     ] = None,
     by: By = None,
-    value: Value = "seconds",
+    value: Cost = None,
     where: Where = None,
     title: Title = None,
 ) -> None:
@@ -100,7 +108,7 @@ def growth(
         typer.Option(
             metavar="REGEX",
             help="Regular expression for the size in a system's name; by default its "
-            "last number.",
+            "last number, unless that is the number of a problem.",
         ),
     ] = None,
     where: Where = None,

@@ -19,6 +19,7 @@ from ltlpipe.report import graphs
 from ltlpipe.report.charts.chart import Chart, framed
 from ltlpipe.report.charts.sequence import kept
 from ltlpipe.report.layouts import html_table
+from ltlpipe.report.palette import ON_WHITE
 from ltlpipe.simulation.descriptions import violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 24
 """Rows of a table that are shown, at least."""
 
-_COLOURS = {HOLDS: "#0072B2", VIOLATED: "#D55E00"}
 _MOST_MOVES = 6  # components or variables of a step
 _MOST_NAMES = 12  # actions in a line
 _NAME = 60  # characters
@@ -70,14 +70,23 @@ def svg_of(subject: Any) -> str | None:
 
 @html_of.register
 def _verdict_html(subject: Verdict) -> str:
-    colour = _COLOURS.get(subject.verdict, "#555555")
-    word = f'<strong style="color: {colour}">{html.escape(subject.verdict)}</strong>'
+    word = _marked(subject.verdict, subject.verdict)
     why = "" if subject.reason is None else f" ({html.escape(subject.reason)})"
     formula = "" if subject.formula is None else f" {_code(subject.formula)}"
     about = f"<p>{word}{why}:{formula} on {_code(subject.system or 'a system')}</p>"
     lasso = "" if subject.lasso is None else html_of(subject.lasso)
     vacuity = "" if subject.vacuity is None else _vacuity_html(subject.vacuity)
     return f"<div>{about}\n{_facts(subject)}\n{vacuity}{lasso}</div>"
+
+
+def _marked(verdict: str, text: str) -> str:
+    """Return a text in the colour of a verdict.
+
+    Notebooks may be dark: the ground is white, as behind plots.
+    """
+    colour = ON_WHITE.get(verdict, ON_WHITE[UNKNOWN])
+    look = f"color: {colour}; background: #ffffff; padding: 0 0.2em"
+    return f'<strong style="{look}">{html.escape(text)}</strong>'
 
 
 def _vacuity_html(found: Vacuity) -> str:
@@ -221,10 +230,12 @@ def _graph_html(subject: SpotGraph) -> str:
 
 @html_of.register
 def _emptiness_html(subject: EmptinessResult) -> str:
-    word = {True: "empty", False: "not empty", None: UNKNOWN}[subject.empty]
+    verdict = {True: HOLDS, False: VIOLATED, None: UNKNOWN}[subject.empty]
+    text = {True: "empty", False: "not empty", None: UNKNOWN}[subject.empty]
+    word = _marked(verdict, text)
     why = "" if subject.reason is None else f" ({html.escape(subject.reason)})"
     run = "" if subject.run is None else f"; run {_code(str(subject.run))}"
-    return f"<p><strong>{word}</strong>{why}{run}</p>"
+    return f"<p>{word}{why}{run}</p>"
 
 
 @html_of.register

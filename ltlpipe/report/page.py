@@ -1,11 +1,11 @@
 """The report: one HTML page about a run that needs nothing but itself.
 
-In comes a result store, or a result table; out goes a page with the setting, the
-verdicts, disagreements, plots, and a table of all tasks that a script of the page
-sorts, filters and searches; a task is laid out, with the picture of its lasso, when it
-is asked for.
+In comes a result store, or a result table; out goes a page with disagreements, the
+verdicts, a matrix of systems and formulas, plots, a table of all tasks that a script of
+the page sorts, filters and searches, and the setting; a task is laid out, with the
+picture of its lasso, when it is asked for.
 Read this module first, then `ltlpipe.report.page_data` for what the script gets, then
-``templates/report.js``.
+``templates/script``, whose parts are listed in `SCRIPT`.
 
 Plots are images that are part of an address (``data:``): they bring their own styles,
 which the policy forbids everywhere else.
@@ -20,17 +20,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from datetime import datetime, timezone
-from functools import partial
 from importlib.resources import files
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe._version import __version__
 from ltlpipe.batch.table import actions_in
 from ltlpipe.report.lasso_pictures import Pictures, pictures
-from ltlpipe.report.page_data import Story, columns_of, in_table, number, packed
+from ltlpipe.report.page_data import (
+    Story,
+    columns_of,
+    common_folder,
+    in_table,
+    number,
+    packed,
+)
+from ltlpipe.report.page_matrix import matrix
+from ltlpipe.report.page_plots import plots
 from ltlpipe.report.page_summary import (
     agreement,
     contradictions,
@@ -38,13 +44,13 @@ from ltlpipe.report.page_summary import (
     groups,
     setting,
 )
+from ltlpipe.report.palette import DIFFER, SYMBOLS, style_sheet
 from ltlpipe.report.reading import Loader, read_source
 from ltlpipe.report.violating_steps import ViolatingSteps, named
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import pandas as pd
 
@@ -54,35 +60,17 @@ if TYPE_CHECKING:
 FIRST_ROWS = 100
 """Rows that the page shows without its script."""
 
-SYMBOLS = {"holds": "\u2713", "violated": "\u2717", "unknown": "?"}
-"""What tells verdicts apart besides their names and colours."""
-
-MOST_PAIRS = 3
-"""Scatter plots, one for each two configurations."""
-
-MOST_NAMES = 12
-"""Configurations of one plot; with more nobody can tell the curves apart."""
-
-SIZE_IN_NAME = r"(?<!\d)([1-9]\d*)[^\d/\\]*$"
-"""The size of a system, in the name of its file and not in that of its folder.
-
-Numbers with zeros in front, as in ``problem_007.dot``, are names.
-"""
-
-_LEAST_SIZES = 3
+SCRIPT = (
+    *("data.js", "view.js", "address.js", "table.js", "task.js", "lasso.js"),
+    "start.js",
+)
+"""The parts of the script, in order."""
 
 _POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; "
     "img-src data:; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-
-
-class Plot(NamedTuple):
-    """A plot; `image` is None where there is only something to say."""
-
-    caption: str
-    image: str | None  # an address that holds it
 
 
 def write_report(
@@ -131,7 +119,8 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
     steps = ViolatingSteps()
     stories = _stories(source.frame, drawn, steps)
     columns = columns_of(source.frame)
-    script, style = _own("report.js"), _own("report.css")
+    folder = common_folder(source.frame["system"].dropna().astype(str).unique())
+    script, style = _script(), _style()
     text: str = _template().render(
         policy=_POLICY.format(script=_hash(script), style=_hash(style)),
         script=script,
@@ -143,6 +132,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         setting=setting(source),
         counts=counts(source.frame),
         groups=groups(source.frame),
+        matrix=matrix(source.frame),
         agreement=agreement(source.frame),
         contradictions=contradicted,
         n_contradictions=n_contradicted,
@@ -151,54 +141,10 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
         first=range(min(FIRST_ROWS, len(source.frame))),
         n_rows=len(source.frame),
         notes=[*_notes(source, drawn, loader, steps)],
-        data=packed(columns, drawn, len(source.frame), stories),
+        folder=folder,
+        data=packed(columns, drawn, len(source.frame), stories, folder),
     )
     return text
-
-
-def plots(frame: pd.DataFrame) -> list[Plot]:
-    """Return the plots that say something about a result table."""
-    from ltlpipe.report.plots import svg_text
-
-    found: list[Plot] = []
-    for caption, draw in _wanted(frame):
-        try:
-            text = svg_text(draw())
-        except UnsupportedError as error:
-            if "matplotlib" in str(error):
-                return [Plot(f"No plots: {error}", None)]
-            continue  # there is nothing to plot
-        coded = base64.b64encode(text.encode()).decode("ascii")
-        found.append(Plot(caption, f"data:image/svg+xml;base64,{coded}"))
-    return found
-
-
-def _wanted(frame: pd.DataFrame) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield captions of plots and how to draw them."""
-    from ltlpipe.report.plots import cactus, growth, scatter, verdicts
-    from ltlpipe.report.plots.configurations import configured
-
-    if not len(frame):
-        return
-    found = configured(frame)
-    names, by = found.names, found.columns
-    if len(names) <= MOST_NAMES:
-        of_all = " of each configuration" if len(names) > 1 else ""
-        yield f"Verdicts{of_all}", partial(verdicts, frame, by=by)
-        if "seconds" in frame:
-            caption = f"Solved tasks over the seconds of a task{of_all}"
-            yield caption, partial(cactus, frame, by=by)
-    if "seconds" not in frame:
-        return
-    for a, b in list(combinations(names, 2))[:MOST_PAIRS]:
-        caption = f"Seconds with {a} and with {b}"
-        yield caption, partial(scatter, frame, a, b, by=by)
-    systems = frame["system"].dropna().unique()
-    with_size = [name for name in systems if re.search(SIZE_IN_NAME, name)]
-    if len(with_size) >= _LEAST_SIZES and "states" in frame:
-        sized = frame[frame["system"].isin(with_size)]
-        caption = "States over the size in the name of a system's file"
-        yield caption, partial(growth, sized, by=by, size=SIZE_IN_NAME)
 
 
 def _lassos(
@@ -286,16 +232,28 @@ def _template() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
-    environment.globals["symbols"] = SYMBOLS
+    environment.globals |= {"symbols": SYMBOLS, "differ": DIFFER}
     return environment.get_template("report.html")
 
 
-def _own(name: str) -> Any:
-    """Return a file of the package, which is not escaped."""
+def _script() -> Any:
+    """Return the script, whose parts share one scope that nothing else sees."""
     from markupsafe import Markup
 
-    text = (files("ltlpipe.report") / "templates" / name).read_text(encoding="utf-8")
-    return Markup(text)
+    parts = "\n".join(_own(f"script/{name}") for name in SCRIPT)
+    return Markup(f'"use strict";\n(() => {{\n{parts}}})();\n')
+
+
+def _style() -> Any:
+    """Return the style sheet, with the palette of verdicts."""
+    from markupsafe import Markup
+
+    return Markup(style_sheet() + _own("report.css"))
+
+
+def _own(name: str) -> str:
+    """Return a file of the package."""
+    return (files("ltlpipe.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -13,6 +13,7 @@ import json
 import math
 import re
 import zlib
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -205,6 +206,20 @@ def in_table(columns: Iterable[Column]) -> list[Column]:
     ]
 
 
+def common_folder(systems: Iterable[str]) -> str:
+    """Return the folder that all systems are in, with a slash; empty if there is none.
+
+    Examples
+    --------
+    >>> common_folder(["a/b/x.dot", "a/b/y.aut a/b/z.aut"]), common_folder(["a/x", "y"])
+    ('a/b/', '')
+    """
+    names = sorted(systems) or [""]
+    agree = (a == b for a, b in zip(names[0], names[-1], strict=False))
+    common = names[0][: sum(takewhile(bool, agree))]
+    return common[: common.rfind("/") + 1].partition(" ")[0]
+
+
 class Story(NamedTuple):
     """What the formula of a row says about its lasso."""
 
@@ -217,12 +232,17 @@ def packed(
     drawn: Pictures,
     n_rows: int,
     stories: Sequence[Story | None] = (),
+    folder: str = "",
 ) -> str:
-    """Return the data of a page as base64; `stories` are those of the rows."""
+    """Return the data of a page as base64; `stories` are those of the rows.
+
+    `folder` is what the table of tasks leaves out of the names of systems.
+    """
     data = {
         "rows": n_rows,
         "columns": [column._asdict() for column in columns],
         "shown": [column.name for column in in_table(columns)],
+        "folder": folder,
         "lassos": {
             "actions": drawn.actions,
             "systems": [

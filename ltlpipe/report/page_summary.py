@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +9,7 @@ from ltlpipe.batch.agreement import Agreement
 from ltlpipe.batch.disagreements import disagreements
 from ltlpipe.batch.table import VERDICTS, from_frame
 from ltlpipe.report.page_data import TITLES, number
+from ltlpipe.report.plots.configurations import OPTION
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ _SETTING = (
     *("ltlpipe_version", "spot_version", "host_cores"),
     *("timeout", "cpu_time", "memory_limit_mib", "max_states"),
 )
-# Where the next option of a configuration begins.
-_OPTION = re.compile(r" (?=[a-z_]+=)")
 
 
 class Count(NamedTuple):
@@ -224,5 +222,5 @@ def _meaning(configuration: object) -> str:
     """Return the part of a configuration that says what is asked."""
     if not isinstance(configuration, str):
         return ""
-    options = _OPTION.split(configuration)
+    options = OPTION.split(configuration)
     return " ".join(text for text in options if text.partition("=")[0] in MEANING)

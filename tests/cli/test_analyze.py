@@ -85,7 +85,7 @@ def test_latex(run, file):
     out = run("analyze", file, "--to", "latex").out
 
     assert out.startswith("\\begin{tabular}")
-    body = out.split("\\hline")[2]
+    body = out.split("\\midrule")[1].split("\\bottomrule")[0]
     assert body.count("\\\\") == 3
     assert r"\texttt{G(a -\textgreater{} F b)} & a, b & 5 & recurrence" in body
     assert r"\textquotedbl{}\textless{}\&\_\%\textquotedbl{} \textbar{} X c" in body

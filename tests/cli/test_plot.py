@@ -76,7 +76,9 @@ def test_options(run, table, tmp_path):
 
     flags = ["--size", r"ring-(\d)", "--value", "seconds", "--by", "verdict"]
     run("plot", "growth", table, "-o", out, *flags)
-    assert {"Median of seconds per size", "size N of ring-N"} <= {*texts(out)}
+    assert {"Median of seconds (wall clock) per size", "size N of ring-N"} <= {
+        *texts(out)
+    }
 
 
 @pytest.mark.parametrize(

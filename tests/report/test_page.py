@@ -102,14 +102,15 @@ def written(path, tmp_path, **options):
 
 
 def test_what_is_there_without_the_script(whole):
-    """Disagreements first, then summary, setting, plots and the first rows."""
+    """Disagreements first, then verdicts, plots, the first rows, and the setting."""
     titles = [t.strip() for t in whole.texts["h2"]]
     assert [" ".join(title.split()) for title in titles] == [
         "⚠ 1 question has two answers",
         "Verdicts",
-        "Setting",
+        "Systems and formulas",
         "Plots",
         "Tasks",
+        "Setting",
     ]
     assert whole.texts["title"] == whole.texts["h1"] == ["Report of run.sqlite"]
     assert "All 5 tasks." in whole.words

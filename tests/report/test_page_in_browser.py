@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.browser import chromium, opened
 from ltlpipe.batch.tasks import Task
+from ltlpipe.report import violating_steps
 from ltlpipe.report.page import write_report
 from tests.report.browsing import (
     boxes,
@@ -297,8 +298,10 @@ def covered(browser, selector):
     return [(a, b) for a, b in combinations(found, 2) if overlap(a, b)]
 
 
-def test_states_by_name(browser, tmp_path):
+def test_states_by_name(browser, tmp_path, monkeypatch):
     """Below the dots and in the list; what is behind the bad prefix is greyed."""
+    for limit in ("SECONDS", "SECONDS_OF_ONE"):  # kernels may have to be loaded
+        monkeypatch.setattr(violating_steps, limit, 60.0)
     page_of_lasso(browser, tmp_path, lost_lasso(), "G !get")
     states = [e.text for e in by(browser, ".lasso text.state")]
     assert states[:2] == ["idle", "free"]
@@ -384,6 +387,100 @@ def test_an_address_of_a_task(browser, small):
         opened(browser, small, place)
         assert not one(browser, "#task").is_displayed()
     assert messages(browser) == []
+
+
+def hash_of(driver):
+    return driver.execute_script("return location.hash")
+
+
+def test_an_address_keeps_the_view(table, large):
+    """Filters, search, order, page and task; a copy of it shows the same."""
+    choose(table, "#filter-verdict", "violated")
+    one(table, 'th[data-name="states"] button').click()
+    one(table, 'th[data-name="states"] button').click()
+    one(table, "#page-next").click()
+    table.find_element("css selector", "#table tbody a").click()
+    address, shown = hash_of(table), column(table, "Task")
+    assert "verdict=violated&sort=-states&page=2" in address
+    opened(table, large[0], address)
+    assert hash_of(table) == address
+    assert column(table, "Task") == shown
+    assert one(table, "#filter-verdict option:checked").text == "violated"
+    assert one(table, "#task h2").text == f"Task {shown[0]}"
+    opened(table, large[0], "#verdict=no&sort=no&page=99&size=7&q=C3_ACTION_3")
+    assert one(table, "#search").get_property("value") == "C3_ACTION_3"
+    assert "tasks found" in found(table)
+
+
+def test_back_and_forth(table):
+    """Each change is a step of the history, the letters of a word are one."""
+    choose(table, "#filter-verdict", "holds")
+    held = found(table)
+    one(table, "#search").send_keys("problems")
+    wait_for(lambda: "q=problems" in hash_of(table))
+    one(table, "#search").send_keys("/007")
+    wait_for(lambda: "007" in hash_of(table))
+    searched = found(table)
+    table.back()
+    wait_for(lambda: found(table) == held)
+    assert one(table, "#search").get_property("value") == ""
+    table.back()
+    wait_for(lambda: found(table) == "Tasks 1 to 100 of 1,000 tasks.")
+    assert one(table, "#filter-verdict option:checked").text == "all"
+    table.forward()
+    table.forward()
+    wait_for(lambda: found(table) == searched)
+
+
+def test_details_beside(page):
+    """A cell of the matrix opens its task beside it, and nothing is scrolled."""
+    cell = by(page, ".matrix td a")[1]
+    assert "F rest: holds: emptiness=couvreur99" in cell.get_attribute("title")
+    show = "arguments[0].scrollIntoView({ block: 'center' }); return scrollY"
+    before = page.execute_script(show, cell)  # else the driver scrolls to click
+    cell.click()
+    (panel,) = boxes(page, "#task")
+    assert panel[1] == 0
+    assert boxes(page, ".matrix")[0][2] <= panel[0]
+    assert page.execute_script("return scrollY") == before
+    one(page, "#task-next").click()
+    one(page, "#task-close").click()
+    assert not one(page, "#task").is_displayed()
+    one(page, '.matrix th[scope="row"] a').click()
+    assert hash_of(page).startswith("#system=")
+
+
+def test_details_below(browser, small):
+    """Of its row where the window is narrow; above the table if it has no row."""
+    wide = browser.get_window_size()
+    browser.set_window_size(700, 900)
+    try:
+        opened(browser, small, "#task-2")
+        (line,) = boxes(browser, 'tr[data-row="1"]')
+        (panel,) = boxes(browser, "#task")
+        assert 0 <= panel[1] - line[3] < 40
+        choose(browser, "#filter-verdict", "unknown")
+        assert boxes(browser, "#task")[0][3] <= boxes(browser, "#table")[0][1]
+        one(browser, "#task-close").click()
+        assert not one(browser, "#task").is_displayed()
+    finally:
+        browser.set_window_size(wide["width"], wide["height"])
+    assert messages(browser) == []
+
+
+def test_what_is_found_is_printed(table, large):
+    """All of it and what it is; the page is as it was then."""
+    table.execute_script(
+        "window.onbeforeprint = () => { window.printed = "
+        "[document.querySelectorAll('#table tbody tr').length, "
+        "document.querySelector('#asked').textContent]; }"
+    )
+    choose(table, "#filter-verdict", "holds")
+    table.execute_cdp_cmd("Page.printToPDF", {})
+    n_holding = int((large[1]["verdict"] == "holds").sum())
+    printed = table.execute_script("return window.printed")
+    assert printed == [n_holding, "Verdict: holds"]
+    wait_for(lambda: len(column(table, "Task")) == 100)
 
 
 def test_by_keyboard(page):

@@ -16,8 +16,9 @@ from ltlpipe import LtlpipeError, UnsupportedError
 from ltlpipe.report import plots
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.cactus_plot import costs_of_solved
-from ltlpipe.report.plots.growth_curves import curves
-from ltlpipe.report.plots.scatter_plot import DIFFER, UNANSWERED, pairs
+from ltlpipe.report.plots.configurations import cost_column
+from ltlpipe.report.plots.growth_curves import curves, sized
+from ltlpipe.report.plots.paired_costs import DIFFER, UNANSWERED, pairs
 from ltlpipe.report.plots.verdict_bars import counts
 from tests.report.tables import row, stored
 
@@ -143,9 +144,10 @@ def test_scatter(frame, timeout, limit):
     assert x == y == answered.get_offsets()[2, 0] > limit
     assert x < axes.get_xlim()[1] == axes.get_ylim()[1]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert axes.get_xlabel() == f"{A}, seconds"
+    assert axes.get_xlabel() == f"{A}, seconds (wall clock)"
     assert axes.get_title() == (
-        "seconds y / x, geometric mean: 1\nanswered by both: 2; x only: 0; y only: 1"
+        "seconds (wall clock) y / x, geometric mean: 1\n"
+        "answered by both: 2; x only: 0; y only: 1"
     )
 
 
@@ -153,10 +155,13 @@ def test_which_two():
     """They can be named, one or both; of more than two they have to be."""
     frame = stored([row(name, 1.0) for name in ("p", "q", "r")])
     for a, b, shown in [("q", "p", "q"), ("r", "q", "r")]:
-        assert plots.scatter(frame, a, b).axes[0].get_xlabel() == f"{shown}, seconds"
+        assert (
+            plots.scatter(frame, a, b).axes[0].get_xlabel()
+            == f"{shown}, seconds (wall clock)"
+        )
     both = frame[:2]
-    assert plots.scatter(both, b="p").axes[0].get_xlabel() == "q, seconds"
-    assert plots.scatter(both, "q").axes[0].get_ylabel() == "p, seconds"
+    assert plots.scatter(both, b="p").axes[0].get_xlabel() == "q, seconds (wall clock)"
+    assert plots.scatter(both, "q").axes[0].get_ylabel() == "p, seconds (wall clock)"
     with pytest.raises(UnsupportedError, match=r"there are 3 \('p', 'q', 'r'\)"):
         plots.scatter(frame)
     with pytest.raises(UnsupportedError, match="'s' is no configuration: expected"):
@@ -197,7 +202,7 @@ def test_verdict_bars(frame):
     assert axes.yaxis_inverted()
 
 
-def sized(*rows):
+def sized_rows(*rows):
     """Rows of (system, states); None: no answer."""
     return stored(
         [
@@ -211,7 +216,7 @@ def sized(*rows):
 
 def test_curves():
     """Medians per size; half without an answer is no median."""
-    frame = sized(
+    frame = sized_rows(
         *[("p-10.hoa", 5), ("p-2.hoa", 1), ("p-2.hoa", 9), ("p-2.hoa", 3)],
         *[("p-3.hoa", 4), ("p-3.hoa", None), ("q1-2", 2), ("alone", 1)],
         *[("p-4.hoa", 4), ("p-4.hoa", None), ("p-4.hoa", 8)],
@@ -234,7 +239,7 @@ def test_curves():
 )
 def test_medians(rows):
     """At least half of a size's tasks cost no more, and at least half no less."""
-    (curve,) = curves(sized(*((f"p{size}", states) for size, states in rows)))
+    (curve,) = curves(sized_rows(*((f"p{size}", states) for size, states in rows)))
     assert curve.sizes.tolist() == sorted({size for size, _ in rows})
     for size, cost in zip(curve.sizes, curve.costs, strict=True):
         some = [math.inf if c is None else c for s, c in rows if s == size]
@@ -252,7 +257,7 @@ def test_medians(rows):
 )
 def test_where_the_size_is(size, expected):
     """The last number, or what the expression or its group finds first."""
-    (curve,) = curves(sized(("r0.5-n3-s4.hoa", 1)), size=size)
+    (curve,) = curves(sized_rows(("r0.5-n3-s4.hoa", 1)), size=size)
     assert curve.sizes.tolist() == [expected]
 
 
@@ -267,7 +272,7 @@ def test_where_the_size_is(size, expected):
 )
 def test_no_size(size, message):
     with pytest.raises(UnsupportedError, match=message):
-        plots.growth(sized(("p-2", 1)), size=size)
+        plots.growth(sized_rows(("p-2", 1)), size=size)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +334,8 @@ def test_names_from_files(name):
 
 def test_legend_entries_are_all_there():
     """Also of names that begin with an underscore, which legends leave out."""
-    frame = stored([row(name, 1.0) for name in ("_x", "y", "x" * 50 + "z" * 49)])
+    names = ("_x", "y", "x" * 50 + "z" * 49)
+    frame = stored([row(name, 1.0 + k) for k, name in enumerate(names)])
     (legend,) = plots.cactus(frame).legends
     shown = [text.get_text() for text in legend.get_texts()]
     assert shown == [" _x (1)", "y (1)", "x" * 40 + "…" + "z" * 39 + " (1)"]
@@ -387,3 +393,85 @@ def test_without_matplotlib(frame, monkeypatch):
     for plot in ALL.values():
         with pytest.raises(UnsupportedError, match="pip install matplotlib"):
             plot(frame)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "columns", "expected"),
+    [
+        ("emptiness=se05", "emptiness=gv04", {}, "search_seconds"),
+        ("default", "emptiness=gv04 workers=2", {}, "search_seconds"),
+        ("reduce=none", "emptiness=gv04", {}, "seconds"),
+        ("default", "translator=ltl3ba", {}, "seconds"),
+        ("emptiness=se05", "emptiness=gv04", {"search_seconds": None}, "seconds"),
+    ],
+)
+def test_which_seconds(a, b, columns, expected):
+    """Those of the search where nothing else differs and all answers have them."""
+    rows = [
+        row(name, 8.0, formula, **{"search_seconds": 2.0} | more)
+        for name, formula, more in [
+            (a, "G a", {}),
+            (b, "G a", {}),
+            (a, "G b", columns),
+            (b, "G b", {}),
+        ]
+    ]
+    frame = stored(rows)
+    assert cost_column(frame) == expected
+    taken = 2.0 if expected == "search_seconds" else 8.0
+    axis = {"search_seconds": "of the search", "seconds": "(wall clock)"}[expected]
+    for axes in (plots.cactus(frame).axes[0], plots.scatter(frame, a, b).axes[0]):
+        assert axis in axes.get_xlabel()
+    assert plots.cactus(frame).axes[0].lines[0].get_xdata()[1] == taken
+
+
+def test_reductions_that_differ_are_no_matter_of_searching():
+    """One configuration, or other reductions: the wall clock counts."""
+    rows = [
+        row(name, 8.0, search_seconds=2.0, reductions=used)
+        for name, used in ((A, "none"), (B, "components"))
+    ]
+    assert cost_column(stored(rows)) == "seconds"
+    assert cost_column(stored(rows[:1])) == "seconds"
+    unanswered = [row(name, None, search_seconds=None) for name in (A, B)]
+    assert cost_column(stored(unanswered)) == "seconds"
+
+
+@pytest.mark.parametrize("name", ["cactus", "growth"])
+def test_identical_curves(name):
+    """All can be seen: dashes and markers take turns, and the legend says so."""
+    rows = [
+        row(c, 1.0 + (c == "r"), system=f"ring-{n}", states=n + (c == "r"))
+        for c in "pqr"
+        for n in (2, 3, 4, 5)
+    ]
+    first, twin, other = ALL[name](stored(rows)).axes[0].lines
+    assert np.array_equal(first.get_ydata(), twin.get_ydata())
+    assert "\nidentical to p" in twin.get_label()
+    assert "identical" not in first.get_label() + other.get_label()
+    offsets = [line._dash_pattern[0] for line in (first, twin)]
+    assert offsets[0] != offsets[1]
+    assert first._dash_pattern[1] == twin._dash_pattern[1] is not None
+    assert other.get_linestyle() == "-"
+    assert not {*first.get_markevery()} & {*twin.get_markevery()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("problem101.dot", "Problem12.dot", "rers/problem-7/problem_7.dot"),
+        *("list.txt#3", "task 4.aut", "seed_12.hoa", "p_007.dot", "3/system.dot"),
+    ],
+)
+def test_numbers_of_problems_are_no_sizes(name):
+    assert sized(name) == (None, name)
+    with pytest.raises(UnsupportedError, match="numbers of problems"):
+        plots.growth(sized_rows((name, 1)))
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("ring-12.aut", 12), ("p3/piano7.dve", 7), ("pseudocase2b.aut", 2), ("n10", 10)],
+)
+def test_sizes(name, size):
+    assert sized(name)[0] == size

@@ -9,8 +9,8 @@ import pytest
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, compare
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
 from ltlpipe.report.plots import acceptances, plottable, save
+from ltlpipe.report.plots.acceptance_panels import FIN_SHARES, shares
 from ltlpipe.report.plots.figures import FEWEST
-from ltlpipe.report.plots.scatter_plot import FIN_SHARES, shares
 
 LOW, MIDDLE, HIGH, UNKNOWN = FIN_SHARES
 X, Y = "TGBA", "TGRA"
@@ -121,8 +121,9 @@ def test_panels():
         row("TFLA", 1.0, verdict="unknown", reason="timeout"),
     ]
     axes = acceptances(frame_of(rows)).axes
+    unit = "seconds of the search"
     assert [(a.get_xlabel(), a.get_ylabel()) for a in axes] == [
-        (f"{x}, seconds", f"{y}, seconds")
+        (f"{x}, {unit}", f"{y}, {unit}")
         for x, y in [*(("TGBA", y) for y in ("BA", "TGRA", "TFLA")), ("TGRA", "TFLA")]
     ]
     assert {(a.get_xscale(), a.get_yscale()) for a in axes} == {("log", "log")}

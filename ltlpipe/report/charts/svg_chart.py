@@ -5,8 +5,8 @@ as wide as is assumed here, and what may be wider is squeezed (``textLength``). 
 looks are attributes of elements: a style sheet inside would apply to the whole page of
 a notebook.
 
-Colours are those of Okabe and Ito that plots have, too; what a colour says, a shape or
-a weight says as well.
+Colours are those of `ltlpipe.report.palette`, as in plots; what a colour says, a shape
+or a weight says as well.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from xml.etree import ElementTree as ET
 from rich.cells import cell_len
 
 from ltlpipe.report.charts.sequence import lost_note, shortened
+from ltlpipe.report.palette import ON_WHITE
+from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:
     from ltlpipe.report.charts.sequence import Cell, ChartedLasso, Lane, Row
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 _INK, _SOFT, _LINE, _PANEL = "#222222", "#6b6b6b", "#b5b5b5", "#f1f1f4"
-_NAMED = "#b34a00"  # the red of plots, dark enough for texts on white
+_NAMED = ON_WHITE[VIOLATED]
 _CYCLE = "#fdf3df"
 _DIM = "#8c8c8c"  # what is irrelevant
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.report.plots import figures
-from ltlpipe.report.plots.configurations import answers, configured
+from ltlpipe.report.plots.configurations import answers, configured, cost_column
 from ltlpipe.runtime.arguments import TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -26,7 +26,7 @@ def cactus(
     frame: pd.DataFrame,
     *,
     by: Sequence[str] | None = None,
-    value: str = "seconds",
+    value: str | None = None,
     title: str | None = None,
 ) -> Figure:
     """Plot solved tasks over time, a curve per configuration.
@@ -37,8 +37,10 @@ def cactus(
         A result table, with columns `verdict` and `value`.
     by : sequence of str, optional
         The columns that name configurations; by default those that differ.
-    value : str
-        What tasks have cost: "seconds", "cpu_seconds", "states", ...
+    value : str, optional
+        What tasks have cost: "seconds", "cpu_seconds", "states", ...; by default
+        "search_seconds" where configurations differ in the search only and all answers
+        have it, else "seconds".
     title : str, optional
         Instead of "Solved tasks".
 
@@ -51,8 +53,9 @@ def cactus(
     UnsupportedError
         matplotlib is not installed, a column is missing, or no task was solved.
     """
-    expect(TEXT.or_none, title=title)
+    expect(TEXT.or_none, title=title, value=value)
     found = configured(frame, by)
+    value = value or cost_column(frame, by)
     costs = costs_of_solved(frame, by=by, value=value)
     if not any(map(len, costs.values())):
         raise UnsupportedError("nothing to plot: no task was solved")
@@ -90,24 +93,24 @@ def costs_of_solved(
 def _draw(axes: Axes, costs: dict[str, np.ndarray], names: list[str]) -> None:
     """Draw a staircase per configuration, each up to the right border.
 
-    Their looks follow the table, not who is best: they agree with other plots.
+    Their looks follow the table, not who is best: they agree with other plots.  Dashes
+    and markers of identical ones take turns.
     """
     import numpy as np
 
     last = max(c[-1] for c in costs.values() if len(c))
     first = min(c[0] for c in costs.values() if len(c))
     low, high = figures.logarithmic(axes, "x", first / 2, last * 2)
-    for name, cost in costs.items():
+    order = [*costs]
+    same = figures.twins([*costs.values()])
+    for (name, cost), twin in zip(costs.items(), same, strict=True):
         look = figures.line(names.index(name) if names else 0)
         axes.plot(
             np.concatenate([[low], cost, [high]]),
             np.concatenate([np.arange(len(cost) + 1), [len(cost)]]),
             drawstyle="steps-post",
-            label=f"{figures.plain(name)} ({len(cost)})",
-            color=look.color,
-            linestyle=look.linestyle,
-            marker=look.marker,
-            markevery=_spaced(cost, first, last),
+            label=f"{figures.plain(name)} ({len(cost)}){twin.note(order)}",
+            **twin.drawn(look, _spaced(cost, first, last)),
         )
     axes.set_ylim(bottom=0)
     figures.whole(axes.yaxis)

@@ -36,6 +36,18 @@ ASKED = (
 CHOSEN = ("emptiness", "automaton", "reductions", "ltlpipe_version")
 """Columns of other tables that say how it was answered."""
 
+SEARCHING = {
+    *("emptiness", "acceptance", "automaton", "workers", "seed", "bitstate"),
+    *("red_ample", "ndfs_stack_test"),
+}
+"""Options and columns that change how a product is searched, and not what it is."""
+
+IN_ALL, OF_SEARCH = "seconds", "search_seconds"
+"""Columns: the wall clock of a task, and that of its search alone."""
+
+OPTION = re.compile(r" (?=[a-z_]+=)")
+"""Where the next option of a configuration begins."""
+
 _SEED = re.compile(r"(^| )seed=\S+")
 
 
@@ -137,6 +149,35 @@ def questions(frame: pd.DataFrame) -> np.ndarray:
         return np.arange(len(frame))
     groups = frame.groupby(columns, dropna=False, sort=False, observed=True)
     return groups.ngroup().to_numpy(dtype=np.int64)
+
+
+def cost_column(frame: pd.DataFrame, by: Sequence[str] | None = None) -> str:
+    """Return the column of seconds in which configurations compare.
+
+    It is `OF_SEARCH` where they differ in nothing but the search, by their names and by
+    the reductions that were used, and every answer has it; else `IN_ALL`.
+    """
+    found = configured(frame, by)
+    if OF_SEARCH not in frame or not set(_differing(found)) <= SEARCHING:
+        return IN_ALL
+    if len(found.names) < 2:  # nothing is compared
+        return IN_ALL
+    if "reductions" in frame:
+        texts = frame["reductions"].astype("string").fillna("-")
+        if texts.groupby(questions(frame)).nunique().gt(1).any():
+            return IN_ALL
+    answered = frame["verdict"].isin([HOLDS, VIOLATED])
+    known = frame.loc[answered, OF_SEARCH].notna()
+    return OF_SEARCH if len(known) and known.all() else IN_ALL
+
+
+def _differing(found: Configured) -> list[str]:
+    """Return the options and columns whose values differ between configurations."""
+    if found.columns != ["configuration"]:
+        return found.columns
+    chosen = [{*OPTION.split(name)} - {"default"} for name in found.names]
+    differing = set().union(*chosen) - set.intersection(*chosen)
+    return [text.partition("=")[0] for text in differing]
 
 
 def require(frame: pd.DataFrame, columns: Sequence[str]) -> None:

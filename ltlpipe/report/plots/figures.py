@@ -19,6 +19,7 @@ from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
@@ -31,20 +32,25 @@ FEWEST = 1e-5
 """Seconds: what took less is drawn here."""
 
 COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
-    *("#E69F00", "#56B4E9", "#000000"),
+    *("#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#000000", "#0072B2", "#D55E00"),
 )
-"""Colours that people who are colour-blind tell apart.
+"""Colours of curves that people who are colour-blind tell apart.
+
+The last two are much like those of verdicts (`ltlpipe.report.palette`).
 
 Source: M. Okabe and K. Ito, "Color Universal Design", 2008, without its yellow, which
 is hard to see on white.
 """
 
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLOURS
-GREY = "#999999"
+BLACK = "#000000"
 
 _MARKERS = "osD^vPX"
 _DASHES = ("-", "--", ":", "-.")
+
+_DASH = 5.0  # the length of a dash of curves that are identical
+
+_UNITS = {"seconds": "seconds (wall clock)", "search_seconds": "seconds of the search"}
 
 _SHOWN = 80  # characters of a name
 
@@ -57,6 +63,30 @@ class Line(NamedTuple):
     linestyle: str
 
 
+class Twin(NamedTuple):
+    """A curve among those that are identical to it."""
+
+    first: int  # the number of the first of them
+    place: int  # its own among them, from 0
+    among: int  # how many there are
+
+    def note(self, names: Sequence[str]) -> str:
+        """Return what a legend adds to its name; `names` are those of all curves."""
+        return f"\nidentical to {plain(names[self.first])}" if self.place else ""
+
+    def drawn(self, look: Line, points: Sequence[int]) -> dict[str, Any]:
+        """Return how to draw it such that all of them can be seen.
+
+        Their dashes and their markers, which are at `points`, take turns.
+        """
+        if self.among == 1:
+            return look._asdict() | {"markevery": [*points]}
+        period = _DASH * self.among
+        dashes = (period - _DASH * self.place, (_DASH, period - _DASH))
+        own = points[self.place :: self.among]
+        return look._asdict() | {"linestyle": dashes, "markevery": [*own]}
+
+
 def line(number: int) -> Line:
     """Return the look of curve `number`, from 0; after 28 they repeat."""
     again = number // len(COLOURS)
@@ -65,6 +95,27 @@ def line(number: int) -> Line:
         _MARKERS[(number + again) % len(_MARKERS)],
         _DASHES[again % len(_DASHES)],
     )
+
+
+def twins(curves: Sequence[np.ndarray]) -> list[Twin]:
+    """Return which curves are drawn on top of each other, being identical.
+
+    `curves` are the numbers that are drawn, in arrays of any shape.
+    """
+    import numpy as np
+
+    first: list[int] = []
+    for curve in curves:
+        known = (
+            k
+            for k in dict.fromkeys(first)
+            if np.array_equal(curves[k], curve, equal_nan=True)
+        )
+        first.append(next(known, len(first)))
+    return [
+        Twin(k, first[:number].count(k), first.count(k))
+        for number, k in enumerate(first)
+    ]
 
 
 def plain(text: str) -> str:
@@ -78,6 +129,8 @@ def plain(text: str) -> str:
 
 def unit(column: str) -> str:
     """Return what the values of a column are called on an axis."""
+    if column in _UNITS:
+        return _UNITS[column]
     return plain(column.replace("_mib", ", MiB").replace("_", " "))
 
 

@@ -24,8 +24,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LAST_NUMBER = r"\d+(?=\D*$)"
-"""What is taken for the size in a system's name."""
+LAST_NUMBER = re.compile(r"(?<!\d)([1-9]\d*)[^\d/\\]*$")
+"""What is taken for the size: the last number of a file's name, without its folder.
+
+Numbers with zeros in front, as in ``net_007.dot``, are names.
+"""
+
+NUMBERED = re.compile(
+    r"(#|(?<![a-z])(problem|instance|task|case|example|test|seed|sample|number|nr|no)s?)"
+    r"[\s._-]*$",
+    re.IGNORECASE,
+)
+"""What stands before a number that tells things apart, and is no size."""
 
 
 class Curve(NamedTuple):
@@ -57,7 +67,8 @@ def growth(
         What tasks have cost: "states", "seconds", ...
     size : str, optional
         A regular expression that finds the size in the name of a system, as its first
-        group if it has one; by default `LAST_NUMBER`.
+        group if it has one; by default `LAST_NUMBER`, unless it is the number of a
+        problem (``problem101.dot``, ``list#3``).
     title : str, optional
         Instead of what is plotted.
 
@@ -111,7 +122,8 @@ def curves(
     sizes, families = _sizes(frame, size)
     if not sizes.notna().any():
         raise UnsupportedError(
-            "nothing to plot: no system has a size in its name; --size=REGEX finds it"
+            "nothing to plot: no system has a size in its name (numbers of problems "
+            "are none); --size=REGEX finds it"
         )
     rows = pd.DataFrame(
         {
@@ -137,16 +149,33 @@ def _sizes(frame: pd.DataFrame, size: str | None) -> tuple[pd.Series, pd.Series]
 
     require(frame, ["system"])
     try:
-        pattern = re.compile(LAST_NUMBER if size is None else size)
+        pattern = None if size is None else re.compile(size)
     except re.error as error:
         raise UnsupportedError(
             f"--size={size!r}: no regular expression: {error}"
         ) from None
     systems = frame["system"].astype("string").fillna("")
-    found = {name: _split(name, pattern) for name in systems.unique()}
+    found = {
+        name: sized(name) if pattern is None else _split(name, pattern)
+        for name in systems.unique()
+    }
     sizes = pd.array([found[name][0] for name in systems], dtype="Float64")
     families = [found[name][1] for name in systems]
     return pd.Series(sizes), pd.Series(families, dtype=object)
+
+
+def sized(name: str) -> tuple[float | None, str]:
+    """Return the size that is in a name by default, and the name of its family.
+
+    Examples
+    --------
+    >>> sized("rings/ring-12.aut"), sized("problem101.dot")
+    ((12.0, 'rings/ring-N.aut'), (None, 'problem101.dot'))
+    """
+    match = LAST_NUMBER.search(name)
+    if match is None or NUMBERED.search(name[: match.start(1)]):
+        return None, name
+    return _split(name, LAST_NUMBER)
 
 
 def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
@@ -173,20 +202,25 @@ def _title(drawn: Sequence[Curve], configuration: str) -> str:
 
 
 def _draw(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
-    """Draw the curves; those of a single family look as in other plots."""
+    """Draw the curves; those of a single family look as in other plots.
+
+    Dashes and markers of identical ones take turns.
+    """
+    import numpy as np
+
     several = len({curve.family for curve in drawn}) > 1
     configurations = len({curve.configuration for curve in drawn}) > 1
-    for number, curve in enumerate(drawn):
-        name = [curve.family] if several else []
-        name += [curve.configuration] if configurations else []
+    labels = [
+        ", ".join([c.family] * several + [c.configuration] * configurations)
+        for c in drawn
+    ]
+    same = figures.twins([np.stack([c.sizes, c.costs]) for c in drawn])
+    for number, (curve, twin) in enumerate(zip(drawn, same, strict=True)):
+        label = figures.plain(labels[number]) + twin.note(labels)
         if configurations and not several:
             number = names.index(curve.configuration)
-        axes.plot(
-            curve.sizes,
-            curve.costs,
-            label=", ".join(map(figures.plain, name)),
-            **figures.line(number)._asdict(),
-        )
+        look = twin.drawn(figures.line(number), range(len(curve.sizes)))
+        axes.plot(curve.sizes, curve.costs, label=label, **look)
     axes.set_yscale("log")
     figures.logarithmic(axes, "y", *axes.get_ylim())
     if all((curve.sizes % 1 == 0).all() for curve in drawn):

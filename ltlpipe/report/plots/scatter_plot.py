@@ -3,91 +3,38 @@
 Both axes are logarithmic.  A point below the diagonal cost less with the configuration
 of the y-axis; what one of the two did not answer lies beyond its dotted line, which is
 at the limit of time where there is one.
-
-Source of the plots of acceptances: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model
-checking with generalized Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324,
-Figs. 6, 8 and 9.  Points are coloured by the share of transitions with Fin marks in the
-product, in the classes of the source.
-
-Differences from the source: the colour is that of the product of the y-axis; where it
-has no Fin, that of the x-axis; and where neither has, that of the generalised Rabin
-automaton of the same question.  Where that is unknown, too, it is a fourth class.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ltlpipe.report import palette
 from ltlpipe.report.plots import figures
-from ltlpipe.report.plots.configurations import answers, configured, questions
-from ltlpipe.runtime.arguments import FRAME, TEXT, TRUTH, Kind, expect, several
+from ltlpipe.report.plots.configurations import configured, cost_column
+from ltlpipe.report.plots.paired_costs import DIFFER, UNANSWERED, pairs
+from ltlpipe.runtime.arguments import TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.verdict.verdict import HOLDS, VIOLATED
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    import numpy as np
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DIFFER, UNANSWERED = "verdicts differ", "not answered"
+    from ltlpipe.report.plots.paired_costs import Pairs
 
 KINDS = {
-    HOLDS: (figures.BLUE, "o"),
-    VIOLATED: (figures.VERMILION, "^"),
-    UNANSWERED: (figures.GREY, "s"),
+    HOLDS: (palette.ON_WHITE[HOLDS], "o"),
+    VIOLATED: (palette.ON_WHITE[VIOLATED], "^"),
+    UNANSWERED: (palette.ON_WHITE[UNKNOWN], "s"),
     DIFFER: (figures.BLACK, "X"),
 }
 """The kinds of points, their colours and markers; later ones are drawn above."""
 
-FIN_SHARES = {
-    "Fin below 10 %": ("tab:blue", "o"),
-    "10 % to 90 %": ("black", "o"),
-    "90 % and more": ("tab:red", "o"),
-    "no Fin, or unknown": ("silver", "o"),
-}
-"""The same where acceptances are compared: classes of products."""
-
-N_PAIRS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "one pair": lambda n: n == 1,
-    "two pairs": lambda n: n == 2,
-    "more pairs": lambda n: n > 2,
-}
-"""The columns of the source's Figs. 8 and 9."""
-
 _MANY = 3000  # points that are drawn as one picture, not one by one
-
-
-class Pairs(NamedTuple):
-    """The questions that two configurations were both asked, k of them."""
-
-    x: np.ndarray  # float64[k], what it has cost the first one; NaN: not answered
-    y: np.ndarray  # float64[k], the second one
-    kind: np.ndarray  # object[k], a key of `KINDS` or `FIN_SHARES`
-
-    def where(self, chosen: np.ndarray) -> Pairs:
-        """Return some of the questions, those of bool[k] `chosen`."""
-        return Pairs(self.x[chosen], self.y[chosen], self.kind[chosen])
-
-    @property
-    def both(self) -> np.ndarray:
-        """Which were answered by both, bool[k]."""
-        import numpy as np
-
-        both: np.ndarray = np.isfinite(self.x) & np.isfinite(self.y)
-        return both
-
-    @property
-    def ratio(self) -> float | None:
-        """The geometric mean of y / x where both have answered; None: nowhere."""
-        import numpy as np
-
-        both = self.both
-        if not both.any():
-            return None
-        return float(np.exp(np.log(self.y[both] / self.x[both]).mean()))
 
 
 def scatter(
@@ -96,7 +43,7 @@ def scatter(
     b: str | None = None,
     *,
     by: Sequence[str] | None = None,
-    value: str = "seconds",
+    value: str | None = None,
     title: str | None = None,
 ) -> Figure:
     """Plot what two configurations have cost, a point per question.
@@ -124,8 +71,9 @@ def scatter(
         matplotlib is not installed, a column is missing, there is no such
         configuration, or no question was asked with both.
     """
-    expect(TEXT.or_none, title=title, a=a, b=b)
+    expect(TEXT.or_none, title=title, a=a, b=b, value=value)
     labels, names, _ = configured(frame, by)
+    value = value or cost_column(frame, by)
     a, b = _chosen(names, a, b)
     found = pairs(frame, a, b, by=by, value=value)
     if not len(found.x):
@@ -134,7 +82,7 @@ def scatter(
         )
     limit = _limit(frame[(labels == a) | (labels == b)], found, value)
     with figures.canvas(5.6, 5.9) as (figure, axes):
-        _draw(axes, found, _least(found, limit), limit, KINDS)
+        draw_points(axes, found, found.least(limit), limit, KINDS)
         axes.set(
             xlabel=f"{figures.plain(a)}, {figures.unit(value)}",
             ylabel=f"{figures.plain(b)}, {figures.unit(value)}",
@@ -166,185 +114,9 @@ def _chosen(names: list[str], a: str | None, b: str | None) -> tuple[str, str]:
     return first, others.pop(0) if b is None else b
 
 
-def pairs(
-    frame: pd.DataFrame,
-    a: str,
-    b: str,
-    *,
-    by: Sequence[str] | None = None,
-    value: str = "seconds",
-) -> Pairs:
-    """Return the questions that two configurations were both asked, in order.
-
-    The parameters are those of `scatter`.
-    """
-    import numpy as np
-
-    met = _met(frame, configured(frame, by).labels, a, b, value)
-    holds = (met["holds_x"] | met["holds_y"]).to_numpy(dtype=bool)
-    violated = (met["violated_x"] | met["violated_y"]).to_numpy(dtype=bool)
-    kind = np.select(
-        [holds & violated, holds, violated], [DIFFER, HOLDS, VIOLATED], UNANSWERED
-    )
-    return Pairs(*_costs(met), kind.astype(object))
-
-
-def _met(
-    frame: pd.DataFrame, labels: np.ndarray, a: str, b: str, value: str
-) -> pd.DataFrame:
-    """Return what both configurations have said and cost, a row per question."""
-    import pandas as pd
-
-    said = frame["verdict"]
-    rows = pd.DataFrame(
-        {
-            "question": questions(frame),
-            "cost": answers(frame, value),
-            **{v: said.eq(v).fillna(False).to_numpy(bool) for v in (HOLDS, VIOLATED)},
-        }
-    )
-    how = {"cost": "min", HOLDS: "any", VIOLATED: "any"}
-    x, y = (rows[labels == name].groupby("question").agg(how) for name in (a, b))
-    met: pd.DataFrame = x.add_suffix("_x").join(y.add_suffix("_y"), how="inner")
-    return met
-
-
-def _costs(met: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    return met["cost_x"].to_numpy("float64"), met["cost_y"].to_numpy("float64")
-
-
-_PANEL = Kind(
-    "a pair of texts",
-    lambda value: isinstance(value, tuple) and [*map(type, value)] == [str, str],
-)
-
-
-def acceptances(
-    frame: pd.DataFrame,
-    panels: Sequence[tuple[str, str]] | None = None,
-    *,
-    by_pairs: bool = False,
-    value: str = "search_seconds",
-) -> Figure:
-    """Plot a comparison of acceptances, one panel for two of them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What `ltlpipe.compare` returned for several acceptances, or several of those
-        on top of each other.  Where several emptiness checks answered a question
-        with the same acceptance, the fastest counts.
-    panels : sequence of (str, str), optional
-        The values of the column `automaton` of the x- and the y-axes; by default all
-        others against TGBA (or the first, where there is none), and TFLA against TGRA.
-    by_pairs : bool
-        One column of panels each for questions with one pair, two, and more.
-    value : str
-        What is plotted: "search_seconds" as in the source, or "seconds".
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    UnsupportedError
-        matplotlib is not installed, or no two acceptances were asked the same question.
-    """
-    expect(FRAME, frame=frame)
-    expect(TRUTH, by_pairs=by_pairs)
-    chosen = _panels(frame) if panels is None else several(_PANEL, panels, "panels")
-    met = [(a, b, *shares(frame, a, b, value)) for a, b in chosen]
-    if not any(len(found.x) for _, _, found, _ in met):
-        raise UnsupportedError(
-            "nothing to plot: no question was asked with two kinds of automata"
-        )
-    drawn = []
-    for a, b, found, n_pairs in met:
-        for title, has in N_PAIRS.items() if by_pairs else [("", None)]:
-            some = found if has is None else found.where(has(n_pairs))
-            drawn.append((a, b, title, some))
-    limit = max(_most(found) for _, _, found, _ in met) * 1.5
-    low = min(_least(found, limit) for _, _, found, _ in met)
-    n_columns = len(N_PAIRS) if by_pairs else len(drawn)
-    n_rows = len(drawn) // n_columns
-    with figures.look() as figure_class:
-        size = (4.2 * n_columns, 4.0 * n_rows)
-        figure = figure_class(figsize=size, layout="constrained")
-        grid = figure.subplots(n_rows, n_columns, squeeze=False).flat
-        for axes, (a, b, title, some) in zip(grid, drawn, strict=True):
-            _draw(axes, some, low, limit, FIN_SHARES)
-            axes.set(xlabel=f"{a}, seconds", ylabel=f"{b}, seconds")
-            axes.set_title(f"{title} ({len(some.x)})" if title else f"{len(some.x)}")
-        handles = {
-            str(points.get_label()).rpartition(" (")[0]: points
-            for axes in figure.axes
-            for points in axes.collections
-        }
-        known = [name for name in FIN_SHARES if name in handles]
-        figure.legend(
-            [handles[name] for name in known],
-            known,
-            loc="outside lower center",
-            ncols=len(FIN_SHARES),
-        )
-        about = "of the search" if value == "search_seconds" else "in all"
-        figure.suptitle(f"Seconds {about}; not answered: at the border")
-    return figure
-
-
-def shares(
-    frame: pd.DataFrame, a: str, b: str, value: str = "search_seconds"
-) -> tuple[Pairs, np.ndarray]:
-    """Return the questions that two acceptances were asked, and their pairs.
-
-    The kind of a question is a key of `FIN_SHARES`.  The second array, float64[k], has
-    the numbers of generalised Rabin pairs; NaN where that is not known.
-    """
-    import numpy as np
-
-    labels = configured(frame, ["automaton"]).labels
-    met = _met(frame, labels, a, b, value)
-    order = (b, a, "TGRA")
-    share = _known(frame, labels, order, "fin_share").reindex(met.index).to_numpy()
-    low, middle, high, unknown = FIN_SHARES
-    kind = np.select(
-        [np.isnan(share), share < 0.1, share < 0.9], [unknown, low, middle], high
-    )
-    n_pairs = _known(frame, labels, order, "pairs").reindex(met.index).to_numpy()
-    return Pairs(*_costs(met), kind.astype(object)), n_pairs
-
-
-def _known(
-    frame: pd.DataFrame, labels: np.ndarray, order: Sequence[str], column: str
-) -> pd.Series:
-    """Return the first value of a column that is there, by question."""
-    import pandas as pd
-
-    found = pd.Series(dtype="float64")
-    if column in frame:
-        values = pd.to_numeric(frame[column]).to_numpy("float64", na_value=float("nan"))
-        rows = pd.DataFrame({"question": questions(frame), "value": values})
-        for name in order:
-            of_name = rows[labels == name].groupby("question")["value"].first()
-            found = of_name if found.empty else found.combine_first(of_name)
-    return found
-
-
-def _panels(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    kinds = list(frame["automaton"].dropna().unique())
-    if not kinds:
-        return []
-    reference = "TGBA" if "TGBA" in kinds else kinds[0]
-    panels = [(reference, kind) for kind in kinds if kind != reference]
-    if {"TGRA", "TFLA"} <= {*kinds} - {reference}:
-        panels.append(("TGRA", "TFLA"))
-    return panels
-
-
 def _limit(rows: pd.DataFrame, found: Pairs, value: str) -> float:
     """Return where the dotted lines are: at the limit of time, above all answers."""
-    most = _most(found)
+    most = found.most
     if value in ("seconds", "wall_seconds") and "timeout" in rows:
         limits = rows["timeout"].dropna()
         if len(limits):
@@ -352,27 +124,17 @@ def _limit(rows: pd.DataFrame, found: Pairs, value: str) -> float:
     return most * 1.5
 
 
-def _most(found: Pairs) -> float:
-    """Return what the dearest answer has cost; 1 if there is none."""
-    import numpy as np
-
-    return float(np.nanmax([*found.x, *found.y], initial=0.0)) or 1.0
-
-
-def _least(found: Pairs, limit: float) -> float:
-    """Return where the axes begin: below all answers, and below the limit."""
-    import numpy as np
-
-    return float(np.nanmin([*found.x, *found.y], initial=limit)) / 1.5
-
-
-def _draw(
+def draw_points(
     axes: Axes,
     found: Pairs,
     low: float,
     limit: float,
     kinds: Mapping[str, tuple[str, str]],
 ) -> None:
+    """Draw points on logarithmic axes from `low` on, with dotted lines at a limit.
+
+    `kinds` are the colours and markers of the kinds of points.
+    """
     import numpy as np
 
     border = figures.square_log(axes, low, limit)

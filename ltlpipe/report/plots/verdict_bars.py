@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltlpipe.report import palette
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import configured, require
 from ltlpipe.runtime.arguments import TEXT, expect
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ANSWERS = {HOLDS: figures.BLUE, VIOLATED: figures.VERMILION}
-_GREYS = ("#DDDDDD", "#BBBBBB", "#999999", "#777777")
+_ANSWERS = {verdict: palette.ON_WHITE[verdict] for verdict in (HOLDS, VIOLATED)}
+_GREYS = (palette.ON_WHITE[UNKNOWN], "#8C8C8C", "#B2B2B2", "#D9D9D9")
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
 
 
