@@ -248,7 +248,7 @@ def check_random_lassos(folder, seeds):
         lasso = verdict.lasso
         told = ToldLasso(tuple(lasso.prefix), tuple(lasso.cycle))
         again = complete(confirmed(network, asked, told, options))
-        assert again.action_names == lasso.action_names
+        assert beginning(again) == beginning(lasso)  # maybe another run of the word
         changed = list(told.names)
         changed[chance.randrange(len(changed))] = chance.choice(names)
         k = len(lasso.prefix)
@@ -262,6 +262,12 @@ def check_random_lassos(folder, seeds):
         assert said == expected, (seed, text, other)
         n_refuted += not said
     return n_violated, n_refuted
+
+
+def beginning(lasso):
+    """The first letters of the word of a lasso, more than tell words apart."""
+    names, k = lasso.action_names, len(lasso.prefix)
+    return [*names[:k], *names[k:] * 400][:400]
 
 
 def parsed(text):
