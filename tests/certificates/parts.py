@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -180,9 +179,3 @@ def product_states(network, parts):
                     known.add(found)
                     waiting.append(found)
     return sorted(known)
-
-
-def all_states(network, n_automaton):
-    """Every combination of local states and states of the automaton."""
-    sizes = [range(c.n_states) for c in network.components]
-    return list(product(*sizes, range(n_automaton)))

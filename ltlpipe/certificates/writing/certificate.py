@@ -21,7 +21,7 @@ import numpy as np
 from ltlpipe._version import __version__
 from ltlpipe.automata.conditions import Clause, marks_in
 from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported
 from ltlpipe.search.driver import advance
 from ltlpipe.search.ranks import ranks_of
@@ -233,18 +233,3 @@ def _digest(file: IO[bytes]) -> Job[str]:
         found.update(chunk)
         yield Progress(_WRITING, work=1000)
     return found.hexdigest()
-
-
-def refuse_told_marks(told: int) -> None:
-    """Refuse automata whose letters tell marks of the system.
-
-    Raises
-    ------
-    UnsupportedError
-        This is one.
-    """
-    if told:
-        raise UnsupportedError(
-            "--certificate needs the acceptance of the system apart from that of the "
-            "property: use --emptiness=auto"
-        )
