@@ -34,7 +34,8 @@ VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
 
 REASONS = (
     *(TIMEOUT, MEMORY, CPU_TIME, MAX_STATES, INTERRUPTED, LASSO_LIMIT),
-    *("overflow", "bitstate", "unsupported", "input-error", "error", "crash"),
+    *("overflow", "bitstate", "compact", "walks"),
+    *("unsupported", "input-error", "error", "crash"),
 )
 """The categories of the column `reason`, in all tables.
 

@@ -73,6 +73,8 @@ def verify(
     is damaged, refuted or contradicted, or a certificate is refused, 2 bad input or
     usage (of a certificate also a limit), 3 a lasso could not be checked.
     """
+    from ltlpipe.certificates.checking.verification import is_certificate
+
     if is_certificate(file):
         code = _verify_certificate(
             file, system, system_root, timeout, memory, as_json=as_json, quiet=quiet
@@ -83,16 +85,6 @@ def verify(
         seconds = _LASSO_SECONDS if timeout is None else timeout
         code = _verify_store(file, system_root, seconds, as_json=as_json, quiet=quiet)
     raise typer.Exit(code)
-
-
-def is_certificate(path: str) -> bool:
-    """Whether a file begins as certificates do; False if it cannot be read."""
-    begin = b"ltlpipe certificate "
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 (a path as it was typed)
-            return file.read(len(begin)) == begin
-    except OSError:
-        return False
 
 
 def _verify_certificate(
