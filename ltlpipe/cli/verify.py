@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -75,7 +76,7 @@ def verify(
     """
     from ltlpipe.certificates.checking.verification import is_certificate
 
-    if is_certificate(file):
+    if Path(file).is_file() and is_certificate(file):
         code = _verify_certificate(
             file, system, system_root, timeout, memory, as_json=as_json, quiet=quiet
         )
