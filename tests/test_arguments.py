@@ -70,6 +70,9 @@ KINDS = {
 }
 
 # By function: its good arguments, and what its parameters take.
+OF_SEARCHES = ("cactus", "scatter")
+"""Plots that choose themselves which seconds they compare."""
+
 FUNCTIONS = {
     "LTS": (
         vars(LTS),
@@ -234,7 +237,7 @@ FUNCTIONS = {
             {
                 "frame": {"frame"},
                 "by": {"none", "texts"},
-                "value": {"text"},
+                "value": {"text", *(["none"] if name in OF_SEARCHES else [])},
                 **{p: {"none", "text"} for p in ("a", "b", "size", "title")},
                 "panels": {"none"},
                 "by_pairs": {"truth"},
@@ -248,6 +251,14 @@ FUNCTIONS = {
             "verdicts": {},
         }.items()
     },
+    "verify": (
+        {"path": "run.sqlite"},
+        {
+            "path": {"text"},
+            "system_root": {"none", "text"},
+            "timeout": KINDS["seconds"],
+        },
+    ),
     "verify_certificate": (
         {"certificate": "a.cert"},
         {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 
 import pandas as pd
 import pytest
@@ -273,22 +272,6 @@ def test_a_store_keeps_up_with_solutions(tmp_path):
     assert before["expected"].tolist() == [pd.NA, "violated", pd.NA]
     assert after["expected"].tolist() == ["holds", "violated", "holds"]
     assert after["started_at"].equals(before["started_at"])
-
-
-def test_a_store_without_published_verdicts(tmp_path):
-    """An older one is read, and gets the column when it is used again."""
-    store = tmp_path / "run.sqlite"
-    published(tmp_path, 7)
-    solve(tmp_path, store=store)
-    db = sqlite3.connect(store)
-    for table in ("tasks", "results"):
-        db.execute(f"ALTER TABLE {table} DROP COLUMN expected")
-    db.commit()
-    db.close()
-
-    assert results(store)["expected"].isna().all()
-    solve(tmp_path, store=store)
-    assert results(store)["expected"].tolist() == ["holds", "violated", "holds"]
 
 
 def test_a_table_with_another_word(tmp_path):

@@ -393,7 +393,7 @@ def test_files_that_are_no_stores(path, tmp_path):
 
     with pytest.raises(LtlpipeError, match="there is no such store"):
         results(tmp_path / "nothing.sqlite")
-    with pytest.raises(LtlpipeError, match="cannot be used: unable to open"):
+    with pytest.raises(LtlpipeError, match="cannot be used: there is no such folder"):
         Store(tmp_path / "nothing" / "run.sqlite")
 
 

@@ -17,6 +17,7 @@ from ltlpipe.automata.hoa import parse_automata
 from tests.certificates.parts import parts_of, product_states, proves
 from tests.certificates.test_round_trip import DEADLOCKS, FORMULAS, SYSTEMS, WAYS
 from tests.cross.test_agreement import ask
+from tests.depth import examples
 from tests.strategies import hoa_automata
 
 SEEDS = st.integers(0, 1 << 30)
@@ -94,7 +95,7 @@ def assert_refused_or_proof(network, parts, seed, number):
 
 
 @given(SYSTEMS, FORMULAS, DEADLOCKS, WAYS, SEEDS)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_mutants(network, text, deadlock, way, seed):
     """One rank, one mark, one state more, less or another one."""
     parts = certificate_of(network, formula=text, deadlock=deadlock, **way)
@@ -103,7 +104,7 @@ def test_mutants(network, text, deadlock, way, seed):
 
 
 @given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS, SEEDS)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_mutants_with_any_condition(network, text, deadlock, seed):
     """Clauses with Fin, and several of them."""
     (violations,) = parse_automata(text, "random.hoa")
@@ -114,7 +115,7 @@ def test_mutants_with_any_condition(network, text, deadlock, seed):
 
 @pytest.mark.slow
 @given(SYSTEMS, hoa_automata("emerson-lei"), FORMULAS, DEADLOCKS, SEEDS)
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 def test_mutants_by_the_thousand(network, text, formula, deadlock, seed):
     """The same, more often."""
     (violations,) = parse_automata(text, "random.hoa")
@@ -129,7 +130,7 @@ ONE_WAY = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 1)])])
 
 
 @given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS, SEEDS)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_violations_have_no_certificate(network, text, deadlock, seed):
     """Whatever the ranks and what they lack: the states alone are no proof."""
     (violations,) = parse_automata(text, "random.hoa")

@@ -24,6 +24,7 @@ from ltlpipe.systems.dve.model import read_dve_model
 from tests.certificates.parts import parts_of, proves
 from tests.cross.test_fairness import fair_questions
 from tests.cross.test_models import dve_atoms, explored, net_atoms, random_formula
+from tests.depth import examples
 from tests.strategies import (
     formulas,
     hoa_automata,
@@ -78,14 +79,14 @@ def assert_certified(system, **asked):
 
 
 @given(SYSTEMS, FORMULAS, DEADLOCKS, WAYS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_formulas(network, text, deadlock, way):
     """Networks with and without acceptance, and automata of every kind."""
     assert_certified(network, formula=text, deadlock=deadlock, **way)
 
 
 @given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_automata_with_any_condition(network, text, deadlock):
     """Emerson-Lei, beside the marks of the network."""
     (violations,) = parse_automata(text, "random.hoa")
@@ -93,14 +94,14 @@ def test_automata_with_any_condition(network, text, deadlock):
 
 
 @given(ACCEPTING, DEADLOCKS)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_acceptance_of_the_network(network, deadlock):
     """No property at all."""
     assert_certified(network, empty=True, deadlock=deadlock)
 
 
 @given(fair_questions(SYSTEMS), FORMULAS)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_fairness(asked, text):
     """Weak and strong, of components and of named sets."""
     network, options, _ = asked
@@ -108,7 +109,7 @@ def test_fairness(asked, text):
 
 
 @given(petri_nets(max_places=4), st.integers(0, 1 << 30), DEADLOCKS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_nets(net, seed, deadlock):
     """Models are stepped through by the interpreter."""
     rng = random.Random(seed)
@@ -118,7 +119,7 @@ def test_nets(net, seed, deadlock):
 
 
 @given(models(), st.integers(0, 1 << 30), DEADLOCKS)
-@settings(max_examples=3)
+@settings(max_examples=examples(3))
 def test_dve_models(text, seed, deadlock):
     """Few by default: each is compiled for seconds."""
     model, rng = read_dve_model(text, "random.dve"), random.Random(seed)
@@ -130,7 +131,7 @@ def test_dve_models(text, seed, deadlock):
 
 @pytest.mark.slow
 @given(fair_questions(SYSTEMS), FORMULAS, WAYS)
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 def test_by_the_thousand(asked, text, way):
     """The same, more often."""
     network, options, _ = asked

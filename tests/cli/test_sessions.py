@@ -21,7 +21,11 @@ PAGES.remove("docs/simulate.md")  # its sessions need a shell: `tests.cli.test_s
 
 ELSEWHERE = (
     *("model.pnml", "lps2lts", "problems tasks.csv", "-m bench", "--scheduler"),
-    *("$ ltlpipe solve problems --store", "$ ltlpipe status run.sqlite"),
+    *(
+        "$ ltlpipe solve problems --store",
+        "$ ltlpipe status run.sqlite",
+        "$ ltlpipe verify run.sqlite",
+    ),
 )
 """Of sessions about files that readers have, or other programs."""
 

@@ -61,7 +61,7 @@ def test_arrays_of_one_entry():
 )
 def test_an_affordable_length(needed, free, length):
     """Half as much again, less if memory does not suffice, more if needed."""
-    assert affordable_length(np.zeros(100), needed, 20, free) == length
+    assert affordable_length(100, needed, 20, free) == length
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_an_affordable_length(needed, free, length):
 def test_an_unaffordable_length(needed, free):
     """Growing by less than a twentieth would take for ever."""
     with pytest.raises(OutOfMemoryError):
-        affordable_length(np.zeros(100), needed, 20, free)
+        affordable_length(100, needed, 20, free)

@@ -91,7 +91,7 @@ def test_a_walk_that_sees_all_says_nothing():
     ("options", "told"),
     [
         ({"emptiness": "se05"}, "se05 is asked for"),
-        ({"bitstate": 1}, "bitstate.* is for a search of the whole product"),
+        ({"bitstate": 1}, "bitstate.* are for a search of the whole product"),
         ({"fairness": "strong"}, "with Fin in the acceptance"),
     ],
     ids=str,

@@ -344,7 +344,7 @@ def test_nothing_is_between_when_compiled():
 
 def test_small_products_by_one_worker(monkeypatch):
     """Others join when there are many states."""
-    problem = problem_of(explicit(3000, [(k, k + 1) for k in range(2999)], ()))
+    problem = chain(3_000)
     told = []
     for alone in (1 << 16, 100):
         monkeypatch.setattr(UFSCC, "alone", alone)
