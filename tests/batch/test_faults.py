@@ -62,7 +62,7 @@ def test_a_full_disk(table):
     """No file may grow beyond some KiB: what was kept is kept, the rest is resumed."""
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (260_000, 260_000))
 
     done = subprocess.run(
         command(table),
