@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.pnml.coloured.net import ColouredNet
     from ltlpipe.systems.pnml.net import PetriNet
 
 _EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
@@ -43,6 +44,11 @@ _NetOut = Annotated[
         metavar="FILE.pnml",
         help="Output file (.gz compresses); by default standard output.",
     ),
+]
+
+_Unfolded = Annotated[
+    bool,
+    typer.Option("--unfolded", help="The place/transition net that it unfolds into."),
 ]
 
 
@@ -105,9 +111,9 @@ def dispatcher(
 
 
 class SetFormat(str, Enum):
-    """Formats for sets of random networks: what has no acceptance is not among them.
+    """Formats for sets of random networks: those that represent acceptance.
 
-    Petri nets are for unfolders, which ask for none.
+    Petri nets are an exception: unfolders do not need acceptance.
     """
 
     HOA = "hoa"
@@ -273,6 +279,45 @@ def kanban(
     _write_net(family(cells, cards, batch), out)
 
 
+@generate.command("coloured-dining")
+def coloured_dining(n: _Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
+    """N dining philosophers as a symmetric net, which can deadlock."""
+    from ltlpipe.families.symmetric_nets import coloured_dining as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
+@generate.command("coloured-token-ring")
+def coloured_token_ring(
+    n: _Size, out: _NetOut = None, unfolded: _Unfolded = False
+) -> None:
+    """Dijkstra's ring of N + 1 machines as a symmetric net."""
+    from ltlpipe.families.symmetric_nets import coloured_token_ring as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
+@generate.command("shared-memory")
+def shared_memory(n: _Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
+    """N processors with memories that share a bus, as a symmetric net."""
+    from ltlpipe.families.symmetric_nets import shared_memory as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
+@generate.command("coloured-client-server")
+def coloured_client_server(
+    n: Annotated[int, typer.Argument(metavar="N", help="How many clients.")],
+    m: Annotated[int, typer.Argument(metavar="M", help="How many servers.")],
+    out: _NetOut = None,
+    unfolded: _Unfolded = False,
+) -> None:
+    """N clients and M servers that serve one of them at a time, as a symmetric net."""
+    from ltlpipe.families.symmetric_nets import coloured_client_server as family
+
+    _write_coloured(family(n, m), out, unfolded=unfolded)
+
+
 generate.command()(rers)
 
 
@@ -298,13 +343,13 @@ def _range(text: str, hint: str) -> tuple[int, int]:
     found = _RANGE.fullmatch(text.strip())
     if found is None or int(found[1]) > int(found[2] or found[1]):
         raise typer.BadParameter(
-            f"{text!r} is no number or range like 2-8", param_hint=hint
+            f"{text!r} is not a number or range like 2-8", param_hint=hint
         )
     return int(found[1]), int(found[2] or found[1])
 
 
 def _ratios(text: str) -> list[float]:
-    """Read ``0,0.2,0.4``; what stands twice stands once."""
+    """Read ``0,0.2,0.4``; duplicates are dropped."""
     try:
         return list(dict.fromkeys(float(part) for part in text.split(",")))
     except ValueError:
@@ -320,7 +365,7 @@ def _pairs(edges: str) -> list[tuple[int, int]]:
     if None in found:
         wrong = edges.split(",")[found.index(None)]
         raise typer.BadParameter(
-            f"{wrong!r} is no edge, expected pairs of nodes like 1-2,2-3",
+            f"{wrong!r} is not an edge, expected pairs of nodes like 1-2,2-3",
             param_hint="'--edges'",
         )
     return [(int(edge[1]), int(edge[2])) for edge in found if edge]
@@ -344,6 +389,19 @@ def _write_net(net: PetriNet, out: str | None) -> None:
         return
     save_pnml(net, out)
     print(f"wrote {out}", file=sys.stderr)
+
+
+def _write_coloured(net: ColouredNet, out: str | None, *, unfolded: bool) -> None:
+    from ltlpipe.systems.pnml.coloured.unfolding import unfolded as unfolding
+    from ltlpipe.systems.pnml.coloured.writing import coloured_text, save_coloured
+
+    if unfolded:
+        _write_net(unfolding(net), out)
+    elif out is None:
+        print(coloured_text(net), end="")
+    else:
+        save_coloured(net, out)
+        print(f"wrote {out}", file=sys.stderr)
 
 
 def _write_set(

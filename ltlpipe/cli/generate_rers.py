@@ -54,7 +54,7 @@ def rers(
     max_states: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Explored at most to know a verdict; 250000."
+            min=1, metavar="N", help="States explored at most for a verdict; 250000."
         ),
     ] = None,
 ) -> None:

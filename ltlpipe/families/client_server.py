@@ -8,7 +8,7 @@ works on its answer or, after a refusal or an abort, tries again or quits.
 
 A client's states are idle (0), composing, ready, waiting, backing off, answered,
 unpacked, connected, working and computed (9); the server is free (0), closed, saving,
-undoing (3), or busy_i (3+i) with client i, and knows nothing else about clients.
+undoing (3), or busy_i (3+i) with client i, and stores nothing else about clients.
 ``docs/symmetric-models.md`` has a table of all steps, from which tests build the
 components again.
 
@@ -32,8 +32,8 @@ Source: our own, in the spirit of the model WCS with which S. Baarir and A. Dure
 measure in "Emptiness Check of Powerset Büchi Automata using Inclusion Tests",
 technical report 2006/003, LIP6, Sec. 7.
 
-Differences from the source: it gives the name and the sizes of its model and no more;
-states, labels and sizes are ours.
+Differences from the source: it gives only the name and the sizes of its model; states,
+labels and sizes are ours.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def client_server(n: int) -> Network:
     ['client1', 'client2', 'server']
     """
     if n < 1:
-        raise UnsupportedError(f"{n} clients ask for nothing: use n >= 1")
+        raise UnsupportedError(f"the number of clients must be at least 1, not {n}")
     clients = [_client(i) for i in range(1, n + 1)]
     return Network([*clients, _server(n)], name=f"client-server-{n}")
 

@@ -5,9 +5,9 @@ A scaling family for symmetry with two classes: `dispatcher` (n, m) has the requ
 request is created and submitted; the dispatcher picks one that is queued and assigns
 it to an idle worker, or puts it back.  The worker loads it and executes it; what it
 yields is collected by the dispatcher and finishes a request that is running.  All
-requests ask for the same service, so a result answers any of them: neither does a
-worker know what it works on nor a request who works for it.  Workers may crash; then a
-request that is running fails and is queued again.
+requests are for the same service, so a result answers any of them: a worker does not
+store its request, nor a request its worker.  Workers may crash; then a request that is
+running fails and is queued again.
 
 A request's states are idle (0), created, rejected, queued, picked, running, answered
 and read (7), a worker's idle (0), assigned, executing, done, broken, collected,
@@ -48,8 +48,8 @@ Source: our own, in the spirit of the model PO (a middleware) with which S. Baar
 A. Duret-Lutz measure in "Emptiness Check of Powerset Büchi Automata using Inclusion
 Tests", technical report 2006/003, LIP6, Sec. 7.
 
-Differences from the source: it gives the name and the sizes of its model and no more;
-states, labels and sizes are ours.
+Differences from the source: it gives only the name and the sizes of its model; states,
+labels and sizes are ours.
 """
 
 from __future__ import annotations

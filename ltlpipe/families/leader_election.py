@@ -1,13 +1,13 @@
 """Leader election by extinction on an arbitrary network, over and over.
 
-Nodes 1..n lie on a connected graph and elect one of themselves, then begin the
-next round.  In variant 1 node 1 wins every time; in variant 2 each node gets its
-turn: node 1 wins the first round, node 2 the second, and after node n it is node
-1 again.  The waves of a round that node w wins are, best first, those of nodes w,
-w+1, ..., n, 1, ..., w-1.
+Nodes 1..n form a connected graph and elect one of themselves, then begin the next
+round.  In variant 1 node 1 wins every time; in variant 2 each node gets its turn: node
+1 wins the first round, node 2 the second, and after node n it is node 1 again.  The
+waves of a round that node w wins are, best first, those of nodes w, w+1, ..., n, 1,
+..., w-1.
 
 In every round a node first starts a wave of its own (``start_<i>``, then a message
-to each neighbour) and then reads what comes:
+to each neighbour) and then reads its messages:
 
 * A wave that is better than the one it is in: it joins (``join_<i>_w<r>``), notes
   the sender as its father and forwards the wave to its other neighbours.
@@ -34,8 +34,8 @@ Room in channels.  In one round a node sends a neighbour any wave once at most, 
 better and better ones, its own first.  When a node has won, all channels are empty:
 its wave has gone through each of them, and nothing better follows.  So a channel
 holds waves of one round, or a ``leader`` and behind it waves of the next round
-without the receiver's, which has not begun it: at most n messages.  It has room for
-n-1 (`capacity`); a node that waits for room to node j does not wait for ever:
+without the receiver's, which has not begun it: at most n messages.  Its capacity is n-1
+(`capacity`); a node that waits for room to node j does not wait for ever:
 
 * If a ``leader`` is first in the channel, j is one round behind.  All that it may have
   to send is ``leader``, and that into empty channels: it does not wait.
@@ -69,10 +69,9 @@ networks, on three nodes, restarted after completion, in these two variants.  It
 the example from J. Geldenhuys and A. Valmari, "Tarjan's Algorithm Makes On-the-Fly
 LTL Verification More Efficient", TACAS 2004, LNCS 2988, pp. 205-219.
 
-Differences from the source: its text names the algorithm and the variants and no
-more (its model is in Promela).  Waves that echo, the events, how the next round
-begins and in which order nodes take turns are choices of ours, and the numbers of
-states are ours as well.
+Differences from the source: its text only names the algorithm and the variants (its
+model is in Promela).  Echoing waves, the events, the start of the next round and the
+order of turns are our choices, and so are the numbers of states.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ def leader_election(
     if n < 2:
         raise UnsupportedError(f"{n} nodes hold no election: use n >= 2")
     if variant not in (1, 2):
-        raise UnsupportedError(f"there is no variant {variant}: use 1 or 2")
+        raise UnsupportedError(f"the variant must be 1 or 2, not {variant}")
     neighbours = _graph(n, _ring(n) if edges is None else edges)
     election = _Election(n, n if variant == 2 else 1, neighbours)
     nodes, messages = _nodes(election)
@@ -149,7 +148,7 @@ def capacity(n: int) -> int:
 
 
 class _Election(NamedTuple):
-    """What all nodes know.
+    """Data common to all nodes.
 
     `n_rounds` is the number of rounds after which the same node wins again.
     """
@@ -168,7 +167,7 @@ class _State(NamedTuple):
 
     round: int  # 0 <= round < n_rounds
     wave: int  # the one that the node is in, a node's number
-    father: int  # who it came from; 0 for nobody, and again when it was answered
+    father: int  # the sender; 0 if there is none, and again after the answer
     arrived: int  # how many neighbours it has come from
     leaders: tuple[int, ...]  # whose leader message has come in this round, sorted
     todo: tuple[tuple[_Label, ...], ...]  # to be done before reading on: groups in
@@ -253,7 +252,7 @@ def _steps(
 def _node(
     election: _Election, node: int, incoming: Mapping[int, Iterable[_Message]]
 ) -> LTS:
-    """Explore what a node can do if `incoming` may come at any time."""
+    """Explore a node to which the messages `incoming` may be sent at any time."""
     states = [_begin(election, node, 0)]
     index = {states[0]: 0}
     transitions = []
@@ -301,7 +300,7 @@ def _nodes(
 def _channel(
     election: _Election, src: int, dst: int, messages: Sequence[_Message]
 ) -> LTS:
-    """Build a queue from `src` to `dst`; its states are what it can hold."""
+    """Build a queue from `src` to `dst`; its states are its possible contents."""
     index = {
         content: state for state, content in enumerate(_contents(election, messages))
     }
@@ -320,9 +319,9 @@ def _channel(
 def _contents(
     election: _Election, messages: Sequence[_Message]
 ) -> list[tuple[_Message, ...]]:
-    """List what a channel can hold (module docstring), shortest first.
+    """List the possible contents of a channel (module docstring), shortest first.
 
-    That is some waves of one round, the worst first, maybe behind a leader message.
+    They are waves of one round, the worst first, optionally after a leader message.
     """
     room = capacity(election.n)
     contents: dict[tuple[_Message, ...], None] = {}

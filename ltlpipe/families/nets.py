@@ -1,20 +1,20 @@
 """Scaling families of nets, with numbers of markings that can be counted by hand.
 
 `dining` (n): n philosophers at a round table; philosopher i takes fork i, then fork
-i+1, and gives both back.  Going round the table, a philosopher who eats is followed
-by one who thinks, and nothing else is ruled out: there are trace([[1, 1, 1],
-[1, 1, 1], [1, 0, 0]]^n) markings (6 for n = 2, 14 for n = 3), one of them dead.
+i+1, and gives both back.  Around the table, the right neighbour of an eating
+philosopher thinks, and all other pairs are possible: there are trace([[1, 1, 1], [1, 1,
+1], [1, 0, 0]]^n) markings (6 for n = 2, 14 for n = 3), one of them dead.
 
-`token_ring` (n): n processes in a ring that pass a token on.  A process may ask for
-its critical section at any time; with the token one that has asked enters, and one
-that has not passes.  One process has the token and is in one of three states, the
-others in one of two: 3 n 2^(n-1) markings.  Whoever waits enters at last, since
-between two entries of a process every other one can ask only once.
+`token_ring` (n): n processes in a ring that pass a token on.  A process may request its
+critical section at any time; with the token it enters if it has requested, and
+otherwise passes the token on.  One process has the token and is in one of three states,
+the others in one of two: 3 n 2^(n-1) markings.  A waiting process eventually enters,
+since between two entries of a process every other one can request only once.
 
 `kanban` (cells, cards): a production line.  A part takes a card of a cell to be
-worked on there and gives it back when it moves on.  Each card of a cell is free, at
-work or done with: C(cards+2, 2)^cells markings.  With a `batch` parts arrive so many
-at a time, so that cards of the first cell are taken by an arc of that weight.
+worked on there and gives it back when it moves on.  Each card of a cell is free, in use
+or finished: C(cards+2, 2)^cells markings.  With a `batch` parts arrive so many at a
+time, so that cards of the first cell are taken by an arc of that weight.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Sides = tuple[dict[str, int], dict[str, int]]  # tokens taken and put
 
 
 def _net(name: str, tokens: dict[str, int], moves: dict[str, Sides]) -> PetriNet:
-    """Return a net whose places are known by their names."""
+    """Return a net, given its places by name."""
     numbers = {place: k for k, place in enumerate(tokens)}
     transitions = [
         Transition(move, move, *({numbers[p]: w for p, w in s.items()} for s in sides))

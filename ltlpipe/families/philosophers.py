@@ -24,11 +24,11 @@ philosopher on whose left it lies (1), or held by the other one (2).
 The local states of the philosophers decide those of the forks, and the
 configurations in which no fork is held twice are counted by going round the
 table: there are trace([[3, 3], [2, 1]]^n) of them, with a row or column for a
-fork that is free for the next philosopher and one for a fork that is not.  All
-but one can be reached: before all philosophers hold just the right fork (state
-4), the last to get there would hold two and the others one each, n+1 in all.
-That leaves 21 states for n = 2, 216,993 for n = 8 and 4,683,381 for n = 10; one
-of them, all philosophers with just their left forks, is a deadlock.
+fork that is free for the next philosopher and one for a fork that is not.  All but one
+are reachable: before all philosophers hold only the right fork (state 4), the last one
+would hold two forks and the others one each, n+1 in total. That leaves 21 states for n
+= 2, 216,993 for n = 8 and 4,683,381 for n = 10; one of them, all philosophers with just
+their left forks, is a deadlock.
 
 Acceptance: a philosopher accepts while it holds both forks and has eaten, a
 fork while it is held.  All philosophers would need 2n forks, so no run is
@@ -38,8 +38,8 @@ Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model
 Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6 and
 Fig. 11, right.
 
-Differences from the source: the text does not say which states accept; the
-choice above is ours.
+Differences from the source: the text does not define the accepting states; the choice
+above is ours.
 """
 
 from __future__ import annotations

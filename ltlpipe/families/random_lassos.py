@@ -1,10 +1,9 @@
 """Random infinite runs of a network, as lassos.
 
-A random walk is the prefix.  For the cycle only a few random components go on, until
-they are in a state where they have been since: they have few states together, so that
-is soon, which it would not be for a whole network.  So all but a few components starve,
-and each run shows what can happen up to some moment, and what may then never happen
-again.
+A random walk is the prefix.  For the cycle only a few random components continue, until
+their joint state repeats: they have few joint states, so that happens soon, unlike for
+a whole network.  So all but a few components starve: each run shows actions that can
+happen up to some moment and then never again.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MOST_MOVING = 3
 
 
 class RandomLasso(NamedTuple):
-    """Names of actions: what happens first, and what then repeats itself."""
+    """Names of actions: the prefix and the cycle."""
 
     prefix: tuple[str, ...]
     cycle: tuple[str, ...]
@@ -79,7 +78,7 @@ class Walker:
     def walk(
         self, start: State, rng: np.random.Generator, steps: int
     ) -> tuple[list[int], list[State]]:
-        """Return the actions of a walk and the states where they lead, in turn.
+        """Return the actions of a walk and their targets, in order.
 
         It has `steps` of them, fewer if it ends in a deadlock.
         """
@@ -96,8 +95,7 @@ class Walker:
     def lasso(self, rng: np.random.Generator, steps: int) -> RandomLasso | None:
         """Return a run with a prefix of at most `steps`.
 
-        None if the components that were to go on cannot do so for ever, or do not by
-        chance.
+        None if the chosen components find no cycle.
         """
         prefix, states = self.walk(self.initial, rng, steps)
         length = int(rng.integers(len(prefix), endpoint=True))

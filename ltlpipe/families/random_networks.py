@@ -190,9 +190,9 @@ def _check_ranges(
     accepting_ratio: float,
 ) -> None:
     if not 1 <= n_states[0] <= n_states[1]:
-        raise UnsupportedError(f"{n_states} is no range of 1 or more states")
+        raise UnsupportedError(f"{n_states} is not a range of at least 1 state")
     if not 2 <= sharing[0] <= sharing[1]:
-        raise UnsupportedError(f"{sharing} is no range of 2 or more components")
+        raise UnsupportedError(f"{sharing} is not a range of at least 2 components")
     if not 0 <= local_ratio < 1:
         raise UnsupportedError(f"local ratio {local_ratio}: use 0 <= ratio < 1")
     if not 0 <= accepting_ratio <= 1:
@@ -267,7 +267,7 @@ def _label(
     """Return transitions: the pairs of `local` get one of four labels of their own.
 
     The others, at least as many as there are `shared` labels, get each of
-    those once, then any.  What would stand twice stands once.
+    those once, then any.  Duplicates are dropped.
     """
     first = iter(rng.permutation(shared).tolist())
     transitions = []

@@ -31,12 +31,12 @@ with the longest walks is taken.  Deadlocks remain, and states where a few compo
 go on while others wait for ever.
 
 Sources: "Parallel Problem Description" of the RERS challenges of 2016 and 2020,
-http://www.rers-challenge.org, for what a problem is and for labels that occur
+http://www.rers-challenge.org, for the structure of problems and for labels that occur
 twice (2016) or anywhere (2020).
 
 Differences from the sources: their networks are made from properties that they are to
-have.  These are random, and `ltlpipe.batch.rers_problems` finds out what holds of
-them.  Sizes and shares are ours.
+have.  These are random, and `ltlpipe.batch.rers_problems` determines their verdicts.
+Sizes and shares are ours.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Style:
     """What networks of a year have in common; ranges include both ends."""
 
     n_states: tuple[int, int]  # of a component; 4 or more, so that common labels fit
-    labels_per_component: float  # common labels, where nothing else is asked
+    labels_per_component: float  # common labels by default
     sharing: tuple[int, int]
     """Participants of a common label, as far as there are so many components."""
     occurrences: tuple[int, int]  # joint steps of the planned run with a common label
@@ -90,7 +90,7 @@ STYLES = {
 """The styles by their names."""
 
 CYCLE_LENGTHS = (3, 9)
-"""Least and greatest length of a cycle, where so many states are left."""
+"""Least and greatest length of a cycle, if that many states are left."""
 
 ATTEMPTS = 20
 """Ways to share and place the labels that are tried, at most."""
@@ -329,7 +329,7 @@ def _label(
 ) -> tuple[list[list[int]], int]:
     """Return the labels along each walk, and how many different ones there are.
 
-    Common labels keep their numbers; the local ones are behind them.
+    Common labels keep their numbers; the local ones follow.
     """
     n_used = len(participants)
     labels = []
@@ -359,7 +359,7 @@ def _planned_run(
     run: list[int] = []
     for step in steps:
         for i in participants[step]:
-            # the step itself is what ends the part before it
+            # the step itself ends the part before it
             run += _until_common(rest[i], common)
         run.append(step)
     for walk in rest:

@@ -17,8 +17,8 @@ Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model
 Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6 and
 Fig. 11, right.
 
-Differences from the source: the text does not say what the diamond's states are
-nor which states accept; the choices above are ours.
+Differences from the source: the text defines neither the diamond's states nor the
+accepting states; the choices above are ours.
 """
 
 from __future__ import annotations

@@ -61,6 +61,11 @@ class Model(Displayed, ABC):
     vocabulary: Vocabulary
 
     @property
+    def about(self) -> tuple[str, ...]:
+        """What to tell people of the model beside its name, in lines."""
+        return ()
+
+    @property
     def processes(self) -> tuple[str, ...]:
         """The variables that are the states of processes; none of a net."""
         return ()

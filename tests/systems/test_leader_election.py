@@ -210,8 +210,8 @@ def test_edges_in_any_form():
     [
         ({"n": 1}, "1 nodes hold no election: use n >= 2"),
         ({"n": 0}, "0 nodes"),
-        ({"variant": 3}, "no variant 3: use 1 or 2"),
-        ({"variant": 0}, "no variant 0"),
+        ({"variant": 3}, "the variant must be 1 or 2, not 3"),
+        ({"variant": 0}, "the variant must be 1 or 2, not 0"),
         ({"edges": [(1, 2), (2, 4)]}, "edge 2-4 names no node 4: use 1 to 3"),
         ({"edges": [(0, 1)]}, "edge 0-1 names no node 0"),
         ({"edges": [(1, 2), (3, 3)]}, "edge 3-3 is a loop"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import spin
+from ltlpipe import check
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
@@ -18,7 +19,7 @@ needs_spin = pytest.mark.skipif(
 )
 
 
-def run_spin(network, folder, *, reduce=False):
+def run_spin(network, folder, *, reduce=False, formula=None):
     return spin.run_spin(
         network,
         reduce=reduce,
@@ -28,6 +29,7 @@ def run_spin(network, folder, *, reduce=False):
         timeout=60.0,
         hash_bits=16,
         optimisation="-O0",
+        formula=formula,
     )
 
 
@@ -255,3 +257,35 @@ def test_limits_of_a_spin_run(limits, reason, tmp_path):
     )
 
     assert (result["verdict"], result["reason"]) == ("unknown", reason)
+
+
+@pytest.mark.thorough("compiles C for each network, as another test does for one")
+@needs_spin
+@pytest.mark.parametrize("seed", range(12))
+def test_spin_agrees_about_formulas(seed, tmp_path):
+    """Of actions that one component takes, and two; deadlocks are no runs."""
+    network = without_acceptance(small_network(seed))
+    names = sorted(action.name for action in network.actions)
+    a, b = names[0], names[-1]
+    formula = (
+        f'"{a}" -> X !"{a}"',
+        f'G("{a}" -> F "{b}")',
+        f'G !"{b}"',
+        f'(!"{b}" W "{a}") | GF "{b}"',
+        f'F "{a}" & F "{b}"',
+        f'GF "{a}" -> G("{b}" -> X !"{b}")',
+    )[seed % 6]
+    result = run_spin(network, tmp_path, formula=formula)
+
+    assert result["verdict"] == check(network, formula).verdict
+
+
+def test_what_was_done_last():
+    """Numbers of watched actions, 0 for others, in both kinds of steps."""
+    own = LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "c", 1)])
+    other = LTS.from_transitions([(0, "b", 0), (0, "c", 0)])
+    text = to_promela(Network([own, other]), ["c"])
+
+    assert "byte last;\nchan sync = [0] of { byte, byte };" in text
+    assert "last = 0 -> goto S1" in text
+    assert {"sync!0,0", "sync?0,last", "sync!1,1", "sync?1,last"} <= set(text.split())

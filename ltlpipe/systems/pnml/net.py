@@ -129,7 +129,9 @@ class _Fireable(Mapping[str, Expression]):
         self._net = net
 
     def __getitem__(self, text: str) -> Expression:
-        return _is_enabled(self._net.transitions[self._net.transition_numbers[text]])
+        return enabling_condition(
+            self._net.transitions[self._net.transition_numbers[text]]
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._net.transition_numbers)
@@ -138,7 +140,7 @@ class _Fireable(Mapping[str, Expression]):
         return len(self._net.transition_numbers)
 
 
-def _is_enabled(transition: Transition) -> Expression:
+def enabling_condition(transition: Transition) -> Expression:
     """Return the proposition that each place holds what is taken from it."""
     conditions = tuple(
         Operation("<=", (Number(weight), Variable(place)))

@@ -92,7 +92,7 @@ def test_fireable_is_having_the_step(net, tokens):
 def test_conditions_are_made_of_named_transitions_only(monkeypatch):
     """All of a large net would take seconds when a question is created."""
     net, made = small(), []
-    monkeypatch.setattr(net_module, "_is_enabled", made.append)
+    monkeypatch.setattr(net_module, "enabling_condition", made.append)
     assert set(net.vocabulary.fireable) == set(net.transition_numbers)
     assert made == []
     assert "none" not in net.vocabulary.fireable

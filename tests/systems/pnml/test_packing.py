@@ -204,7 +204,10 @@ def test_letters_are_the_propositions_of_the_source(net, data, extra_values):
     if net.places:
         texts += ["p0<=1", "2<=" + "+".join(net.variables)]
     propositions = [net.bound(parse_proposition(text), text) for text in texts]
-    propositions += [Deadlock(), *(Taken(t) for t in range(len(net.transitions)))]
+    propositions += [
+        Deadlock(),
+        *(Taken(frozenset({t})) for t in range(len(net.transitions))),
+    ]
     packed = net.pack(propositions, extra_values=extra_values)
     bits = np.uint64(packed.extra.mask << packed.extra.shift)
     state = data.draw(st.sampled_from(reachable_markings(net, 20)))

@@ -215,7 +215,6 @@ def test_what_is_more_than_a_net_is_refused_by_name(body, message):
 @pytest.mark.parametrize(
     ("kind", "named"),
     [
-        ("http://www.pnml.org/version-2009/grammar/symmetricnet", "'symmetricnet'"),
         ("http://www.pnml.org/version-2009/grammar/pt-hlpng", "'pt-hlpng'"),
         ("http://www.pnml.org/version-2009/grammar/highlevelnet", "'highlevelnet'"),
         ("", "no type"),

@@ -59,7 +59,7 @@ def bound(text):
         ("t[1]", Variable(3)),
         ("t[x]", Indexed(2, 2, Variable(0))),
         ("deadlock", Deadlock()),
-        ("action=='stop'", Taken(1)),
+        ("action=='stop'", Taken(frozenset({1}))),
         ("fireable(go.on)", Variable(0)),
         ("fireable(go)", bound("2<=x && t[1]==0")),
     ],
@@ -166,11 +166,16 @@ def test_c_division():
 
 
 def test_what_is_about_steps_is_no_part_of_the_letter_of_a_state():
-    propositions = [Taken(1), Number(1), Taken(0), Taken(1)]
+    propositions = [
+        Taken(frozenset({1})),
+        Number(1),
+        Taken(frozenset({0})),
+        Taken(frozenset({1})),
+    ]
     assert letters(propositions, (0,) * 6) == 0b0010
     assert taken_bits(propositions, 3).tolist() == [0b0100, 0b1001, 0]
-    assert evaluate(Taken(1), (), action=1) == 1
-    assert evaluate(Taken(1), ()) == 0
+    assert evaluate(Taken(frozenset({1})), (), action=1) == 1
+    assert evaluate(Taken(frozenset({1})), ()) == 0
 
 
 def test_limits():

@@ -1,0 +1,239 @@
+"""The elements that PNML files of all kinds of nets have: pages, nodes and arcs.
+
+`NetReader` collects them, whatever labels they have; the readers of place/transition
+nets (`ltlpipe.systems.pnml.reading`) and of symmetric nets
+(`ltlpipe.systems.pnml.coloured.reading`) say which labels they know, and read them.
+Graphics and what tools add for themselves (``toolspecific``) are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
+
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.xml import local_name
+from ltlpipe.systems.pnml.structure import MAX_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+PASSED_OVER = {"graphics", "toolspecific"}
+_PLAIN_ARCS = {"", "normal"}
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+class Arc(NamedTuple):
+    """An arc between a place and a transition."""
+
+    element: Any
+    place: str  # their ids
+    transition: str
+    takes: bool  # from the place; else it puts
+
+
+class NetReader:
+    """Collects the nodes and arcs of one net.
+
+    Attributes
+    ----------
+    places, transitions : dict
+        What `place` and `transition` have returned for each, by their ids, in order.
+    names : dict of str to str
+        What nodes are called, by their ids.
+    """
+
+    labels: ClassVar[Mapping[str, set[str]]]
+    """The labels of each kind of node and of arcs that may occur."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.ids: dict[str, Any] = {}  # of whatever has one
+        self.names: dict[str, str] = {}
+        self.places: dict[str, Any] = {}
+        self.transitions: dict[str, Any] = {}
+        self.references: dict[str, str] = {}  # of reference nodes
+        self._arcs: list[Any] = []
+
+    def place(self, node: Any, own: str) -> Any:
+        """Return what the labels of a place say; `own` is its id."""
+        raise NotImplementedError
+
+    def transition(self, node: Any, own: str) -> Any:
+        """Return what the labels of a transition say."""
+        raise NotImplementedError
+
+    def declared(self, element: Any) -> None:
+        """Read a declaration, if nets of this type have some."""
+        self.unsupported(
+            element, "<declaration>, expected pages, places, transitions and arcs"
+        )
+
+    def collect(self, net: Any) -> None:
+        """Read the nodes and arcs of a net, on its pages, too."""
+        self._enter(net)
+        waiting = [iter(net)]
+        while waiting:
+            child = next(waiting[-1], None)
+            if child is None:
+                waiting.pop()
+                continue
+            kind = local_name(child)
+            if kind == "page":
+                self._enter(child)
+                waiting.append(iter(child))
+            elif kind == "arc":
+                self._enter(child)
+                self._check_arc(child)
+                self._arcs.append(child)
+            elif kind in self.labels:
+                self._read_node(child, kind)
+            elif kind == "declaration":
+                self.declared(child)
+            elif kind not in PASSED_OVER and kind != "name":
+                self.unsupported(
+                    child, f"<{kind}>, expected pages, places, transitions and arcs"
+                )
+
+    def arcs(self) -> Iterator[Arc]:
+        """Yield the arcs; all nodes have been collected."""
+        for arc in self._arcs:
+            source, target = self._end(arc, "source"), self._end(arc, "target")
+            if (source in self.places) == (target in self.places):
+                kind = "places" if source in self.places else "transitions"
+                self.refuse(arc, f"an arc between two {kind}")
+            takes = source in self.places
+            place, transition = (source, target) if takes else (target, source)
+            yield Arc(arc, place, transition, takes)
+
+    def label(self, element: Any, kind: str) -> Any:
+        """Return the label of a kind; None if there is none."""
+        labels = [child for child in element if local_name(child) == kind]
+        if len(labels) > 1:
+            self.refuse(labels[1], f"a second <{kind}>")
+        return labels[0] if labels else None
+
+    def label_text(self, element: Any, kind: str) -> str | None:
+        """Return the text of a label; None if there is no such label."""
+        label = self.label(element, kind)
+        if label is None:
+            return None
+        text = self._text(label)
+        if text is None and kind != "name":
+            self.refuse(label, f"a <{kind}> without <text>")
+        return text
+
+    def number(self, element: Any, kind: str, least: int, what: str) -> int | None:
+        """Return the number that a label is; None if there is no such label."""
+        text = self.label_text(element, kind)
+        return None if text is None else self.numeral(element, text, least, what)
+
+    def numeral(self, element: Any, text: str, least: int, what: str) -> int:
+        """Return the number that a text in an element is."""
+        if not _NUMBER.fullmatch(text):
+            self.refuse(element, f"{text[:40]!r} as {what}, expected a number")
+        # Long texts would be slow to read as numbers, and are too large anyway.
+        value = int(text) if len(text) < 40 else MAX_TOKENS + 1
+        if not least <= value <= MAX_TOKENS:
+            expected = f"expected {least} to {MAX_TOKENS}"
+            self.refuse(element, f"{text[:40]} as {what}, {expected}")
+        return value
+
+    def refuse(self, element: Any, message: str) -> NoReturn:
+        """Raise that the file does not hold what it should."""
+        raise InputError(message, file=self.file, line=element.sourceline)
+
+    def unsupported(self, element: Any, message: str) -> NoReturn:
+        """Raise that the file holds what is not read."""
+        raise UnsupportedError(f"{self.file}:{element.sourceline}: {message}")
+
+    def _enter(self, element: Any) -> str:
+        """Note an element's id, and return it."""
+        own = element.get("id")
+        if own is None:
+            return ""
+        if own in self.ids:
+            first = self.ids[own].sourceline
+            self.refuse(element, f"the id {own!r} again (first in line {first})")
+        self.ids[own] = element
+        return str(own)
+
+    def _read_node(self, node: Any, kind: str) -> None:
+        if not node.get("id"):
+            self.refuse(node, f"a <{kind}> without id")
+        own = self._enter(node)
+        self._check_labels(node, kind)
+        self.names[own] = self.label_text(node, "name") or own
+        if kind == "place":
+            self.places[own] = self.place(node, own)
+        elif kind == "transition":
+            self.transitions[own] = self.transition(node, own)
+        else:
+            self.references[own] = node.get("ref") or ""
+
+    def _check_labels(self, element: Any, kind: str) -> None:
+        """Refuse labels that might change what the net does."""
+        for child in element:
+            label = local_name(child)
+            if label not in self.labels[kind] and label not in PASSED_OVER:
+                expected = " or ".join(sorted(self.labels[kind] - {"arctype"}))
+                self.unsupported(
+                    child, f"<{label}> of a {kind}, expected at most {expected}"
+                )
+
+    def _check_arc(self, arc: Any) -> None:
+        """Refuse arcs that do more than take and put tokens."""
+        self._check_labels(arc, "arc")
+        kinds = [arc.get("type") or ""]
+        for child in arc:
+            if local_name(child) in {"type", "arctype"}:
+                kinds += [child.get("value") or "", self._text(child) or ""]
+        for kind in kinds:
+            if kind.strip().lower() not in _PLAIN_ARCS:
+                self.unsupported(
+                    arc, f"an arc of type {kind.strip()!r}, expected plain arcs"
+                )
+
+    def _text(self, label: Any) -> str | None:
+        """Return what the <text> of a label says; None if there is none."""
+        texts = [child for child in label if local_name(child) == "text"]
+        if not texts:
+            return None
+        if len(texts) > 1 or len(texts[0]):
+            self.refuse(label, "expected one <text> with nothing but text")
+        return (texts[0].text or "").strip()
+
+    def _end(self, arc: Any, side: str) -> str:
+        """Return the place or transition where an arc begins or ends."""
+        own = arc.get(side)
+        if own is None:
+            self.refuse(arc, f"an arc without {side}")
+        passed = set()
+        while own in self.references:
+            if own in passed:
+                self.refuse(self.ids[own], f"the reference {own!r} refers to itself")
+            passed.add(own)
+            own = self._referred(own)
+        if own not in self.names:
+            through = " through references" if passed else ""
+            self.refuse(
+                arc,
+                f"the {side} of an arc is{through} {own!r}, expected the id of a place"
+                " or a transition",
+            )
+        return str(own)
+
+    def _referred(self, own: str) -> str:
+        """Return what a reference node refers to."""
+        target = self.references[own]
+        if target in self.names:
+            kinds = [
+                local_name(self.ids[node]).removeprefix("reference").lower()
+                for node in (own, target)
+            ]
+            if kinds[0] != kinds[1]:
+                self.refuse(
+                    self.ids[own],
+                    f"the reference {own!r} to a {kinds[0]} is a {kinds[1]}'s",
+                )
+        return target
