@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import AMPLE, SYMMETRY
+from ltlpipe.question.options import AMPLE, STABILISER, SYMMETRY
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
@@ -55,7 +55,7 @@ def obstacle(question: Question) -> str | None:
     if named is not None and named not in POWERSET:
         return f"{named} looks at one state at a time"
     if named is None and not options.reduces(SYMMETRY):
-        return "--reduce does not ask for it"
+        return "--reduce does not name it"
     if question.fairness is not None:
         return "fairness tells components apart"
     if options.omitting is not None:
@@ -97,7 +97,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 def symmetry_of(network: Network, options: Options) -> Job[Symmetry | None]:
     """Return the symmetry of a network: what the user declares, or what there is.
 
-    Classes of two are used only if the user asks for symmetry.
+    Classes of two are used only if the user asks for symmetry, or for its quotient.
     """
     from ltlpipe.reduction.symmetry.declaration import declared_symmetry
     from ltlpipe.reduction.symmetry.detection import find_symmetry
@@ -107,7 +107,8 @@ def symmetry_of(network: Network, options: Options) -> Job[Symmetry | None]:
         declared = [[name.strip() for name in names] for names in classes]
         given = yield from declared_symmetry(network, declared)
         return given
-    least = 2 if options.wants_symmetry else WORTH_IT
+    named = options.wants_symmetry or options.insists_on(STABILISER)
+    least = 2 if named else WORTH_IT
     found = _found.of(network)
     if least not in found:
         symmetry = yield from find_symmetry(network, least=least)
@@ -179,7 +180,7 @@ def _with_search(plan: Plan) -> Plan:
 
 def _noted(plan: Plan, symmetry: Symmetry) -> Plan:
     """Say in a settled plan which components are interchanged."""
-    classes = "; ".join(_listed(names) for names in symmetry.names())
+    classes = "; ".join(listed(names) for names in symmetry.names())
     return plan.reduced_by(
         SYMMETRY,
         f"{SYMMETRY}, because {classes} can be interchanged (Baarir & "
@@ -187,7 +188,8 @@ def _noted(plan: Plan, symmetry: Symmetry) -> Plan:
     )
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """Return names for people; of many only the first ones and the last."""
     if len(names) > _SHOWN:
         return f"{', '.join(names[: _SHOWN - 1])}, ... {names[-1]} ({len(names)})"
     return ", ".join(names)

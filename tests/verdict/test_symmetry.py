@@ -94,6 +94,51 @@ def test_what_is_asked_for_in_vain(system, options, message):
         check(system, formula, **options)
 
 
+def test_the_quotient_is_used_where_it_is_named():
+    """Its plan says who is left to interchange; nobody uses it unasked."""
+    named = check(client_server(4), SERVED_ALONE, reduce="stabiliser")
+    plain = check(client_server(4), SERVED_ALONE, reduce="none", emptiness="dfs-weak")
+
+    assert (named.verdict, named.plan.strategy) == ("holds", "stabiliser")
+    assert any("client3, client4 (Emerson" in why for why in named.plan.reasons)
+    assert named.stats.states < plain.stats.states
+    declared = check(
+        client_server(4), "F grant1", reduce="stabiliser", symmetric=["client3,client4"]
+    )
+    assert declared.verdict == "violated"
+    assert any("never tells apart client3" in why for why in declared.plan.reasons)
+    nobody = check(client_server(2), "F grant1 | F grant2", reduce="stabiliser")
+    assert any("client1, client2 (Em" in why for why in nobody.plan.reasons)
+    apart = check(client_server(2), "G(grant1 -> F grant2)", reduce="stabiliser")
+    assert any("leaves nothing to interchange" in why for why in apart.plan.reasons)
+
+
+def test_the_quotient_with_components_reduced_first():
+    """With both named, fewer orbits remain than with one."""
+    text = "!grant1 W request1"
+    both = check(client_server(4), text, reduce="components,stabiliser")
+    one = check(client_server(4), text, reduce="stabiliser")
+
+    assert both.verdict == one.verdict == "holds"
+    assert {"components", "stabiliser"} <= set(both.plan.reductions)
+    assert both.stats.states < one.stats.states
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": 2}, "leave out workers"),
+        ({"emptiness": "tec"}, "tec does not look at one state"),
+        ({"fairness": "weak"}, "fairness"),
+    ],
+    ids=str,
+)
+def test_the_quotient_in_vain(options, message):
+    """An error says what is in the way of the quotient."""
+    with pytest.raises(UnsupportedError, match=message):
+        check(client_server(3), SERVED_ALONE, reduce="stabiliser", **options)
+
+
 def test_declared_classes_are_the_ones_used():
     """The user names three of four clients."""
     verdict = check(

@@ -19,8 +19,12 @@ aec    exact if it T is left out                T included in D: T is replaced b
 (`PowersetAutomaton.widened`), which deceives in the same way.
 
 A set is *removed* when its SCC is complete: no run from it is accepted.  Once aec has
-replaced a set, a cycle that it finds need not be there; what it has removed has been
-removed for good, though, and the search that goes on exactly from there knows it.
+replaced a set, a cycle that it finds need not be there: it is an *alarm*.  What has
+been removed by then has been removed for good, and the searches that go on exactly from
+there know it.  The first of them tries to realise the alarm: it enters sets only that
+some active set of the alarm includes, as many at most as had been visited until then.
+A cycle that it finds is there, since its sets are what they are; if it finds none, iec
+decides.
 
 Sets of which one includes the other have the same key; so those that come into question
 for a set are in one chain of the index, and only these are compared.
@@ -41,6 +45,8 @@ Differences from the source:
 - Of several sets on the stack that are comparable with T, the one visited last counts.
 - After aec has found a cycle that need not be there, the exact search keeps what is
   removed.
+- An alarm is realised by sets inside of those of the stack, not by their states one by
+  one (Sec. 5).
 
 Invariants, asserted by `PowersetSearch.assert_consistent`: the numbers of active sets
 are their places on the stack of active sets, plus 1; roots are active and ascend; what
@@ -59,9 +65,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.search.interning import intern
 from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.store import intern
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _U32 = np.uint64(32)
@@ -69,7 +75,10 @@ _U32 = np.uint64(32)
 REMOVED = -1
 """The number of a set from which no run is accepted."""
 
-TEC, NSIEC, IEC, AEC = range(4)
+ALARM = -2
+"""The number of a set that was active in an alarm, and is unknown again."""
+
+TEC, NSIEC, IEC, AEC, WITHIN = range(5)
 """Values of ``Reg.KIND``."""
 
 _NOTHING = 0  # what `look_up` says: nothing comparable that matters
@@ -141,7 +150,7 @@ def rehash(index, numbers, active, count, n_stored):
 class Arrays(NamedTuple):
     """Room for n sets, k stack entries, r roots and b successors of one set."""
 
-    numbers: np.ndarray  # int32[n], 0 unknown, > 0 active, or REMOVED
+    numbers: np.ndarray  # int32[n], 0 unknown, > 0 active, REMOVED or ALARM
     active: np.ndarray  # int32[n], the sets of SCCs that are not complete
     chains: Index
     stack: np.ndarray  # int32[k], a waiting set s, or ~s for a frame
@@ -207,9 +216,11 @@ def operate(operation, tables, arrays, row, other):
 def look_up(includes, tables, rows, registers, arrays, entry, key):
     """Look for visited sets that are comparable with an unknown one.
 
-    Returns what there is, and the set on the stack if there is one.
+    Returns what there is, and the set on the stack if there is one.  While an alarm is
+    being realised, a set that no set of the alarm includes is left out as well.
     """
     kind = registers[Reg.KIND]
+    outside = kind == WITHIN
     index = arrays.chains
     answer = _NOTHING
     other = np.int64(-1)
@@ -220,7 +231,10 @@ def look_up(includes, tables, rows, registers, arrays, entry, key):
         removed = arrays.numbers[state] == REMOVED
         if index.keys[state] != key:
             continue
-        if not removed and (kind == NSIEC or other >= 0):
+        if kind == WITHIN:
+            if not (removed or outside):  # all in the chains are inside
+                continue
+        elif not removed and (kind == NSIEC or other >= 0):
             continue
         # Which of the two has to include the other?
         larger, smaller = state, entry
@@ -231,8 +245,13 @@ def look_up(includes, tables, rows, registers, arrays, entry, key):
             if removed:
                 answer = _LEFT_OUT
                 break
+            if kind == WITHIN:
+                outside = False
+                continue
             answer = _RELATED
             other = state
+    if outside:
+        answer = _LEFT_OUT
     return answer, other
 
 
@@ -313,7 +332,7 @@ def enter(registers, arrays, state, n):
     status = Status.RUNNING
     for i in range(n - 1, -1, -1):  # the first successor ends on top
         number = np.int64(arrays.numbers[arrays.ids[i]])
-        if number == 0:
+        if number == 0 or number == ALARM:
             arrays.stack[top] = arrays.ids[i]
             arrays.stack_marks[top] = arrays.out_marks[i]
             top += 1
@@ -370,7 +389,7 @@ def powerset_step(
             leave(registers, arrays, ~entry)
             continue
         number = np.int64(arrays.numbers[entry])
-        if number != 0:
+        if number > 0 or number == REMOVED:
             if meet(registers, arrays, number) == Status.FOUND:
                 return Status.FOUND
             continue
@@ -382,6 +401,12 @@ def powerset_step(
             continue
         if answer == _NOTHING and at_limit(registers):
             return Status.LIMIT
+        if (
+            answer == _NOTHING
+            and registers[Reg.KIND] == WITHIN
+            and registers[Reg.VISITED] >= registers[Reg.INSIDE_LIMIT]
+        ):
+            return Status.EMPTY  # enough has been tried
         status = visit(
             successors,
             decompose,
@@ -393,7 +418,8 @@ def powerset_step(
             answer,
             other,
         )
-        if status != Status.GROW and answer == _NOTHING and key != 0:
+        entered = status != Status.GROW and answer == _NOTHING and key != 0
+        if entered and arrays.chains.keys[entry] == 0:  # an alarm's set has its place
             enlist(arrays.chains, entry, key)
         if status != Status.RUNNING:
             return status

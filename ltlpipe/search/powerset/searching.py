@@ -14,10 +14,12 @@ from ltlpipe.search.emptiness import StoredSearch
 from ltlpipe.search.growth import INT32, INT64, UINT32, lengthen, total_bytes
 from ltlpipe.search.powerset.checks import (
     AEC,
+    ALARM,
     IEC,
     NSIEC,
     REMOVED,
     TEC,
+    WITHIN,
     Arrays,
     Index,
     enlist_all,
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
 """The checks by name."""
 
+FEW_INSIDE = 64
+"""Sets that may be visited to realise an alarm, however early it was given."""
+
 _FIRST_RESULTS = 1 << 8
 
 
@@ -48,9 +53,11 @@ def call(operation, tables, arrays, row, other):
 class PowersetSearch(StoredSearch):
     """One emptiness check of an automaton over sets in progress, by a name of `KINDS`.
 
-    ``aec`` goes on as ``iec`` where it has found a cycle that need not be there:
-    `approximate_states` are the sets that it had visited then, else None.  The
-    automaton's buffers serve this search alone.  Once `has_found`, the answer stays
+    Where ``aec`` has found a cycle that need not be there, it looks for one inside of
+    the sets on its stack, and goes on as ``iec`` if there is none: `approximate_states`
+    are the sets that it had visited when it gave the alarm, and `inside_states` those
+    that were visited inside in vain, else None.  The automaton's buffers serve this
+    search alone.  Once `has_found`, the answer stays
     FOUND, whatever is stepped on.
     """
 
@@ -67,6 +74,8 @@ class PowersetSearch(StoredSearch):
         self.automaton = automaton
         self.name = name
         self.approximate_states: int | None = None
+        self.inside_states: int | None = None
+        self._removed = np.zeros(0, dtype=np.uint8)  # bits of those before an alarm
         self.has_found = False
         self.operations = automaton.operations()
         super().__init__()
@@ -131,6 +140,9 @@ class PowersetSearch(StoredSearch):
             return Status.FOUND
         status = super().step(budget)
         if status == Status.FOUND and self._is_deceived():
+            self._begin_inside()
+            return Status.RUNNING
+        if status == Status.EMPTY and self.registers[Reg.KIND] == WITHIN:
             self._begin_exact()
             return Status.RUNNING
         self.has_found = status == Status.FOUND
@@ -142,13 +154,29 @@ class PowersetSearch(StoredSearch):
             return False
         return bool(self.registers[Reg.REPLACED]) or self.automaton.widened()
 
-    def _begin_exact(self) -> None:
-        """Begin iec anew; what is removed stays so."""
-        self.approximate_states = int(self.registers[Reg.VISITED])
-        self.registers[Reg.KIND] = IEC
+    def _begin_inside(self) -> None:
+        """Begin to look for a cycle inside of the sets of an alarm."""
+        visited = int(self.registers[Reg.VISITED])
+        self.approximate_states = visited
+        self.registers[Reg.KIND] = WITHIN
+        self.registers[Reg.INSIDE_LIMIT] = visited + max(visited, FEW_INSIDE)
         self.automaton.narrow()
+        numbers = self.arrays.numbers
+        self._removed = np.packbits(numbers[: self.n_stored] == REMOVED)
+        numbers[numbers > 0] = ALARM
+        self._begin()
+
+    def _begin_exact(self) -> None:
+        """Begin iec anew; what was removed before the alarm stays so."""
+        assert self.approximate_states is not None  # since the alarm
+        visited = int(self.registers[Reg.VISITED])
+        self.inside_states = visited - self.approximate_states
+        self.registers[Reg.KIND] = IEC
         numbers, index = self.arrays.numbers, self.arrays.chains
-        numbers[numbers > 0] = 0
+        removed = np.flatnonzero(np.unpackbits(self._removed))
+        numbers[:] = 0
+        numbers[removed] = REMOVED
+        self._removed = self._removed[:0]
         index.heads[:] = 0
         enlist_all(index, numbers, self.n_stored, REMOVED)
         self._begin()
@@ -177,7 +205,8 @@ class PowersetSearch(StoredSearch):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
-        return total_bytes((self.store, self.arrays, self.automaton.tables))
+        arrays = (self.store, self.arrays, self.automaton.tables)
+        return total_bytes(arrays) + self._removed.nbytes
 
     @property
     def bytes_per_state(self) -> float:
@@ -205,7 +234,15 @@ class PowersetSearch(StoredSearch):
         """Return what only these searches count."""
         found = super().statistics()
         if self.approximate_states is not None:
+            realised = self.has_found and self.inside_states is None
+            visited = int(self.registers[Reg.VISITED])
             found["approximate_states"] = self.approximate_states
+            found["inside_states"] = (
+                visited - self.approximate_states
+                if self.inside_states is None
+                else self.inside_states
+            )
+            found["realised"] = int(realised)
         return found
 
     def assert_consistent(self) -> None:

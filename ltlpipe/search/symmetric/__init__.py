@@ -2,5 +2,6 @@
 
 Read `layout` and `tables` first, then `members` (colours, exchanges, blocks),
 `arranging`, `product` (successors), `inclusion`, `decomposition`, and `concretise`
-(the states that sets are made of).
+(the states that sets are made of).  `orbits` and `orbit_runs` are the quotient by the
+permutations that a property never sees, for searches of states.
 """

@@ -34,6 +34,10 @@ class Sym(IntEnum):
     ROLES = 20  # numbers of `read_roles`
     CLOSES = 21  # whether successors are closed under those blocks
     CLOSED_MORE = 22  # whether a set has become larger by that
+    NETWORK = 23  # of orbits: place of the network's own table
+    BEFORE = 24  # of orbits: place of the previous member of each one's block, or -1
+    OWN_COLOURS = 25  # of orbits: room for the colours of a state
+    STEP_COLOURS = 26  # of orbits: room for those of a successor
 
 
 COLUMN = 6

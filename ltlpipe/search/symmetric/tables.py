@@ -46,7 +46,7 @@ _NUMBER = 8  # bytes
 _STEP = 4 + 4 + 4  # bytes of a step beside its row: letter, action, marks
 
 
-class _Ints:
+class IntTable:
     """The integer table while it is built."""
 
     def __init__(self) -> None:
@@ -108,15 +108,15 @@ def symbolic_product(
     if needed > grant.memory_bytes:
         raise StoppedError(MEMORY)
     blocks = blocks_behind(packed.initial.shape[0], symmetry.n_members)
-    ints = _Ints()
+    ints = IntTable()
     ints.header[Sym.STUTTER] = stutter
     ints.header[Sym.CLOSES] = closes
     ints.header[Sym.LETTER_SHIFT] = automaton.system_marks
     if n_marks > automaton.n_marks:
         ints.header[Sym.SYSTEM_SHIFT] = automaton.n_marks
     _append_layout(ints, packed, blocks)
-    _append_swaps(ints, symmetry)
-    _append_colours(ints, symmetry, packed)
+    append_swaps(ints, symmetry)
+    append_colours(ints, symmetry, packed)
     phases = yield from phases_of(symmetry, automaton, letters)
     yield from _append_phases(ints, symmetry, automaton, phases)
     table = ints.joined()
@@ -212,7 +212,7 @@ def _masks(symmetry: Symmetry, packed: PackedNetwork) -> np.ndarray:
     return masks.ravel()
 
 
-def _append_layout(ints: _Ints, packed: PackedNetwork, blocks: Blocks) -> None:
+def _append_layout(ints: IntTable, packed: PackedNetwork, blocks: Blocks) -> None:
     """Append where rows have what."""
     ints.header[Sym.SYSTEM_WORDS] = ints.header[Sym.BLOCK_WORD] = blocks.word
     ints.header[Sym.BLOCK_BITS] = blocks.bits
@@ -220,7 +220,7 @@ def _append_layout(ints: _Ints, packed: PackedNetwork, blocks: Blocks) -> None:
     ints.header[Sym.PROPERTY] = ints.append(_cell(packed.extra))
 
 
-def _append_swaps(ints: _Ints, symmetry: Symmetry) -> None:
+def append_swaps(ints: IntTable, symmetry: Symmetry) -> None:
     """Append classes and swaps of members."""
     ints.header[Sym.MEMBERS] = symmetry.n_members
     ints.header[Sym.CLASSES] = ints.append(symmetry.class_of)
@@ -229,7 +229,7 @@ def _append_swaps(ints: _Ints, symmetry: Symmetry) -> None:
     ints.header[Sym.ACTION_SWAPS] = ints.append(symmetry.action_swaps)
 
 
-def _append_colours(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> None:
+def append_colours(ints: IntTable, symmetry: Symmetry, packed: PackedNetwork) -> None:
     """Append what colours are made of, unless there are too many."""
     colours = _append_columns(ints, symmetry, packed)
     n_roles = _append_moved(ints, symmetry, packed)
@@ -241,7 +241,7 @@ def _append_colours(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> N
         )
 
 
-def _append_columns(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int:
+def _append_columns(ints: IntTable, symmetry: Symmetry, packed: PackedNetwork) -> int:
     """Append the components of members; return how many colours they make."""
     n_columns = max(len(member) for member in symmetry.members)
     cells = np.zeros((symmetry.n_members, n_columns, COLUMN), dtype=np.int64)
@@ -269,7 +269,7 @@ def _append_columns(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> i
     return colours
 
 
-def _append_moved(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int:
+def _append_moved(ints: IntTable, symmetry: Symmetry, packed: PackedNetwork) -> int:
     """Append the other components that move; return how many roles they make."""
     cells = np.zeros((len(symmetry.moved), MOVED), dtype=np.int64)
     product = 1
@@ -292,7 +292,7 @@ def _append_moved(ints: _Ints, symmetry: Symmetry, packed: PackedNetwork) -> int
 
 
 def _append_phases(
-    ints: _Ints,
+    ints: IntTable,
     symmetry: Symmetry,
     automaton: PropertyAutomaton,
     phases: list[list[Phase]],
@@ -337,17 +337,24 @@ def product_bytes(
     n_system = packed.initial.shape[0]
     n_words = blocks_behind(n_system, symmetry.n_members).n_words
     numbers = (
-        len(Sym)
+        numbers_of_group(symmetry, packed)
         + 3  # the field of the property's state
-        + _of_swaps(symmetry)
-        + _of_columns(symmetry, packed)
-        + _of_moved(symmetry, packed)
         + _of_phases(symmetry, automaton)
         + len(Row) * symmetry.n_members  # scratch
         + (2 + symmetry.n_members) * n_system  # masks
     )
     steps = packed.max_successors
     return int(_NUMBER * (numbers + (steps + 1) * n_words) + _STEP * steps)
+
+
+def numbers_of_group(symmetry: Symmetry, packed: PackedNetwork) -> int:
+    """Return the entries of a table that knows the members, and no property."""
+    return (
+        len(Sym)
+        + _of_swaps(symmetry)
+        + _of_columns(symmetry, packed)
+        + _of_moved(symmetry, packed)
+    )
 
 
 def _of_swaps(symmetry: Symmetry) -> int:

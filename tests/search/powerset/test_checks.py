@@ -13,7 +13,7 @@ from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search import emptiness
 from ltlpipe.search.powerset import searching
 from ltlpipe.search.powerset.runs import FRONT_BYTES, SetRuns
-from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
+from ltlpipe.search.powerset.searching import FEW_INSIDE, KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
 from tests.depth import at_least, examples
 from tests.driving import Limits, drive
@@ -131,7 +131,8 @@ def check(seed, counts, **shape):
         counts[name, "left out"] += search.registers[Reg.DOMINATED] > 0
         counts[name, "replaced"] += search.registers[Reg.REPLACED] > 0
         counts[name, "parts"] += search.registers[Reg.PARTS] > 0
-        counts[name, "began again"] += search.approximate_states is not None
+        counts[name, "began again"] += search.inside_states is not None
+        counts[name, "realised"] += search.statistics().get("realised", 0)
 
 
 def test_agree_with_the_underlying_automaton():
@@ -148,6 +149,7 @@ def test_agree_with_the_underlying_automaton():
     assert counts["iec", "parts"] >= at_least(10)
     assert counts["aec", "replaced"] >= at_least(15)
     assert counts["aec", "began again"] >= at_least(5)
+    assert counts["aec", "realised"] >= at_least(5)
 
 
 def test_growing_keeps_the_order_of_sets():
@@ -255,8 +257,9 @@ def test_results_that_outgrow_their_room_during_extraction():
 def test_aec_begins_again_exactly(n):
     """A path of n sets whose last one the first one includes, with nothing behind it.
 
-    aec takes the first one for the last and closes a cycle that is not there; iec then
-    visits as many sets again, so more are visited than there are.
+    aec takes the first one for the last and closes a cycle that is not there; inside of
+    its sets there is none among those that may be visited again, nor is there one for
+    iec, which visits them all.
     """
     automaton = explicit_powerset(
         n + 1,
@@ -270,4 +273,20 @@ def test_aec_begins_again_exactly(n):
 
     assert not found
     assert search.approximate_states == n
-    assert search.registers[Reg.VISITED] == 2 * n + 1
+    assert search.inside_states == (n if n >= FEW_INSIDE else n + 1)
+    assert search.registers[Reg.VISITED] == 2 * n + 1 + search.inside_states
+
+
+def test_an_alarm_is_realised_inside_its_sets():
+    """A state that goes round: a larger set stands in for it, and it goes round, too.
+
+    The sets are {0, 1} and {0}, and 1 leads nowhere.
+    """
+    automaton = explicit_powerset(2, [(0, 1, 0)], [{0, 1}], [{0}, {0, 1}], n_marks=1)
+
+    found, search = run(automaton, "aec")
+
+    assert found
+    assert search.statistics()["realised"] == 1
+    assert search.inside_states is None
+    assert search.registers[Reg.VISITED] == search.approximate_states + 2
