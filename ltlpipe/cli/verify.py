@@ -74,13 +74,19 @@ def verify(
     is damaged, refuted or contradicted, or a certificate is refused, 2 bad input or
     usage (of a certificate also a limit), 3 a lasso could not be checked.
     """
+    from ltlpipe.batch.sqlite_file import is_database
     from ltlpipe.certificates.checking.verification import is_certificate
+    from ltlpipe.runtime.errors import InputError
 
-    if Path(file).is_file() and is_certificate(file):
+    is_file = Path(file).is_file()
+    if is_file and is_certificate(file):
         code = _verify_certificate(
             file, system, system_root, timeout, memory, as_json=as_json, quiet=quiet
         )
     else:
+        if is_file and not is_database(file):
+            message = "neither a result store nor a certificate"
+            raise InputError(message, file=file)
         if system is not None or memory is not None:
             raise typer.BadParameter("--system and --memory are for certificates")
         seconds = _LASSO_SECONDS if timeout is None else timeout

@@ -69,6 +69,22 @@ class At(IntEnum):
     N_SEEN = 2
     N_CURRENT = 3  # states of incomplete SCCs
     ACCEPTING = 4  # whether there is an SCC that lacks nothing
+    PHASE = 5  # of a complete SCC: a Phase
+    BEGIN = 6  # where its states begin among the current ones
+    PLACE = 7  # the next of them
+    BELOW = 8  # the highest rank to which it leads, -1 if there is none
+    EXITS = 9  # marks of transitions to that rank
+    INSIDE = 10  # marks of its own transitions
+    HAS_INSIDE = 11  # whether there are any
+    RANK = 12
+
+
+class Phase(IntEnum):
+    """What is done with an SCC."""
+
+    NONE = 0  # none is complete
+    GATHER = 1  # its transitions are looked at
+    ASSIGN = 2  # its states get their rank
 
 
 @njit
@@ -101,6 +117,9 @@ def ranking_step(ends, dst, marks, avoid, ranking, at, budget):
             if budget <= 0:
                 return False
             budget -= 1
+            if at[At.PHASE] != Phase.NONE:
+                budget -= rank_states(ends, dst, marks, avoid, ranking, at)
+                continue
             state = path[at[At.DEPTH] - 1]
             if number[state] == 0:
                 at[At.N_SEEN] += 1
@@ -119,9 +138,10 @@ def ranking_step(ends, dst, marks, avoid, ranking, at, budget):
                     lowlink[state] = min(lowlink[state], lowlink[target])
                 taken[state] += 1
                 continue
-            at[At.DEPTH] -= 1
             if lowlink[state] == number[state]:
-                rank_scc(ends, dst, marks, avoid, ranking, at, state)
+                begin_scc(ranking, at, state)
+            else:
+                at[At.DEPTH] -= 1
     return True
 
 
@@ -135,37 +155,61 @@ def first_of(ends, state):
 
 
 @inlined
-def rank_scc(ends, dst, marks, avoid, ranking, at, root):
-    """Give the SCC whose first state is `root` its rank."""
-    ranks, current, lacks = ranking.ranks, ranking.current, ranking.lacks
+def begin_scc(ranking, at, root):
+    """Note that the SCC whose first state is `root` is complete."""
     begin = at[At.N_CURRENT] - 1
-    while current[begin] != root:
+    while ranking.current[begin] != root:
         begin -= 1
-    below = np.int64(-1)  # the highest rank to which it leads
-    exits = np.uint32(0)  # marks of transitions to that rank
-    inside = np.uint32(0)  # marks of its own transitions
-    has_inside = False
-    for place in range(begin, at[At.N_CURRENT]):
-        state = current[place]
-        for edge in range(first_of(ends, state), ends[state]):
-            if marks[edge] & avoid != 0:
-                continue
-            rank = np.int64(ranks[dst[edge]])
-            if rank < 0:
-                inside |= marks[edge]
-                has_inside = True
-            elif rank > below:
-                below = rank
-                exits = marks[edge]
-            elif rank == below:
-                exits |= marks[edge]
-    found = least_rank(lacks, below, inside, exits, has_inside)
-    if found < 0:
-        at[At.ACCEPTING] = 1
-        found = np.int64(0)
-    for place in range(begin, at[At.N_CURRENT]):
-        ranks[current[place]] = found
-    at[At.N_CURRENT] = begin
+    at[At.PHASE] = Phase.GATHER
+    at[At.BEGIN] = begin
+    at[At.PLACE] = begin
+    at[At.BELOW] = -1
+    at[At.EXITS] = 0
+    at[At.INSIDE] = 0
+    at[At.HAS_INSIDE] = 0
+
+
+@inlined
+def rank_states(ends, dst, marks, avoid, ranking, at):
+    """Go on with the complete SCC by one state; return how many steps that took.
+
+    Its frame is left when all of its states have their rank.
+    """
+    ranks, current = ranking.ranks, ranking.current
+    state = current[at[At.PLACE]]
+    at[At.PLACE] += 1
+    is_last = at[At.PLACE] == at[At.N_CURRENT]
+    if at[At.PHASE] == Phase.ASSIGN:
+        ranks[state] = at[At.RANK]
+        if is_last:
+            at[At.N_CURRENT] = at[At.BEGIN]
+            at[At.PHASE] = Phase.NONE
+            at[At.DEPTH] -= 1
+        return np.int64(0)
+    first = first_of(ends, state)
+    for edge in range(first, ends[state]):
+        if marks[edge] & avoid != 0:
+            continue
+        rank, carried = np.int64(ranks[dst[edge]]), np.int64(marks[edge])
+        if rank < 0:
+            at[At.INSIDE] |= carried
+            at[At.HAS_INSIDE] = 1
+        elif rank > at[At.BELOW]:
+            at[At.BELOW] = rank
+            at[At.EXITS] = carried
+        elif rank == at[At.BELOW]:
+            at[At.EXITS] |= carried
+    if is_last:
+        inside, exits = np.uint32(at[At.INSIDE]), np.uint32(at[At.EXITS])
+        has_inside = at[At.HAS_INSIDE] != 0
+        found = least_rank(ranking.lacks, at[At.BELOW], inside, exits, has_inside)
+        if found < 0:
+            at[At.ACCEPTING] = 1
+            found = np.int64(0)
+        at[At.RANK] = found
+        at[At.PLACE] = at[At.BEGIN]
+        at[At.PHASE] = Phase.ASSIGN
+    return ends[state] - first
 
 
 @inlined

@@ -1,24 +1,43 @@
-"""The explicit search, whose product is kept where it has found nothing.
+"""Searches state by state whose product is kept where they have found nothing.
 
-It takes the place of all strategies where a certificate is asked for.
+They take the place of all strategies where a certificate is asked for: the explicit
+search of the system, and that of what component reduction makes of it, as far as that
+can be certified.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import EMPTY
-from ltlpipe.question.network import with_components
+from ltlpipe.question.interruptible import Decision
+from ltlpipe.question.network import NetworkProduct, with_components
+from ltlpipe.question.options import ALPHABET, AUTO, COMPONENTS
 from ltlpipe.question.plan import for_workers
+from ltlpipe.question.question import UNFAIR, NotApplicableError, note_table
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MAX_STATES, MIB
 from ltlpipe.strategies import explicit
+from ltlpipe.strategies.components import (
+    SMALL_CAP,
+    SOME_STATES,
+    Composed,
+    largest_cap,
+    reason_against,
+)
+from ltlpipe.strategies.explicit import OF_SETS
 from ltlpipe.strategies.state_search import answer_of, new_search, search_states
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Trace
+    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
+    from ltlpipe.reduction.components.groups import Group
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import Search
+    from ltlpipe.search.scc.ranked import RankedSearch
     from ltlpipe.search.transitions import Recording
     from ltlpipe.systems.packing import PackedSystem
 
@@ -32,8 +51,11 @@ class Certified:
         What is searched, once that has begun.
     packed : PackedSystem
         The system as it was searched, if nothing was found.
-    recording : Recording
-        Over the same store.
+    ended : RankedSearch, Recording or None
+        The search, which has ranked all states; or a recording of their transitions,
+        to begin over the same store.  None before it is known that nothing was found.
+    reduced : Composed or None
+        What component reduction has made of the system, if that was searched.
     """
 
     name = "explicit"
@@ -42,7 +64,11 @@ class Certified:
 
     product: Product
     packed: PackedSystem
-    recording: Recording
+
+    def __init__(self, *, trims: bool = False) -> None:
+        self.trims = trims  # what no run can take, before the search
+        self.ended: RankedSearch | Recording | None = None
+        self.reduced: Composed | None = None
 
     def is_named(self, options: Options) -> bool:  # noqa: ARG002 (one signature for all)
         """Whether the options ask for it by name."""
@@ -54,7 +80,18 @@ class Certified:
 
     def job(self, question: Question, trace: Trace) -> Job[Answer]:
         """Return the job that answers a question, and keeps what it has searched."""
-        self.product = yield from question.product(question.given, trace)
+        network = with_components(question)
+        if self.trims and network is not None:
+            self.product = yield from _trimmed(network, trace)
+        else:
+            self.product = yield from question.product(question.given, trace)
+        answer = yield from self._searched(question, trace)
+        return answer
+
+    def _searched(
+        self, question: Question, trace: Trace, max_states: int | None = None
+    ) -> Job[Answer]:
+        """Search the product."""
         table = self.product.table
         if table.system_marks:
             raise UnsupportedError(
@@ -64,11 +101,11 @@ class Certified:
             )
         plan = question.settled(self.product.plan, table, self.product.reductions)
         trace.plan = for_workers(plan, question.options)
-
-        answer = yield from search_states(
-            question, self.product, trace, way=self._search
+        return (
+            yield from search_states(
+                question, self.product, trace, way=self._search, max_states=max_states
+            )
         )
-        return answer
 
     def _search(
         self,
@@ -79,16 +116,142 @@ class Certified:
         max_states: int | None,
     ) -> Job[Answer]:
         """Search a product, and keep it if nothing was found."""
+        from ltlpipe.search.scc.ranked import RankedSearch
         from ltlpipe.search.transitions import Recording
 
-        search = new_search(question, trace.plan, product.problem(packed))
+        options, problem = question.options, product.problem(packed)
+        ranks = options.emptiness == AUTO and options.workers == 1
+        search: Search
+        if ranks and RankedSearch.takes(problem):
+            search = RankedSearch(problem)
+            trace.plan = replace(trace.plan, emptiness=search.name)
+        else:
+            search = new_search(question, trace.plan, problem)
         answer = yield from answer_of(question, search, packed, trace, max_states)
         if answer.kind == EMPTY:
-            # Workers share a store of another kind.
-            known = None if search.takes_workers else search
             self.packed = packed
-            self.recording = Recording(search.problem, known=known)
+            if isinstance(search, RankedSearch):
+                self.ended = search
+            else:
+                # Workers share a store of another kind.
+                known = None if search.takes_workers else search
+                self.ended = Recording(search.problem, known=known)
         return answer
+
+
+class CertifiedComponents(Certified):
+    """Component reduction with forms that are checked; see `Certified`.
+
+    Forms are the least deterministic ones where the formula allows it, else the
+    quotients of single components by strong bisimilarity (docs/certificates.md).
+
+    Parameters
+    ----------
+    trims : bool
+        Whether components lose what no run can take before they are reduced.
+    named : bool
+        Whether the user asks for it by name.
+    """
+
+    name = COMPONENTS
+
+    def __init__(self, *, trims: bool = True, named: bool = False) -> None:
+        super().__init__(trims=trims)
+        self._named = named
+
+    def is_named(self, options: Options) -> bool:  # noqa: ARG002 (one signature for all)
+        """Whether the options ask for it by name."""
+        return self._named
+
+    def obstacle(self, question: Question) -> str | None:
+        """Return why it cannot be used, as far as that costs nothing to know."""
+        if question.options.emptiness in OF_SETS:
+            return f"{question.options.emptiness} does not look at one state at a time"
+        return reason_against(question)
+
+    def job(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Return the job that reduces, searches, and keeps what it has searched."""
+        network = with_components(question)
+        assert network is not None  # by `obstacle`
+        cap = yield from largest_cap(question)
+        if cap > SMALL_CAP:
+            answer = yield from self._answer(network, SMALL_CAP, SOME_STATES, trace)
+            if answer.reason != MAX_STATES:
+                return answer
+            trace.plan = question.given
+        answer = yield from self._answer(network, cap, None, trace)
+        return answer
+
+    def _answer(
+        self, question: NetworkQuestion, cap: int, max_states: int | None, trace: Trace
+    ) -> Job[Answer]:
+        """Reduce components up to so many states, and search what is left."""
+        composed = yield from self._composed(question, cap)
+        reduced = composed.reduced
+        if reduced.visible is not None and not all(
+            map(_is_deterministic, reduced.groups)
+        ):
+            raise NotApplicableError(
+                "some components have no small deterministic form, and others have no "
+                "certificate"
+            )
+        self.product = yield from question.product(
+            question.given, trace, reduced.network
+        )
+        answer = yield from self._searched(question, trace, max_states)
+        trace.plan = composed.noted(trace.plan)
+        self.reduced = composed
+        return (yield from composed.lifted(answer, trace))
+
+    def _composed(self, question: NetworkQuestion, cap: int) -> Job[Composed]:
+        from ltlpipe.reduction.components.merger import shrink_components
+        from ltlpipe.reduction.components.shared_results import (
+            reduced_components,
+            trimmed_network,
+        )
+
+        network = question.system
+        if self.trims:
+            network = yield from trimmed_network(network)
+        decision = yield from question.decision()
+        if question.stutters or decision is None or not decision.allowed:
+            reduced = yield from shrink_components(network, question.actions)
+            reason = "certificates keep each step of other properties"
+            return Composed(decision or Decision(False, ""), reason, network, reduced)
+        reduced = yield from reduced_components(
+            network,
+            question.actions,
+            cap_states=cap,
+            equivalence="trace",
+            shared_bytes=question.options.share * MIB,
+        )
+        return Composed(decision, decision.reason, network, reduced)
+
+
+def _is_deterministic(group: Group) -> bool:
+    """Whether a group and its parts are the least deterministic forms."""
+    return group.equivalence == "trace" and all(map(_is_deterministic, group.parts))
+
+
+def _trimmed(question: NetworkQuestion, trace: Trace) -> Job[NetworkProduct]:
+    """Return the product of a network without what no run of it can take.
+
+    Its automaton says nothing of actions that cannot happen.
+    """
+    from ltlpipe.reduction.alphabet import Trimmed, trim_alone
+
+    if question.fairness is not None:
+        raise NotApplicableError(UNFAIR)
+    network, known = yield from trim_alone(question.system, question.actions)
+    table = yield from question.automaton(question.given, known, trace)
+    note_table(trace, table)
+    smaller = network is not question.system or known != question.actions
+    return NetworkProduct(
+        question,
+        Trimmed(network, table, known),
+        question.given,
+        (ALPHABET,) if smaller else (),
+    )
 
 
 def propositions_of(question: Question, product: Product) -> list[str]:

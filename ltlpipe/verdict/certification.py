@@ -1,4 +1,4 @@
-"""The certificate of a question that holds: what it claims, and when it is written."""
+"""The certificate of a question that holds: its claim, and when it is written."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from ltlpipe.certificates.writing.automaton_text import hoa_of
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import AUTO, Options
+from ltlpipe.question.options import ALPHABET, AUTO, COMPONENTS, Options
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import is_path
-from ltlpipe.strategies.certified import Certified, propositions_of
+from ltlpipe.strategies.certified import (
+    Certified,
+    CertifiedComponents,
+    propositions_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,24 +38,40 @@ def certified_options(options: Options) -> Options:
     Raises
     ------
     UnsupportedError
-        They ask for what cannot be.
+        An option excludes certificates.
     """
-    if options.reduce not in (AUTO, NONE):
+    named = set(options.reduce.split(","))
+    if not named <= {AUTO, NONE, ALPHABET, COMPONENTS}:
         raise UnsupportedError(
             f"--certificate is about all states, and --reduce={options.reduce} leaves "
-            "some out: use none"
+            "some out: use none, alphabet or components"
         )
-    if options.bitstate is not None:
+    if options.omitting is not None:
         raise UnsupportedError(
-            "--certificate is about all states, and --bitstate stores none"
+            f"--certificate is about all states, and {options.omitting} stores none"
+        )
+    if options.fairness is not None and not named <= {AUTO, NONE}:
+        raise UnsupportedError(
+            f"--reduce={options.reduce} changes what is enabled, on which "
+            "--fairness depends: use none"
         )
     return replace(options, reduce=NONE)
+
+
+def certified_strategies(options: Options) -> tuple[Certified, ...]:
+    """Return the searches that may be certified, as the user has asked for them."""
+    trims = options.insists_on(ALPHABET)
+    if options.insists_on(COMPONENTS):
+        return (CertifiedComponents(trims=trims, named=True),)
+    if options.reduce == AUTO:
+        return Certified(), CertifiedComponents()
+    return (Certified(trims=trims),)
 
 
 def files_of(given: SystemLike) -> tuple[str, ...]:
     """Return the paths from which a system is read; none if it is not read from paths.
 
-    The paths are what the caller has given to `ltlpipe.check`.
+    The paths are those given to `ltlpipe.check`.
     """
     if isinstance(given, (str, os.PathLike)):
         given = [given]
@@ -69,13 +89,13 @@ class Certification:
     Parameters
     ----------
     question : Question
-        What is asked.
+        The question.
     strategy : Certified
-        Which has searched, and has found nothing.
+        The strategy that has searched and found nothing.
     files : sequence of str
-        From which the system has been read, if it has.
+        The files from which the system was read, if any.
     constrained : bool
-        Whether only some runs count, which the automaton sees to.
+        Whether a constraint restricts the runs; it is part of the automaton.
 
     Raises
     ------
@@ -116,11 +136,14 @@ class Certification:
             digest_of,
             written,
         )
+        from ltlpipe.certificates.writing.reduction import reduction_of
 
         began = time.monotonic()
         question, strategy = self._question, self._strategy
         options, path = question.options, question.options.certificate
+        search = strategy.ended
         assert path is not None
+        assert search is not None  # since it has found nothing
         over_actions = with_components(question) is not None
         propositions = propositions_of(question, strategy.product)
         files = []
@@ -151,27 +174,30 @@ class Certification:
         automaton = hoa_of(
             strategy.product.table, propositions, over_states=not over_actions
         )
+        reduction = None
+        if strategy.reduced is not None:
+            before, reduced = strategy.reduced.before, strategy.reduced.reduced
+            reduction = yield from reduction_of(before, reduced, trimmed=strategy.trims)
         evidence = Evidence(
-            strategy.recording, strategy.packed, automaton, self._columns()
+            search, strategy.packed, automaton, self._columns(), reduction
         )
         size = yield from written(path, claim, evidence)
-        recording = strategy.recording
         return Certificate(
             path=path,
-            states=recording.n_stored,
-            transitions=recording.n_transitions,
+            states=search.n_stored,
+            transitions=search.n_transitions,
             bytes=size,
             seconds=time.monotonic() - began,
         )
 
     def _columns(self) -> tuple[str, ...]:
-        """Return what the entries of a state are called."""
+        """Return the names of the entries of a state."""
         question: Any = self._question
         if with_components(question) is None:
             return tuple(question.system.variables)
-        return tuple(
-            f"component {k}" for k in range(1, len(question.system.components) + 1)
-        )
+        searched: Any = self._strategy.product
+        n = len(searched.trimmed.network.components)
+        return tuple(f"component {k}" for k in range(1, n + 1))
 
 
 def _asked(asked: Property) -> str:

@@ -7,6 +7,7 @@ every set of marks.
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.fin_removal import condition_of, marks_of
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.systems.views import NetworkView
+from tests.certificates.reductions import searched_network
 
 MAGIC = b"ltlpipe certificate 1\n"
 TYPES = ("<u1", "<u2", "<u4", "<i8")
@@ -25,21 +27,28 @@ TYPES = ("<u1", "<u2", "<u4", "<i8")
 
 @dataclass
 class Parts:
-    """A header, and a row of numbers for each state: as the columns have them."""
+    """A header, and a row of numbers for each state: as the columns have them.
+
+    `forms` has the transitions of each form, as triples, and the image or None.
+    """
 
     header: dict
     states: list[list[int]]
+    forms: list[tuple[list[list[int]], list[int] | None]]
 
     def write(self, path):
         """Write the certificate, in one block."""
-        header = dict(self.header)
+        header = copy.deepcopy(self.header)
         header["states"] = len(self.states)
         header["block"] = max(len(self.states), 1)
+        columns = []
+        for number, (steps, image) in enumerate(self.forms):
+            header["reduction"]["forms"][number]["transitions"] = len(steps)
+            columns += list(np.array(steps, dtype=np.int64).reshape(-1, 3).T)
+            columns += [] if image is None else [np.array(image)]
+        columns += list(np.array(self.states, dtype=np.int64).reshape(-1, self.width).T)
         data = MAGIC + json.dumps(header).encode() + b"\n"
-        for column in np.array(self.states, dtype=np.int64).reshape(-1, self.width).T:
-            plain = column.astype("<i8").tobytes()
-            packed = pa.Codec("zstd").compress(plain, asbytes=True)
-            data += bytes([3]) + len(packed).to_bytes(4, "little") + packed
+        data += b"".join(_packed(column) for column in columns if len(column))
         path.write_bytes(data)
 
     @property
@@ -47,32 +56,63 @@ class Parts:
         return len(self.header["columns"])
 
 
-def parts_of(path):
-    """Read a certificate, in the way that its documentation says."""
+def _packed(column):
+    packed = pa.Codec("zstd").compress(column.astype("<i8").tobytes(), asbytes=True)
+    return bytes([3]) + len(packed).to_bytes(4, "little") + packed
+
+
+def parts_of(path, network=None):
+    """Read a certificate, in the way that its documentation says.
+
+    Where forms keep steps, `network` tells how many states an image has.
+    """
     data = path.read_bytes()
     assert data.startswith(MAGIC)
     line, _, rest = data[len(MAGIC) :].partition(b"\n")
     header = json.loads(line)
+    forms = []
+    reduction = header["reduction"] or {"forms": []}
+    for form in reduction["forms"]:
+        columns = []
+        for _ in range(3 if form["transitions"] else 0):
+            column, rest = _column(rest, form["transitions"])
+            columns.append(column)
+        image = None
+        if reduction["keeps"] == "steps":
+            image, rest = _column(rest, network.components[form["parts"][0]].n_states)
+        forms.append(([list(step) for step in zip(*columns, strict=True)], image))
     left, rows = header["states"], []
     while left:
         n = min(left, header["block"])
         columns = []
         for _ in header["columns"]:
-            kind, size = np.dtype(TYPES[rest[0]]), int.from_bytes(rest[1:5], "little")
-            plain = pa.Codec("zstd").decompress(
-                rest[5 : 5 + size], n * kind.itemsize, asbytes=True
-            )
-            columns.append(np.frombuffer(plain, kind).tolist())
-            rest = rest[5 + size :]
+            column, rest = _column(rest, n)
+            columns.append(column)
         rows += [list(row) for row in zip(*columns, strict=True)]
         left -= n
     assert not rest
-    return Parts(header, rows)
+    return Parts(header, rows, forms)
+
+
+def _column(rest, n):
+    """The values of a column, and what stands behind it."""
+    kind, size = np.dtype(TYPES[rest[0]]), int.from_bytes(rest[1:5], "little")
+    plain = pa.Codec("zstd").decompress(
+        rest[5 : 5 + size], n * kind.itemsize, asbytes=True
+    )
+    return np.frombuffer(plain, kind).tolist(), rest[5 + size :]
 
 
 def proves(network, parts):
-    """Whether states, ranks and clauses prove that no run is accepted."""
+    """Whether states, ranks and clauses prove that no run is accepted.
+
+    Of a reduction, whether it is one by definition (`tests.certificates.reductions`).
+    """
     header = parts.header
+    if header["reduction"] is not None:
+        network = searched_network(network, parts)
+        if network is None:
+            return False
     (automaton,) = parse_automata(header["automaton"], "automaton")
     names = [p.ap_name() for p in automaton.ap()]
     view, condition, n_marks = _system(network, header, automaton, names)

@@ -6,16 +6,33 @@ import copy
 import random
 import tempfile
 import warnings
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, LtlpipeWarning, Network, check, verify_certificate
+from ltlpipe import (
+    LTS,
+    LtlpipeWarning,
+    Network,
+    UnsupportedError,
+    check,
+    verify_certificate,
+)
 from ltlpipe.automata.hoa import parse_automata
 from tests.certificates.parts import parts_of, product_states, proves
-from tests.certificates.test_round_trip import DEADLOCKS, FORMULAS, SYSTEMS, WAYS
+from tests.certificates.test_round_trip import (
+    DEADLOCKS,
+    FORMULAS,
+    REDUCTIONS,
+    SMALL,
+    SYSTEMS,
+    WAYS,
+)
 from tests.cross.test_agreement import ask
 from tests.depth import examples
 from tests.strategies import hoa_automata
@@ -29,7 +46,7 @@ def certificate_of(network, **asked):
         warnings.simplefilter("ignore", LtlpipeWarning)
         path = Path(folder) / "a.cert"
         check(network, unknown="never", certificate=str(path), **asked)
-        return parts_of(path) if path.exists() else None
+        return parts_of(path, network) if path.exists() else None
 
 
 def result_of(network, parts):
@@ -85,10 +102,53 @@ def mutant(rng, network, parts):
     return changed
 
 
+def mutant_form(rng, network, parts):
+    """The same certificate with one thing in its reduction changed."""
+    changed = copy.deepcopy(parts)
+    reduction = changed.header["reduction"]
+    number = rng.randrange(len(changed.forms))
+    told, (steps, image) = reduction["forms"][number], changed.forms[number]
+    kinds = ["trimmed", "keeps", "initial", "label", "parts", "added", "missing"]
+    if steps:
+        kinds += ["removed"] * 3 + ["step"] * 3
+    if image:
+        kinds += ["image"] * 3
+    kind = rng.choice(kinds)
+    n_labels = len(told["labels"]) + 1
+    if kind == "trimmed":
+        reduction["trimmed"] = not reduction["trimmed"]
+    elif kind == "keeps" and image:
+        reduction["keeps"] = "words"
+        changed.forms = [(own, None) for own, _ in changed.forms]
+    elif kind == "initial":
+        told["initial"] = rng.randrange(told["states"])
+    elif kind == "label" and told["labels"]:
+        gone = rng.randrange(n_labels - 1)
+        told["labels"].pop(gone)  # the next one takes its place, the last is silent
+        steps[:] = [[s, a - (a > gone), d] for s, a, d in steps]
+    elif kind == "parts":
+        told["parts"] = [rng.randrange(len(network.components) + number)]
+    elif kind == "missing":
+        changed.forms.pop(number)
+        reduction["forms"].pop(number)
+    elif kind == "removed":
+        steps.pop(rng.randrange(len(steps)))
+    elif kind == "added":
+        states = [rng.randrange(told["states"]) for _ in range(2)]
+        steps.append([states[0], rng.randrange(n_labels), states[1]])
+    elif kind == "step":
+        step, at = rng.choice(steps), rng.randrange(3)
+        step[at] = rng.randrange(n_labels if at == 1 else told["states"])
+    elif kind == "image":
+        image[rng.randrange(len(image))] = rng.randrange(told["states"] + 1)
+    return changed
+
+
 def assert_refused_or_proof(network, parts, seed, number):
     rng = random.Random(seed)
     for _ in range(number):
-        changed = mutant(rng, network, parts)
+        reduces = parts.header["reduction"] is not None and rng.random() < 0.7
+        changed = (mutant_form if reduces else mutant)(rng, network, parts)
         result = result_of(network, changed)
         if result == "verified":
             assert proves(network, changed), changed
@@ -101,6 +161,62 @@ def test_mutants(network, text, deadlock, way, seed):
     parts = certificate_of(network, formula=text, deadlock=deadlock, **way)
     if parts is not None:
         assert_refused_or_proof(network, parts, seed, 8)
+
+
+def reduced_certificate(network, **asked):
+    """The parts of a certificate with a reduction; None if there is none."""
+    with suppress(UnsupportedError):  # no small deterministic form
+        return certificate_of(network, **asked)
+    return None
+
+
+@given(SMALL, FORMULAS, DEADLOCKS, REDUCTIONS, SEEDS)
+@settings(max_examples=examples(120))
+def test_mutants_of_reductions(network, text, deadlock, reduction, seed):
+    """Also a form that lacks a step or has one more, or stands for others."""
+    how = {"deadlock": deadlock, "reduce": reduction}
+    parts = reduced_certificate(network, formula=text, **how)
+    if parts is not None:
+        assert_refused_or_proof(network, parts, seed, 8)
+
+
+@given(SMALL, FORMULAS, DEADLOCKS, REDUCTIONS, SEEDS)
+@settings(max_examples=examples(120))
+def test_certificates_of_other_networks(network, text, deadlock, reduction, seed):
+    """What is proved of a network with fewer transitions is proved of no other one."""
+    assert_of_this_network(network, text, deadlock, reduction, seed)
+
+
+@pytest.mark.slow
+@given(SMALL, FORMULAS, DEADLOCKS, REDUCTIONS, SEEDS)
+@settings(max_examples=examples(2000))
+def test_reductions_by_the_thousand(network, text, deadlock, reduction, seed):
+    """Both, more often."""
+    assert_of_this_network(network, text, deadlock, reduction, seed)
+    how = {"deadlock": deadlock, "reduce": reduction}
+    parts = reduced_certificate(network, formula=text, **how)
+    if parts is not None:
+        assert_refused_or_proof(network, parts, seed, 10)
+
+
+def assert_of_this_network(network, text, deadlock, reduction, seed):
+    """A certificate of a network without some transitions says nothing of it else."""
+    rng = random.Random(seed)
+    smaller = Network([without_some(rng, lts) for lts in network.components])
+    asked = {"formula": text, "deadlock": deadlock}
+    parts = reduced_certificate(smaller, reduce=reduction, **asked)
+    if parts is not None and result_of(network, parts) == "verified":
+        assert ask(network, **asked).verdict == "holds"
+
+
+def without_some(rng, lts):
+    """A component with the same alphabet and at most a few transitions less."""
+    kept = np.ones(lts.n_transitions, dtype=np.bool_)
+    for _ in range(rng.randrange(3)):
+        if len(kept):
+            kept[rng.randrange(len(kept))] = False
+    columns = {name: getattr(lts, name)[kept] for name in ("src", "label", "dst")}
+    return replace(lts, **columns)
 
 
 @given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS, SEEDS)

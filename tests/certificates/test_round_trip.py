@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ SYSTEMS = st.one_of(SMALL, ACCEPTING)
 FORMULAS = st.one_of(formulas(max_leaves=4), recurrent_formulas(max_leaves=3))
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
 DEADLOCKS = st.sampled_from(["ignore", "stutter"])
+REDUCTIONS = st.sampled_from(["alphabet", "components", "alphabet,components"])
 WAYS = st.sampled_from(
     [
         {},
@@ -71,7 +73,8 @@ def assert_certified(system, **asked):
         assert verification.reason is None
         assert verification.states == verdict.certificate.states
         assert verification.transitions == verdict.certificate.transitions
-        parts = parts_of(path)
+        known = system if isinstance(system, Network) else None
+        parts = parts_of(path, known)
         assert len(parts.states) == verification.states
         if isinstance(system, Network):
             assert proves(system, parts)
@@ -83,6 +86,27 @@ def assert_certified(system, **asked):
 def test_formulas(network, text, deadlock, way):
     """Networks with and without acceptance, and automata of every kind."""
     assert_certified(network, formula=text, deadlock=deadlock, **way)
+
+
+@given(SMALL, FORMULAS, DEADLOCKS, REDUCTIONS)
+@settings(max_examples=examples(200))
+def test_reductions(network, text, deadlock, reduction):
+    """Forms that keep words, and forms that keep steps."""
+    how = {"deadlock": deadlock, "reduce": reduction}
+    with suppress(UnsupportedError):  # no small deterministic form
+        assert_certified(network, formula=text, **how)
+
+
+@given(SMALL, hoa_automata("any"), DEADLOCKS, REDUCTIONS)
+@settings(max_examples=examples(80))
+def test_reductions_for_automata(network, text, deadlock, reduction):
+    """Only steps are kept."""
+    (violations,) = parse_automata(text, "random.hoa")
+    parts = assert_certified(
+        network, automaton=violations, deadlock=deadlock, reduce=reduction
+    )
+    if parts is not None and "components" in reduction:
+        assert parts.header["reduction"]["keeps"] == "steps"
 
 
 @given(SYSTEMS, hoa_automata("emerson-lei"), DEADLOCKS)
@@ -130,6 +154,15 @@ def test_dve_models(text, seed, deadlock):
 
 
 @pytest.mark.slow
+@given(SMALL, FORMULAS, DEADLOCKS, REDUCTIONS)
+@settings(max_examples=examples(3000))
+def test_reductions_by_the_thousand(network, text, deadlock, reduction):
+    """The same, more often."""
+    with suppress(UnsupportedError):
+        assert_certified(network, formula=text, deadlock=deadlock, reduce=reduction)
+
+
+@pytest.mark.slow
 @given(fair_questions(SYSTEMS), FORMULAS, WAYS)
 @settings(max_examples=examples(3000))
 def test_by_the_thousand(asked, text, way):
@@ -142,7 +175,7 @@ def test_by_the_thousand(asked, text, way):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"reduce": "components"}, "reduce='components' leaves"),
+        ({"reduce": "components,ample"}, "reduce='components,ample' leaves"),
         ({"bitstate": 1}, "bitstate= stores none"),
         ({"emptiness": "decoupled-ndfs"}, "does not look at one state at a time"),
     ],

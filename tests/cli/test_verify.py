@@ -49,7 +49,7 @@ def test_a_damaged_row(store, run):
     damage(store)
     outcome = run("verify", store, "--quiet")
     assert outcome.code == 1
-    assert outcome.out.endswith("F b: the checksum does not fit what the row says\n")
+    assert outcome.out.endswith("F b: the checksum does not match the row\n")
     records = run("verify", store, "--json").records
     assert [r["finding"] for r in records] == ["damaged", "confirmed", "confirmed"]
 
@@ -68,7 +68,7 @@ def test_a_system_that_has_gone(store, ring, run):
 def test_no_store(tmp_path, run):
     outcome = run("verify", tmp_path / "nothing")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "there is no such store" in outcome.complaint
+    assert "the store does not exist" in outcome.complaint
 
 
 @pytest.fixture
@@ -101,7 +101,10 @@ def test_results(told, run):
         ({"formula": "G !enter_r"}, "is no violation"),
         ({"verdict": "holds"}, "'holds' with a lasso"),
         ({"formula": "G !nothing"}, "is called 'nothing'"),
-        ({"lasso": {"prefix": [], "cycle": ["enter_l"]}}, "is no step of the system"),
+        (
+            {"lasso": {"prefix": [], "cycle": ["enter_l"]}},
+            "is not a step of the system",
+        ),
     ],
 )
 def test_a_result_that_is_wrong(told, run, columns, why):
@@ -116,10 +119,10 @@ def test_a_result_that_is_wrong(told, run, columns, why):
     ("columns", "complaint"),
     [
         ({"verdict": "hold{"}, "result.json:1: the verdict is 'hold{'"),
-        ({"options": []}, "'options' is no JSON object"),
+        ({"options": []}, "'options' is not a JSON object"),
         ({"options": {"deadlock": "maybe"}}, "--deadlock maybe"),
         ({"system": "nowhere.dot"}, "nowhere.dot"),
-        ({"lasso": 7}, "'lasso' is no JSON object"),
+        ({"lasso": 7}, "'lasso' is not a JSON object"),
     ],
 )
 def test_what_is_no_result(told, run, columns, complaint):
@@ -173,7 +176,7 @@ def test_a_certificate(ring, tmp_path, run):
     assert (outcome.code, "ends early" in outcome.out) == (1, True)
     outcome = run("verify", str(system))
     assert outcome.code == 2
-    assert "this is no result store" in outcome.err
+    assert "neither a result store nor a certificate" in outcome.err
 
 
 def test_a_violation_has_none(ring, tmp_path, run):

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.certificates.checking.evidence import reduction_in
 from ltlpipe.certificates.checking.refusal import RefusedError
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
@@ -112,6 +113,7 @@ class Document:
         self.block: int = header["block"]
         self.clauses = [_clause(told) for told in header["clauses"]]
         self.files, self.manner, self.name = _system(header["system"])
+        self.reduction = reduction_in(header.get("reduction"))
         n_columns = len(self.columns)
         if self.n_states < 1 or self.block < 1:
             raise RefusedError("there are no states, or no blocks of them")
@@ -209,6 +211,21 @@ def blocks_of(file: IO[bytes], document: Document) -> Iterator[list[np.ndarray]]
         yield [_column(file, codec, n) for _ in document.columns]
     if file.read(1):
         raise RefusedError("the file goes on behind its last state")
+
+
+def columns_of(file: IO[bytes], n_values: int, n_columns: int) -> list[np.ndarray]:
+    """Read some columns of int64 numbers; without values there are none in the file.
+
+    Raises
+    ------
+    RefusedError
+        The file ends early, or is damaged.
+    """
+    import pyarrow as pa
+
+    if not n_values:
+        return [np.zeros(0, dtype=np.int64)] * n_columns
+    return [_column(file, pa.Codec("zstd"), n_values) for _ in range(n_columns)]
 
 
 def _column(file: IO[bytes], codec: Any, n: int) -> np.ndarray:

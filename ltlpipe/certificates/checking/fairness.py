@@ -63,8 +63,7 @@ def fairness_of(
 
 def _sets(system: Network | Model, named: Sequence[str]) -> list[set[int]]:
     if named:
-        names = _names(system)
-        return [_members(names, text) for text in named]
+        return [_members(system, text) for text in named]
     if not isinstance(system, Network):
         raise RefusedError("a model has no components to be fair to")
     return [
@@ -79,11 +78,13 @@ def _names(system: Network | Model) -> list[str | None]:
     return list(system.actions)
 
 
-def _members(names: list[str | None], text: str) -> set[int]:
+def _members(system: Network | Model, text: str) -> set[int]:
+    names = _names(system)
+    sets = {} if isinstance(system, Network) else system.vocabulary.action_sets
     found: set[int] = set()
-    for part in text.split(","):
-        own = {k for k, name in enumerate(names) if name == part.strip()}
-        if not own:
-            raise RefusedError(f"fairness names an action {part.strip()!r} that is not")
-        found |= own
+    for part in map(str.strip, text.split(",")):
+        own = {k for k, name in enumerate(names) if name == part}
+        if not own and part not in sets:
+            raise RefusedError(f"fairness names an action {part!r} that is not")
+        found |= own or sets[part]
     return found

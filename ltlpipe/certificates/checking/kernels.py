@@ -21,6 +21,7 @@ from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _SHIFT = np.uint64(31)
+_AHEAD = 16  # rows whose slots are asked for before they are entered
 
 
 class Number(IntEnum):
@@ -67,7 +68,7 @@ class Proof(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room for one state."""
+    """Room for one state, and for b successors of any states."""
 
     local: np.ndarray  # int64[n + 1], its local states, and the automaton's
     found: np.ndarray  # int64[...], groups of the participants of enabled actions
@@ -75,6 +76,7 @@ class Room(NamedTuple):
     row: np.ndarray  # uint64[words], a successor
     batch: np.ndarray  # uint64[b, words], successors that have not been looked up
     hashes: np.ndarray  # uint64[b]
+    src: np.ndarray  # int64[b], the states whose successors they are
     marks: np.ndarray  # uint32[b]
     actions: np.ndarray  # int64[b]
 
@@ -91,7 +93,7 @@ class Fault(IntEnum):
 class At(IntEnum):
     """Places in the registers."""
 
-    STATE = 0  # states below it have been checked
+    STATE = 0  # the steps of states below it have been found
     TRANSITIONS = 1
     WAITING = 2  # successors in the batch
     FAULT = 3
@@ -99,6 +101,7 @@ class At(IntEnum):
     CLAUSE = 5
     DST = 6  # the state to which it leads, -1 if that is none
     ENTRY = 7  # of the batch
+    SRC = 8  # the state with the step at fault
 
 
 @inlined
@@ -137,7 +140,12 @@ def enter_rows(rows, slots, first, last):
 
     Returns -1, or the number of a row that stands twice.
     """
+    ahead = first  # whose slots have been asked for
     for state in range(first, last):
+        while ahead < min(state + _AHEAD, last):
+            home = np.int64(hash_of(rows, ahead) & np.uint64(slots.shape[0] - 1))
+            prefetch(slots, home)
+            ahead += 1
         slot, known = find(rows, slots, rows, state, hash_of(rows, state))
         if known >= 0:
             return state
@@ -244,13 +252,14 @@ def settle(proof, room, at):
         _, dst = find(proof.rows, proof.slots, room.batch, k, room.hashes[k])
         fault, clause = np.int64(Fault.OPEN), 0
         if dst >= 0:
-            fault, clause = fits(proof, at[At.STATE], dst, room.marks[k])
+            fault, clause = fits(proof, room.src[k], dst, room.marks[k])
         if fault != Fault.NONE:
             at[At.FAULT] = fault
             at[At.CLAUSE] = clause
             at[At.ACTION] = room.actions[k]
             at[At.DST] = dst
             at[At.ENTRY] = k
+            at[At.SRC] = room.src[k]
             return False
     at[At.TRANSITIONS] += at[At.WAITING]
     at[At.WAITING] = 0
@@ -292,9 +301,7 @@ def check_step(net, proof, room, at, budget):
     n_states, n_words = proof.rows.shape
     own_word, own_shift = net.word[last], net.shift[last]
     most = room.batch.shape[0]
-    while at[At.STATE] < n_states:
-        if budget == 0:
-            return True
+    while at[At.STATE] < n_states and budget > 0:
         budget -= 1
         state = at[At.STATE]
         decode(net, proof.rows, state, room.local)
@@ -329,6 +336,7 @@ def check_step(net, proof, room, at, budget):
                         room.batch[k, w] = room.row[w]
                     own = np.uint64(net.edge_dst[edge])
                     room.batch[k, own_word] |= own << own_shift
+                    room.src[k] = state
                     room.marks[k] = net.edge_marks[edge] | marks
                     room.actions[k] = action
                     at[At.WAITING] = k + 1
@@ -338,7 +346,6 @@ def check_step(net, proof, room, at, budget):
                 put(net, room, i, room.local[i])
             found += n
             repeats = False
-        if not settle(proof, room, at):
-            return False
         at[At.STATE] = state + 1
-    return False
+    # Successors of many states are looked up together: memory takes its time.
+    return settle(proof, room, at) and at[At.STATE] < n_states

@@ -211,13 +211,13 @@ class NetworkProof:
         name = "its repetition"
         if number >= 0:
             name = f"the step {self._network.actions[number].name!r}"
-        src = self._shown(proof.rows[at[At.STATE]])
+        src = self._shown(proof.rows[at[At.SRC]])
         dst = self._shown(room.batch[at[At.ENTRY]])
         said = f"of state {src} {name} leads to {dst}"
         if at[At.FAULT] == Fault.OPEN:
             return f"{said}, which is not in the certificate"
         clause = int(at[At.CLAUSE])
-        here, there = proof.ranks[[at[At.STATE], at[At.DST]], clause].tolist()
+        here, there = proof.ranks[[at[At.SRC], at[At.DST]], clause].tolist()
         return wrong_rank(said, self._clauses[clause], clause, here, there)
 
     def _entry(self, i: int) -> str:
@@ -258,6 +258,7 @@ def _room(net: Net, layout: Layout) -> Room:
         row=np.zeros(layout.n_words, dtype=np.uint64),
         batch=np.zeros((_BATCH, layout.n_words), dtype=np.uint64),
         hashes=np.zeros(_BATCH, dtype=np.uint64),
+        src=np.zeros(_BATCH, dtype=np.int64),
         marks=np.zeros(_BATCH, dtype=np.uint32),
         actions=np.zeros(_BATCH, dtype=np.int64),
     )

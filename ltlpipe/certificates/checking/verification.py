@@ -26,9 +26,13 @@ from ltlpipe.certificates.checking.document import (
     opened,
     progress_of,
 )
+from ltlpipe.certificates.checking.evidence import WORDS
 from ltlpipe.certificates.checking.fairness import fairness_of
+from ltlpipe.certificates.checking.reduced import reduced_network
 from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.certificates.checking.trimming import possible
 from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.interruptible import interruptible_formula
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
 from ltlpipe.runtime.errors import (
     FormulaError,
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
     from ltlpipe.certificates.checking.automaton import Automaton
     from ltlpipe.certificates.checking.model import ModelProof
     from ltlpipe.certificates.checking.network import NetworkProof
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.reading import SystemLike
 
@@ -232,6 +237,8 @@ class _Check:
                 self.name = system.name
                 automaton = read_automaton(document.automaton)
                 yield from self._judge(document, automaton, system)
+                if document.reduction is not None:
+                    system = yield from self._reduced(document, automaton, system, file)
                 proof = self._proof(document, automaton, system)
                 yield from _filled(proof, document, file)
         except OSError as error:
@@ -266,6 +273,8 @@ class _Check:
         stray = set(formula.propositions) - set(names)
         if isinstance(system, Network):
             never = stray & set(document.never) - set(system.action_index)
+            if stray - never:
+                never |= yield from _impossible(system, stray - never)
             stray -= never
         else:
             never = set()  # the automaton names them, and it is judged with them
@@ -289,6 +298,40 @@ class _Check:
             raise RefusedError("the automaton misses words that violate the formula")
         self.trusted.append(
             "Spot, which says that the automaton accepts all violations"
+        )
+
+    def _reduced(
+        self, document: Document, automaton: Automaton, system: System, file: IO[bytes]
+    ) -> Job[System]:
+        """Return the network that was searched; check that it may be searched."""
+        if not isinstance(system, Network):
+            raise RefusedError("a reduction is for networks")
+        visible = set(automaton.propositions)
+        if document.formula is not None:
+            formula = parse(document.formula)
+            visible |= set(formula.propositions)
+        reduction = document.reduction
+        assert reduction is not None
+        if reduction.keeps == WORDS and document.formula is not None:
+            yield from self._judge_words(formula)
+        yield from imported("pyarrow")
+        return (yield from reduced_network(system, document, visible, file))
+
+    def _judge_words(self, formula: Formula) -> Job[None]:
+        """Check that nothing but the actions that a formula names matters to it."""
+        judging = interruptible_formula(formula)
+        try:
+            interruptible = yield from bounded(judging, _JUDGING)
+        except (TooMuchWorkError, UnsupportedError):
+            self.trusted.append(
+                "that only the actions that the formula names matter to it, which was "
+                "too hard to check"
+            )
+            return
+        if not interruptible:
+            raise RefusedError("actions that the formula does not name matter to it")
+        self.trusted.append(
+            "Spot, which says that only the actions that the formula names matter to it"
         )
 
     def _proof(
@@ -333,6 +376,15 @@ class _Check:
                 f"{proof.n_entries}"
             )
         return proof
+
+
+def _impossible(network: Network, names: set[str]) -> Job[set[str]]:
+    """Return those actions that can happen in no run of a network."""
+    index = network.action_index
+    if not names <= index.keys():
+        return set()
+    found = yield from possible(network)
+    return {name for name in names if not found.happens(index[name])}
 
 
 def _refuse_names(document: Document, automaton: Automaton, network: Network) -> None:

@@ -14,6 +14,7 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +25,14 @@ from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported
 from ltlpipe.search.driver import advance
+from ltlpipe.search.interning import rows_of
 from ltlpipe.search.ranks import ranks_of
+from ltlpipe.search.scc.ranked import RankedSearch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ltlpipe.certificates.writing.reduction import Reduction
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.transitions import Recording
@@ -81,20 +85,24 @@ class Evidence:
 
     Parameters
     ----------
-    recording : Recording
-        Over its product and its store; begun by the strategy.
+    search : RankedSearch or Recording
+        The search, which has ranked its states; or a recording of its transitions over
+        the same product and store, which has not begun.
     packed : PackedSystem
         The system, as the rows of the store have it.
     automaton : str
         The property's automaton in HOA.
     columns : tuple of str
         What the entries of an unpacked state are called.
+    reduction : Reduction or None
+        What has made the system of its components smaller.
     """
 
-    recording: Recording
+    search: RankedSearch | Recording
     packed: PackedSystem
     automaton: str
     columns: tuple[str, ...]
+    reduction: Reduction | None = None
 
 
 def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
@@ -119,27 +127,19 @@ def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
         Memory does not suffice.
     """
     yield from imported("pyarrow")
-    recording = evidence.recording
-    outcome = yield from advance(recording, phase=_RECORDING)
-    if outcome.reason is not None:
-        raise StoppedError(outcome.reason)
-    n, m = recording.n_stored, recording.n_transitions
-    arrays = recording.arrays
-    graph = arrays.ends[:n], arrays.dst[:m], arrays.marks[:m]
-    clauses = clauses_of(recording.problem)
-    ranks: list[np.ndarray] = []
-    held = recording.memory_bytes
-    for clause in clauses:
-        lacks = marks_in(clause.inf)
-        ranks.append((yield from ranks_of(*graph, clause, lacks, held)))
-        held += ranks[-1].nbytes
+    search = evidence.search
+    ranks = yield from _ranks(search)
+    held = search.memory_bytes + sum(own.nbytes for own in ranks)
+    n, clauses = search.n_stored, clauses_of(search.problem)
     names = [*evidence.columns, "automaton"]
     names += [f"rank {k}" for k in range(1, len(clauses) + 1)]
     block = min(max(_BLOCK_VALUES // len(names), 1), _BLOCK_STATES)
-    condition = recording.problem.condition
+    condition = search.problem.condition
+    reduction = evidence.reduction
     header = {
         "written_by": f"ltlpipe {__version__}",
         **claim,
+        "reduction": None if reduction is None else reduction.to_dict(),
         "automaton": evidence.automaton,
         "acceptance": None if condition is None else str(condition),
         "clauses": [
@@ -147,12 +147,31 @@ def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
             for c in clauses
         ],
         "states": n,
-        "transitions": m,
+        "transitions": search.n_transitions,
         "block": block,
         "columns": names,
     }
-    parts = _parts(evidence, ranks, block)
+    forms = () if reduction is None else map(_column_bytes, reduction.columns())
+    parts = chain(forms, _parts(evidence, ranks, block))
     return (yield from _file_written(path, header, parts, held + block * 64))
+
+
+def _ranks(search: RankedSearch | Recording) -> Job[list[np.ndarray]]:
+    """Return the ranks of all states for each clause."""
+    if isinstance(search, RankedSearch):
+        return [search.ranks()]
+    outcome = yield from advance(search, phase=_RECORDING)
+    if outcome.reason is not None:
+        raise StoppedError(outcome.reason)
+    n, m, arrays = search.n_stored, search.n_transitions, search.arrays
+    graph = arrays.ends[:n], arrays.dst[:m], arrays.marks[:m]
+    ranks: list[np.ndarray] = []
+    held = float(search.memory_bytes)
+    for clause in clauses_of(search.problem):
+        lacks = marks_in(clause.inf)
+        ranks.append((yield from ranks_of(*graph, clause, lacks, held)))
+        held += ranks[-1].nbytes
+    return ranks
 
 
 def clauses_of(problem: Problem) -> Sequence[Clause]:
@@ -192,9 +211,9 @@ def _parts(
 ) -> Iterator[bytes]:
     """Yield the bytes of one block of states after the other."""
     packed, extra = evidence.packed, evidence.packed.extra
-    rows = evidence.recording.store.rows[: evidence.recording.n_stored]
-    for first in range(0, len(rows), block):
-        part = rows[first : first + block]
+    store, n = evidence.search.store, evidence.search.n_stored
+    for first in range(0, n, block):
+        part = rows_of(store, np.arange(first, min(first + block, n)))
         order = np.lexsort(part.T[::-1])
         part = part[order]
         states: np.ndarray = packed.unpack(part)  # type: ignore[attr-defined]

@@ -1,0 +1,188 @@
+"""From the system and the evidence of a reduction to the network that was searched.
+
+Each form is compared with its parts (`inclusion`, `simulation`); what is left at the
+end are the components of the network.  Why that is sound is in
+``docs/certificates.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.certificates.checking.document import columns_of
+from ltlpipe.certificates.checking.evidence import STEPS, WORDS
+from ltlpipe.certificates.checking.inclusion import PHASE, Labelled, included
+from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.certificates.checking.simulation import check_simulation
+from ltlpipe.certificates.checking.trimming import possible
+from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.systems.lts import LTS, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ltlpipe.certificates.checking.document import Document
+    from ltlpipe.certificates.checking.evidence import Form, Reduction
+    from ltlpipe.runtime.jobs import Job
+
+_VALUE_BYTES = 24  # of a number in a column while it is read
+
+
+def reduced_network(
+    network: Network, document: Document, visible: Collection[str], file: IO[bytes]
+) -> Job[Network]:
+    """Return the network that was searched, its reduction checked.
+
+    Parameters
+    ----------
+    network : Network
+        The system.
+    document : Document
+        It has a reduction.
+    visible : collection of str
+        The actions that formula and automaton name.
+    file : binary file
+        The certificate, behind its header.
+
+    Raises
+    ------
+    RefusedError
+        The reduction does not keep what it has to.
+    """
+    reduction = document.reduction
+    assert reduction is not None
+    if network.has_acceptance or document.fairness is not None:
+        raise RefusedError("acceptance and fairness are about states: no reduction")
+    if reduction.keeps == WORDS and (
+        document.stutters or document.asked != "formula" or document.constrained
+    ):
+        raise RefusedError(
+            "a reduction that keeps words is for formulas about runs that never stop"
+        )
+    replacing = _Replacing(network, reduction, frozenset(visible))
+    yield from replacing.begin()
+    for k, form in enumerate(reduction.forms, start=1):
+        grant = yield Progress(PHASE)
+        if form.n_transitions * 3 * _VALUE_BYTES > grant.memory_bytes:
+            raise StoppedError("memory")
+        made = _labelled(form, file)
+        name, stutters = f"form {k}", document.stutters
+        yield from replacing.put(made, form, name, file, stutters=stutters)
+    return replacing.network()
+
+
+@dataclass
+class _Place:
+    """A component, or a form that has taken the place of some."""
+
+    lts: Labelled
+    members: frozenset[int]
+
+
+class _Replacing:
+    """Components that forms take the place of, one after the other."""
+
+    def __init__(
+        self, network: Network, reduction: Reduction, visible: frozenset[str]
+    ) -> None:
+        self._network, self._reduction, self._visible = network, reduction, visible
+        self._places: dict[int, _Place] = {}  # those that nothing has replaced
+        self._next = len(network.components)
+        self._users = {
+            action.name: frozenset(action.participants)
+            for action in network.actions
+            if not action.internal
+        }
+
+    def begin(self) -> Job[None]:
+        """Put the components of the system in their places."""
+        trimmed = None
+        if self._reduction.trimmed:
+            trimmed = yield from possible(self._network)
+        for i, lts in enumerate(self._network.components):
+            kept = slice(None) if trimmed is None else trimmed.kept(i)
+            labels = tuple(name for name in lts.labels if name not in lts.internal)
+            number = {name: k for k, name in enumerate(labels)}
+            numbers = [number.get(name, len(labels)) for name in lts.labels]
+            letters = np.array([*numbers, len(labels)], dtype=np.int64)
+            made = Labelled(
+                lts.n_states,
+                lts.initial,
+                labels,
+                lts.src[kept].astype(np.int64),
+                letters[lts.label[kept]],
+                lts.dst[kept].astype(np.int64),
+            )
+            self._places[i] = _Place(made, frozenset([i]))
+            yield Progress(PHASE, 1 + lts.n_transitions * 0.05)
+
+    def put(
+        self,
+        made: Labelled,
+        form: Form,
+        name: str,
+        file: IO[bytes],
+        *,
+        stutters: bool,
+    ) -> Job[None]:
+        """Let a form take the place of its parts, if it may."""
+        if len(set(form.parts)) < len(form.parts):
+            raise RefusedError(f"{name} has one part twice")
+        places = [self._places.pop(part, None) for part in form.parts]
+        parts = [place for place in places if place is not None]
+        if len(parts) < len(places):
+            raise RefusedError(f"{name} has a part that is not there, or is in another")
+        members = frozenset().union(*(place.members for place in parts))
+        alphabet = {label for place in parts for label in place.lts.labels}
+        if not alphabet.issuperset(made.labels):
+            raise RefusedError(f"{name} has a label that its parts do not have")
+        for label in alphabet.difference(made.labels):
+            if label in self._visible or not self._users[label] <= members:
+                raise RefusedError(f"{name} hides {label!r}, which others see")
+        if self._reduction.keeps == STEPS:
+            if form.parts[0] >= len(self._network.components) or len(parts) > 1:
+                raise RefusedError(f"{name} takes the place of more than a component")
+            (part,) = parts
+            (image,) = columns_of(file, part.lts.n_states, 1)
+            check_simulation(part.lts, made, image, name, stutters=stutters)
+        else:
+            yield from included([place.lts for place in parts], made, name)
+        self._places[self._next] = _Place(made, members)
+        self._next += 1
+
+    def network(self) -> Network:
+        """Return the network of the forms that are left."""
+        n = len(self._network.components)
+        if any(place < n for place in self._places):
+            raise RefusedError("a component is in no form")
+        components = [_lts(place.lts) for _, place in sorted(self._places.items())]
+        return Network(components, self._network.name)
+
+
+def _labelled(form: Form, file: IO[bytes]) -> Labelled:
+    """Read the transitions of a form."""
+    n, n_labels = form.n_states, len(form.labels) + 1
+    src, label, dst = columns_of(file, form.n_transitions, 3)
+    for column, most in ((src, n), (label, n_labels), (dst, n)):
+        if len(column) and (column.min() < 0 or column.max() >= most):
+            raise RefusedError("a transition of a form leaves its states or labels")
+    return Labelled(n, form.initial, form.labels, src, label, dst)
+
+
+def _lts(made: Labelled) -> LTS:
+    """Return a form as a component."""
+    silent = "silent"
+    while silent in made.labels:
+        silent += "'"
+    return LTS(
+        n_states=made.n_states,
+        initial=made.initial,
+        labels=(*made.labels, silent),
+        src=made.src.astype(np.int32),
+        label=made.label.astype(np.int32),
+        dst=made.dst.astype(np.int32),
+        internal=frozenset([silent]),
+    )
