@@ -1,4 +1,4 @@
-"""What is asked: the options, the question with the facts about it, the answers.
+"""Questions: options, the question with the facts that strategies share, answers.
 
 A system, a property and options come in; a `Question` goes out, of which strategies ask
 facts (the automaton, whether the property is interruptible, the trimmed network).  Each

@@ -1,4 +1,4 @@
-"""What a strategy answers, and what it has done so far."""
+"""Answers of strategies, and the record of their work."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Plan:
     strategy : str or None
         The strategy that answered, or that came furthest.
     tried : tuple of Tried
-        What became of each strategy.
+        The outcome of each strategy.
     """
 
     automaton: str | None
@@ -95,7 +95,7 @@ class Tried(NamedTuple):
     reason: str | None
 
     def __str__(self) -> str:
-        """Return one line for people.
+        """Return one line of text.
 
         Examples
         --------
@@ -144,7 +144,8 @@ class Statistics:
     details : dict
         What only this emptiness check counts.  Of searches over bits or fingerprints
         `omitted`, the states met that were taken for visited, probably, and `swarm`,
-        the figures of each of several.
+        the figures of each of several.  `spilled_mib` is what the table takes in files,
+        which `memory_mib` and `bytes_per_state` leave out.
     """
 
     states: int | None = None
@@ -179,7 +180,7 @@ class Statistics:
         return None if self.omitted is None else -math.expm1(-self.omitted)
 
     def by(self, clock: Clock) -> Statistics:
-        """Return these with what a clock says of the whole check."""
+        """Return these with the times of the whole check."""
         return replace(
             self,
             seconds=clock.seconds,
@@ -201,10 +202,10 @@ class Run(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a strategy has to say."""
+    """The answer of a strategy."""
 
     kind: str  # `EMPTY`, `FOUND`, `NOT_APPLICABLE` or `INCONCLUSIVE`
-    reason: str | None = None  # of the last two: for people; or the limit that was hit
+    reason: str | None = None  # of the last two: a text; or the limit that was hit
     run: Run | None = None  # of the question's system, if found and wanted
     is_shortest: bool = False  # no lasso of the product has fewer steps
 
@@ -215,7 +216,7 @@ class Trace:
 
     plan: Plan  # as far as it is known
     stats: Statistics = field(default_factory=Statistics)  # those of its search
-    has_found: bool = False  # a violation is known, although its run may not be
+    has_found: bool = False  # a violation is known, maybe without its run
 
     def note(self, **figures: Any) -> None:
         """Add figures to the statistics."""

@@ -1,8 +1,8 @@
-"""A question about a network, asked of its factors (``--reduce factoring``).
+"""A question about the factors of a network (``--reduce factoring``).
 
-Factoring comes before all reductions but the trimming of what no run can do, and all
-strategies with kernels see the factors.  The search in plain Python does not: factors
-have as many states together, and it shall not wait.
+Only trimming comes before factoring; all other reductions and all strategies with
+kernels see the factors.  The search in plain Python does not: factors have as many
+states together, and it shall not wait.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MEMORY = "that takes too much memory"
 
 
 class FactoredQuestion(NetworkQuestion):
-    """The same question about a network in whose place others stand.
+    """The same question about a network whose components were replaced.
 
     It shares the facts of the original, none of which is about components.
 
@@ -41,7 +41,7 @@ class FactoredQuestion(NetworkQuestion):
     def __init__(
         self, original: NetworkQuestion, before: Network, factored: Factored
     ) -> None:
-        # Without another look at the options: what has been warned of has been said.
+        # The options are not checked again: warnings have been given already.
         self.__dict__.update(vars(original))
         assert factored.network is not None
         self.original, self.before, self.factored = original, before, factored
@@ -58,9 +58,9 @@ class FactoredQuestion(NetworkQuestion):
 
 
 def factored_question(question: Question) -> Job[Question]:
-    """Return a question about the factors of a network; itself where there are none.
+    """Return a question about the factors of a network; itself if there are none.
 
-    Where components were not looked at, or none may be, its plan says so.
+    If factoring was skipped or forbidden, its plan says so.
     """
     network = with_components(question)
     if network is None or not question.options.reduces(FACTORING):
@@ -95,7 +95,7 @@ def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
 
 
 def _with_reason(question: NetworkQuestion, reason: str) -> NetworkQuestion:
-    """Return a question whose plan says why nothing is factored."""
+    """Return a question whose plan has the reason why nothing is factored."""
     same = object.__new__(NetworkQuestion)
     same.__dict__.update(vars(question))
     reasons = (*question.given.reasons, f"no {FACTORING}, because {reason}")

@@ -13,6 +13,8 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
     from ltlpipe.question.options import Options
     from ltlpipe.systems.models import Model
 
@@ -25,7 +27,7 @@ class FairSet(NamedTuple):
 
 
 def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
-    """Return what a run has to be fair to; nothing if not asked for.
+    """Return the sets that a run has to be fair to; none without ``--fairness``.
 
     Raises
     ------
@@ -36,7 +38,7 @@ def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     if options.fairness is None:
         return []
     if options.fair_sets:
-        numbers = _numbers(system)
+        numbers = _numbers(system, options.fair_sets)
         sets = [_named(numbers, names) for names in options.fair_sets]
     elif isinstance(system, Network):
         sets = [
@@ -62,17 +64,25 @@ def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     return sets
 
 
-def _numbers(system: Network | Model) -> dict[str, list[int]]:
-    """Return the actions by their names, which several of a model may share."""
+def _numbers(
+    system: Network | Model, asked: Sequence[str]
+) -> Mapping[str, Collection[int]]:
+    """Return the actions by their names, which several of a model may share.
+
+    A model may have names for sets of actions, too; they are those that are `asked`.
+    """
     if isinstance(system, Network):
         return {name: [number] for name, number in system.action_index.items()}
     numbers: dict[str, list[int]] = {}
     for number, name in enumerate(system.actions):
         numbers.setdefault(name, []).append(number)
-    return numbers
+    known = system.vocabulary.action_sets
+    names = {part.strip() for names in asked for part in names.split(",")}
+    sets = {name: known[name] for name in names - numbers.keys() if name in known}
+    return {**numbers, **sets}
 
 
-def _named(numbers: dict[str, list[int]], names: str) -> FairSet:
+def _named(numbers: Mapping[str, Collection[int]], names: str) -> FairSet:
     parts = [part.strip() for part in names.split(",")]
     for name in parts:
         if name not in numbers:
@@ -83,7 +93,7 @@ def _named(numbers: dict[str, list[int]], names: str) -> FairSet:
 
 
 def fairness_of(system: Network | Model, options: Options) -> Fairness | None:
-    """Return the marks of fairness, or None if it is not asked for.
+    """Return the marks of fairness, or None without ``--fairness``.
 
     Raises
     ------

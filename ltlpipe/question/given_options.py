@@ -28,8 +28,7 @@ def options_of(command: str) -> dict[str, Option]:
 def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, Any]:
     """Return options under the names of this version; warn of earlier ones.
 
-    If some are `known`, one of them is none of an earlier version, and what is called
-    otherwise now has to be one of them.
+    Names in `known` are current ones; an old name is only replaced by one of `known`.
     """
     named = {}
     for name, value in given.items():
@@ -44,11 +43,11 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
 
 
 READING = ("format", "alphabet")
-"""Options about files: a system that has been read is what it is."""
+"""Options about files: they have no effect on a system in memory."""
 
 
 def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options that say how a system is read."""
+    """Return the options for reading a system."""
     return {name: given[name] for name in READING if name in given}
 
 
@@ -58,12 +57,12 @@ def of_question(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
-    """Return what options ask for, by their names, and the limits.
+    """Return the options by their names, and the limits.
 
     Raises
     ------
     UnsupportedError
-        They ask for what cannot be done.
+        An option or combination is not supported.
     """
     options = Options(**given)
     return options, options.limits

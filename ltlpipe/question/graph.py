@@ -77,7 +77,7 @@ class GraphProduct:
         return make_problem(packed, self.table)
 
     def needed_bytes(self, packed: PackedGraph) -> int:
-        """Return what the buffers of `problem` take."""
+        """Return the bytes of the buffers of `problem`."""
         from ltlpipe.search.problem import buffer_bytes
 
         return buffer_bytes(packed, self.table)
@@ -89,17 +89,17 @@ class GraphQuestion(Question):
     Raises
     ------
     FormulaError
-        A proposition is none of the graph, unless ``options.unknown`` allows it.
+        The graph does not have a proposition, unless ``options.unknown`` allows it.
     UnsupportedError
-        The options ask for what cannot be done.
+        An option or combination is not supported.
 
     Attributes
     ----------
     known : list of str
         The propositions of the property that the graph has.
     told : Condition or None
-        The graph's acceptance, if the search that is named cannot take it: then letters
-        tell its marks, and the automaton sees to it.
+        The graph's acceptance, if the named search does not support it: then letters
+        include its marks, and the automaton checks it.
     """
 
     def __init__(self, system: SpotGraph, asked: Property, options: Options) -> None:
@@ -135,7 +135,7 @@ class GraphQuestion(Question):
 
     @property
     def found(self) -> Labelled:
-        """What `labelled` has returned; strategies ask for one kind of automaton."""
+        """The results of `labelled`, one per kind of automaton."""
         shared = self._facts["labelled", _kind(self.given)]
         labelled: Labelled | None = shared.result
         assert labelled is not None
@@ -148,7 +148,8 @@ class GraphQuestion(Question):
         acceptance: str | None = kind
         if not self.property.is_trivial or told is not None:
             violated = yield from self.violated()
-            # An automaton is taken as it is where nothing else is asked for or needed.
+            # An automaton is used unchanged unless an option or a search needs another
+            # kind.
             named = self.given.emptiness is not None or self.options.deterministic
             is_free = self.options.acceptance == AUTO and not named
             if is_free and not isinstance(violated, Formula):
@@ -203,8 +204,8 @@ class GraphQuestion(Question):
         if self.told is None:
             return settled
         why = (
-            f"the automaton sees to the acceptance of the graph, {self.told}, because "
-            f"{settled.emptiness} does not take it as it is"
+            f"the automaton checks the acceptance of the graph, {self.told}, because "
+            f"{settled.emptiness} does not support it"
         )
         return replace(settled, reasons=(*settled.reasons, why))
 

@@ -1,6 +1,7 @@
 """Whether a question allows ample sets, and the automaton that they need.
 
-Component reduction also asks whether violations survive erasing (docs/erasable.md).
+Component reduction also needs to know whether the property is erasable
+(docs/erasable.md).
 
 Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
 Reduction", CAV 2020: ample sets are sound for properties that depend on their
@@ -41,12 +42,12 @@ class Decision:
     def of(cls, answer: bool | None, subject: str, kind: str) -> Decision:
         """Return what `decided` has answered, such as "the formula is", "weak"."""
         if answer is None:
-            return cls(False, f"it is too hard to tell whether the property is {kind}")
+            return cls(False, f"deciding whether the property is {kind} takes too long")
         return cls(answer, f"{subject} {'' if answer else 'not '}{kind}")
 
 
 def decide_formula(formula: Formula) -> Job[Decision]:
-    """Decide whether only the actions that a formula names matter to it."""
+    """Decide whether a formula depends only on the actions that it names."""
     from ltlpipe.logic.classes import syntactic_class
     from ltlpipe.logic.interruptible import interruptible_formula
 
@@ -60,23 +61,25 @@ def decide_formula(formula: Formula) -> Job[Decision]:
 
 
 def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[Decision]:
-    """Decide whether only its visible letters matter to an automaton.
+    """Decide whether an automaton depends only on its visible letters.
 
     Raises
     ------
     ValueError
-        The automaton is no Büchi automaton.
+        The automaton is not a Büchi automaton.
     """
     if first_violation(table, visible) is None:  # Prop. 6
         return Decision(True, "the automaton is in interrupt normal form")
     if not table.is_buchi:
-        raise ValueError(f"{table.acceptance} is no acceptance of one mark on states")
+        raise ValueError(
+            f"{table.acceptance} is not an acceptance with one mark on states"
+        )
     answer = yield from decided(interruptible_table(table, visible), _SECONDS)
     return Decision.of(answer, "the automaton is", "interruptible")
 
 
 def decide_erasable_formula(formula: Formula) -> Job[Decision]:
-    """Decide whether violations survive erasing what a formula does not name."""
+    """Decide whether violations survive erasing actions outside a formula."""
     from ltlpipe.logic.erasable import erasable_formula
 
     answer = yield from decided(erasable_formula(formula), _SECONDS)
@@ -101,7 +104,7 @@ def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAuto
 
 
 def decided(job: Job[bool], seconds: float) -> Job[bool | None]:
-    """Return what a job decides, or None if it takes too much CPU time, or cannot."""
+    """Return the decision of a job, or None if it takes too much CPU time or fails."""
     try:
         answer = yield from bounded(job, seconds * 1e6)
         return bool(answer)

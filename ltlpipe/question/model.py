@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class ModelProduct:
         return make_problem(packed, self.table, stutter=stutters, fairness=fairness)
 
     def needed_bytes(self, packed: PackedModel) -> int:
-        """Return what the buffers of `problem` take."""
+        """Return the bytes of the buffers of `problem`."""
         from ltlpipe.search.problem import buffer_bytes
 
         return buffer_bytes(packed, self.table)
@@ -78,9 +78,9 @@ class ModelQuestion(Question):
     Raises
     ------
     FormulaError
-        A proposition names what the model does not have.
+        A proposition names something that the model does not have.
     UnsupportedError
-        The options ask for what cannot be done.
+        An option or combination is not supported.
 
     Attributes
     ----------
@@ -93,6 +93,8 @@ class ModelQuestion(Question):
         fairness = fairness_of(system, options)
         super().__init__(system.name, asked, options, fairness=fairness)
         self.system = system
+        reasons = (*self.given.reasons, *system.about)
+        self.given = replace(self.given, reasons=reasons)
         self.propositions = bound_propositions(system, asked, options)
 
     @property
@@ -101,7 +103,7 @@ class ModelQuestion(Question):
         return self.options.deadlock != "ignore"
 
     def prepared(self) -> Job[None]:
-        """Find out what packing needs to know: once, whoever asks first."""
+        """Compute the facts for packing, once, on first use."""
         yield from self.fact("prepared", self.system.prepared)
 
     def automaton(self, plan: Plan, trace: Trace) -> Job[PropertyAutomaton]:
@@ -112,7 +114,8 @@ class ModelQuestion(Question):
     def _translated(self, kind: str) -> Job[PropertyAutomaton]:
         deterministic = self.options.deterministic
         violated = yield from self.violated()
-        # An automaton is taken as it is where nothing else is asked for or needed.
+        # An automaton is used unchanged unless an option or a search needs another
+        # kind.
         as_it_is = (
             not isinstance(violated, Formula)
             and self.options.acceptance == AUTO
@@ -136,8 +139,8 @@ class ModelQuestion(Question):
     def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[ModelProduct, str]]:
         """Return the product with ample sets, and why they may be used.
 
-        They keep what stutter-invariant properties can tell (docs/models-por.md): those
-        that do not change when letters are repeated or repetitions deleted.
+        They preserve stutter-invariant properties (docs/models-por.md): those that do
+        not change when letters are repeated or repetitions deleted.
 
         Raises
         ------
@@ -146,7 +149,7 @@ class ModelQuestion(Question):
         """
         from ltlpipe.reduction.static.groups import find_groups
 
-        yield from self.prepared()  # whose facts tell what may fail
+        yield from self.prepared()  # whose facts include possible failures
         groups = yield from find_groups(self.system, list(self.propositions.values()))
         if groups.codes is None:
             raise NotApplicableError(groups.reason)
@@ -176,7 +179,7 @@ class ModelQuestion(Question):
 def decide_stuttering(asked: Property) -> Job[Decision]:
     """Decide whether a property is stutter-invariant."""
     if asked.is_trivial:
-        return Decision(True, "nothing is asked but a run")
+        return Decision(True, "there is no property")
     formula = asked.formula
     if formula is not None and formula.spot.is_syntactic_stutter_invariant():
         return Decision(True, "the formula is stutter-invariant by its syntax")
@@ -212,13 +215,13 @@ def refuse_network_options(options: Options) -> None:
 def bound_propositions(
     system: Model, asked: Property, options: Options | None = None
 ) -> dict[str, Expression]:
-    """Return what the propositions of a property mean in a model, by their texts.
+    """Return the meaning of a property's propositions in a model, by their texts.
 
     Raises
     ------
     FormulaError
-        A proposition does not parse, or names what the model does not have (unless
-        ``options.unknown`` says that it is never true).
+        A proposition does not parse, or names something that the model does not have
+        (unless ``options.unknown`` is "never").
     """
     meanings: dict[str, Expression] = {}
     for text in asked.propositions:
@@ -251,7 +254,7 @@ def _placed(error: FormulaError, text: str, asked: Property) -> FormulaError:
 
 
 def _place_of(text: str, error: FormulaError, formula: str) -> int | None:
-    """Return where a formula has the part of a proposition that is wrong."""
+    """Return the position of the wrong part of a proposition in a formula."""
     wrong = text[error.position :].split("=")[0] if error.position is not None else text
     names = [wrong, *wrong.replace("'", " ").split()]
     places = [formula.find(name) for name in names]

@@ -51,7 +51,7 @@ class NetworkProduct:
     """The product of a network and an automaton."""
 
     question: NetworkQuestion
-    trimmed: Trimmed  # network, automaton, and the actions that letters stand for
+    trimmed: Trimmed  # network, automaton, and the actions of each letter
     plan: Plan  # with the kind of automaton that this is
     reductions: tuple[str, ...] | None  # those that have made something smaller
     visible: list[int] | None = None  # letters of visible actions, for ample sets
@@ -64,14 +64,18 @@ class NetworkProduct:
     def packed(self) -> Job[PackedNetwork]:
         """Return the packed network."""
         from ltlpipe.reduction.alphabet import letters_of
+        from ltlpipe.reduction.stubborn import ready_tables
         from ltlpipe.systems.packing import pack_network
 
-        return pack_network(
+        if self.visible is not None and self.question.options.uses_stubborn:
+            yield from ready_tables()
+        packed = yield from pack_network(
             self.trimmed.network,
             letters_of(self.trimmed.network, self.trimmed.actions),
             extra_values=self.table.n_states,
             seed=self.question.options.seed,
         )
+        return packed
 
     def problem(self, packed: PackedNetwork) -> Problem:
         """Return the product of the packed network and the automaton."""
@@ -99,7 +103,7 @@ class NetworkProduct:
         )
 
     def needed_bytes(self, packed: PackedNetwork) -> int:
-        """Return what the buffers of `problem` take."""
+        """Return the bytes of the buffers of `problem`."""
         from ltlpipe.search.ample import ample_bytes
         from ltlpipe.search.problem import buffer_bytes
         from ltlpipe.search.stubborn import stubborn_bytes
@@ -118,9 +122,9 @@ class NetworkQuestion(Question):
     Raises
     ------
     FormulaError
-        A proposition is no action of the network, and the options are strict.
+        A proposition is not an action of the network, and `unknown` is "error".
     UnsupportedError
-        The options ask for what cannot be done.
+        An option or combination is not supported.
     """
 
     def __init__(self, system: Network, asked: Property, options: Options) -> None:
@@ -143,8 +147,8 @@ class NetworkQuestion(Question):
         )
         if self.fairness is not None and options.reduce not in (AUTO, "none", WALKS):
             raise UnsupportedError(
-                f"--reduce={options.reduce} changes what is enabled, on which "
-                "--fairness depends: use none"
+                f"--reduce={options.reduce} changes which actions are enabled, on "
+                "which --fairness depends: use none"
             )
         self.system = system
         self.actions = known_actions(system, asked, options)
@@ -207,12 +211,12 @@ class NetworkQuestion(Question):
     def trimmed(
         self, network: Network, plan: Plan, trace: Trace
     ) -> Job[tuple[Trimmed, tuple[str, ...]]]:
-        """Return what is searched of a network, and what has made it smaller.
+        """Return the network to search, and the reductions applied to it.
 
         Parameters
         ----------
         network : Network
-            That of the question, or what a reduction has made of it.
+            That of the question, or a reduced one.
         plan : Plan
             Which automaton.
         trace : Trace
@@ -274,8 +278,8 @@ class NetworkQuestion(Question):
     ) -> Job[tuple[Decision, NetworkProduct]]:
         """Return whether the property is interruptible, and a product that shows it.
 
-        Its automaton is a Büchi automaton where the kind is free, as normal forms need
-        it.
+        Its automaton is a Büchi automaton unless the user chose the kind, as normal
+        forms need it.
         """
         decision = yield from self.decision()
         if decision is None or (decision.allowed and self.obstacle_to_ample() is None):
@@ -289,7 +293,7 @@ class NetworkQuestion(Question):
         return decision, product
 
     def with_one_mark(self, plan: Plan) -> Plan:
-        """Ask for a Büchi automaton where the kind is free, as normal forms need it."""
+        """Request a Büchi automaton, for normal forms, if the kind is free."""
         is_free = self.options.acceptance == AUTO and not self.generic
         if plan.automaton is None or not is_free:
             return plan

@@ -1,4 +1,4 @@
-"""What there is to say of an option, whichever way it is given.
+"""The declaration of an option, for all interfaces.
 
 The flags of the commands, the columns of task tables, the values of ``--grid``, the
 keys of a store, the parameters of the functions and their documentation are made of it.
@@ -32,7 +32,7 @@ KINDS = {
     tuple: "texts",
     object: "a HOA file or a spot.twa_graph",
 }
-"""The kinds of options, and what is expected of their values.
+"""The kinds of options, and their values.
 
 `object` is the kind of automata, which are files at the command line and in tables.
 """
@@ -57,11 +57,11 @@ class Option:
     unlimited : bool
         A limit: None is no limit, nor is infinity.
     commands : frozenset of str
-        For which commands, and functions of the same names, it means something.
+        The commands, and functions of the same names, that have it.
     systems : str
-        For which systems it means something.
+        The systems to which it applies.
     old : tuple of str
-        Names of earlier versions, which are understood for one more release.
+        Names of earlier versions, which are accepted for one more release.
     kind : type
         Of a value; tuple where it can be given again.
     default
@@ -82,7 +82,7 @@ class Option:
     default: Any = None
 
     def meant(self, name: str, value: Any) -> Any:
-        """Return what a value stands for, as one of the option's kind.
+        """Return a value converted to the option's kind.
 
         A text is a sequence of one.  None is the default where that is None or empty,
         and an infinite limit is none.
@@ -104,7 +104,7 @@ class Option:
         raise UnsupportedError(f"--{flag_of(name)}={shown}: expected {expected}")
 
     def _expected(self, value: Any) -> str | None:
-        """Return what a value was expected to be; None if it is that.
+        """Describe the expected value; None if it is that.
 
         A value that is None was of another kind.
         """
@@ -121,7 +121,7 @@ class Option:
 
 
 def flag_of(name: str) -> str:
-    """Return what the command line calls an option, without its dashes."""
+    """Return the name of an option on the command line, without its dashes."""
     return name.replace("_", "-")
 
 
@@ -148,6 +148,6 @@ def _of_kind(kind: type, value: Any) -> Any:
         return None
     try:
         number = kind(value)
-    except (OverflowError, ValueError):  # infinity is no whole number
+    except (OverflowError, ValueError):  # infinity is not a whole number
         return None
     return number if kind is float or number == value else None

@@ -1,4 +1,4 @@
-"""What the user asks for: the options of a question, declared once and checked."""
+"""The options of a question, declared once and checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,14 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.spelling import declare
-from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, POWERSET, SEARCHES
+from ltlpipe.search.catalogue import (
+    DECOUPLED,
+    DECOUPLED_NDFS,
+    OF_WORKERS,
+    POWERSET,
+    SEARCHES,
+    SHARED,
+)
 
 AUTO = "auto"
 
@@ -36,16 +43,25 @@ AMPLE = "ample"
 COMPONENTS = "components"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
+STABILISER = "stabiliser"
 WALKS = "walks"
 PREPARATIONS = (ALPHABET, FACTORING)
 """Reductions that come before whatever strategy; the others are strategies."""
-REDUCTION_NAMES = [*PREPARATIONS, COMPONENTS, AMPLE, DECOUPLING, SYMMETRY, WALKS]
+REDUCTION_NAMES = [
+    *PREPARATIONS,
+    COMPONENTS,
+    AMPLE,
+    DECOUPLING,
+    SYMMETRY,
+    STABILISER,
+    WALKS,
+]
 STUBBORN = "stubborn"
 TOGETHER, EACH = "together", "each"
 NEVER = "never"
 
 MAX_BITSTATE = 1 << 15
-"""MiB of a bit array whose words a kernel can tell apart: 32 GiB."""
+"""MiB of the largest bit array whose words a kernel can address: 32 GiB."""
 
 MAX_SWARM = 1 << 16
 
@@ -53,6 +69,9 @@ BITSTATE = "se05"
 """The emptiness check that can do with few bits of each state."""
 
 COMPACT_BITS = (32, 40, 64)
+
+OWN_TABLES = (*SHARED - set(OF_WORKERS), *DECOUPLED, *POWERSET)
+"""Emptiness checks whose states are no rows of the store of one worker."""
 
 AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99", "ufscc")
 """The emptiness checks that can expand states by ample sets."""
@@ -158,7 +177,7 @@ class Options:
     )
     unknown: str = _option(
         "error",
-        "A proposition that the system does not know is an error, or never true "
+        "A proposition that the system does not have is an error, or never true "
         "(never).",
         "error|never",
         "With never, the result carries a warning.",
@@ -191,12 +210,28 @@ class Options:
         'the probability that any was.  Instead of "holds" the verdict is "unknown", '
         'for the reason "compact"; "violated" is as exact as ever.',
     )
+    compress: bool = _option(
+        False,
+        "Keep rows of several words as trees of parts that they share: exact, less "
+        "memory, more time.",
+        details="For one worker, and searches that look at one state at a time; rows of"
+        " one word are kept as they are.",
+    )
+    spill: str | None = _option(
+        None,
+        "Where the memory limit is reached: go on with the table of states in files in "
+        "this folder.",
+        "DIR",
+        "For one worker, and searches that look at one state at a time.  The files have"
+        " no names, and are gone afterwards.",
+    )
     swarm: int | None = _option(
         None,
-        "So many searches over bits, with hash functions and orders of their own.",
+        "Number of bitstate searches, each with its own hash functions and order.",
         "N",
-        "Goes with --bitstate; the first that finds a violation ends the others.  Else "
-        "what they have seen, each and together, is estimated.",
+        "Goes with --bitstate; the first that finds a violation ends the others.  "
+        "Otherwise their coverage, each and together, is estimated.  --workers says how"
+        " many run at a time.",
         least=1,
         most=MAX_SWARM,
     )
@@ -295,7 +330,7 @@ class Options:
         "Threads that share the search of each question.",
         "P",
         "For ufscc, rabin, rabin-parallel, tela and cndfs, one of which is then the "
-        "automatic choice.",
+        "automatic choice; with --swarm so many of its searches run at a time.",
         least=1,
         most=MAX_WORKERS,
     )
@@ -325,7 +360,8 @@ class Options:
         None,
         "Where the answer is holds: write a certificate, which ltlpipe verify checks.",
         "FILE",
-        "All states are searched one by one then, without reductions.",
+        "All states are searched one by one then, of the system or of the network to "
+        "which component reduction takes it.",
         commands=frozenset({CHECK}),
     )
     lasso: bool = _option(
@@ -355,6 +391,8 @@ class Options:
                 f"{self.omitting} is for {BITSTATE}, not for "
                 f"--emptiness={self.emptiness}"
             )
+        if self.keeping is not None:
+            self._check_keeping(self.keeping)
         if self.swarm is not None and self.bitstate is None:
             raise UnsupportedError(f"--swarm={self.swarm} requires --bitstate")
         if self.fair_sets and self.fairness is None:
@@ -366,7 +404,7 @@ class Options:
                 f"--ndfs-stack-test is for --emptiness={DECOUPLED_NDFS}, not for "
                 f"{self.emptiness}"
             )
-        named = self.emptiness in POWERSET
+        named = self.emptiness in POWERSET or self.insists_on(STABILISER)
         if self.symmetric and not (named or self.reduces(SYMMETRY)):
             raise UnsupportedError(
                 f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
@@ -379,6 +417,25 @@ class Options:
                         f"--reduce={name}: expected one of {', '.join(REDUCTION_NAMES)}"
                     )
 
+    def _check_keeping(self, keeping: str) -> None:
+        """Raise UnsupportedError where there are no rows of one worker."""
+        if self.omitting is not None:
+            raise UnsupportedError(
+                f"{keeping} is for rows of states, and {self.omitting} keeps none"
+            )
+        if self.workers > 1 or self.emptiness in OWN_TABLES:
+            raise UnsupportedError(
+                f"{keeping} is for searches of single states by one worker: not for "
+                f"--emptiness={self.emptiness} with --workers={self.workers}"
+            )
+
+    @property
+    def keeping(self) -> str | None:
+        """The option that says how rows are kept, if there is one."""
+        if self.compress:
+            return "--compress"
+        return None if self.spill is None else f"--spill={self.spill}"
+
     @property
     def omitting(self) -> str | None:
         """The option by which the search may miss states, if there is one."""
@@ -388,7 +445,7 @@ class Options:
 
     @property
     def limits(self) -> Limits:
-        """The limits of a question that begins now."""
+        """The limits of a question that starts now."""
         memory = default_memory_mib() if self.memory is None else self.memory
         return Limits(self.timeout, memory, self.max_states, self.cpu_time)
 
@@ -416,7 +473,7 @@ class Options:
 
     @property
     def named_strategies(self) -> list[str]:
-        """The reductions that are strategies of their own and that the user names."""
+        """The named reductions that are strategies."""
         if self.reduce == AUTO:
             return []
         names = self.reduce.split(",")
@@ -431,9 +488,8 @@ class Options:
     @property
     def wants_symmetry(self) -> bool:
         """Whether the user names symmetry, as a reduction or by a search."""
-        return bool(
-            self.symmetric or self.insists_on(SYMMETRY) or self.emptiness in POWERSET
-        )
+        declared = self.symmetric and not self.insists_on(STABILISER)
+        return bool(declared or self.insists_on(SYMMETRY) or self.emptiness in POWERSET)
 
     @property
     def stutters(self) -> bool:
@@ -456,7 +512,7 @@ OPTIONS: dict[str, Option] = {
 
 OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old}
 OLD_NAMES["violations"] = "automaton"
-"""What earlier versions called an option, and what it is called now."""
+"""The old and the current name of an option."""
 
 declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True")
 declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")

@@ -25,28 +25,29 @@ if TYPE_CHECKING:
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
 _TAKES_FIN = {"rabin": "tgra", "rabin-parallel": "tgra", "tela": "tela"}
-"""What a search that takes Fin is given, if nothing else is asked for."""
+"""The default acceptance for a search that supports Fin."""
 
 
 def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) -> Plan:
     """Choose the kind of automaton, and the search if the user names it.
 
-    What is left open is chosen by `settle`, which knows the automaton.
+    `settle` makes the choices that depend on the automaton.
 
     Parameters
     ----------
     options : Options
         What the user asks for.
     has_property : bool
-        Whether there is a formula or an automaton; else only the system's own
-        acceptance is searched for.
+        Whether there is a formula or an automaton; otherwise only the system's own
+        acceptance counts.
     has_fin : bool
         Whether it is an automaton whose acceptance has Fin, or may turn out to be.
 
     Raises
     ------
     UnsupportedError
-        The request names something that is not there; the message says what is.
+        An option names something that does not exist; the message lists the
+        alternatives.
     """
     name: str | None = options.emptiness
     reasons: list[str] = []
@@ -59,7 +60,7 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
     elif name == AUTO:
         name = None
     else:
-        reasons.append(f"{name}, because --emptiness asks for it")
+        reasons.append(f"{name}, requested by --emptiness")
     if options.fairness is not None and name is not None and not takes_any_marks(name):
         way_out = "use --emptiness=tela"
         if options.omitting is not None:
@@ -70,7 +71,7 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
         )
     acceptance = options.acceptance
     if acceptance != AUTO:
-        reasons.append(f"{acceptance.upper()}, because --acceptance asks for it")
+        reasons.append(f"{acceptance.upper()}, requested by --acceptance")
     else:
         acceptance = _free_kind(name, generic=has_fin or options.deterministic)
         if acceptance == "ba" and has_property:
@@ -86,7 +87,7 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
 def _free_kind(name: str | None, *, generic: bool) -> str:
     """Return the kind of automaton for a search, where the user names none.
 
-    `generic` says that it had better have any acceptance.
+    `generic` prefers one with any acceptance.
     """
     if name is not None and not takes_any_marks(name):
         return "ba"
@@ -102,7 +103,7 @@ def _free_kind(name: str | None, *, generic: bool) -> str:
 
 
 def tells_marks(plan: Plan, system_marks: int) -> int:
-    """Return how many of the system's marks the property automaton shall see to.
+    """Return how many of the system's marks the property automaton checks.
 
     All of them if the search takes a single mark: then Spot degeneralises the
     property and the system's acceptance together.
@@ -182,7 +183,7 @@ def settle(
     if automaton.system_marks:
         reasons.append(
             "one mark for the property and the acceptance of the system together, "
-            f"because {name} takes no more (degeneralised by Spot)"
+            f"because {name} supports only one (degeneralised by Spot)"
         )
     if fairness is not None:
         reasons.append(why_fair(options, fairness))
@@ -205,18 +206,21 @@ def for_workers(plan: Plan, options: Options) -> Plan:
     """
     if options.workers == 1 or plan.emptiness in SHARED:
         return plan
+    if options.swarm is not None:
+        why = f"{options.workers} searches at a time, each by one worker"
+        return replace(plan, reasons=(*plan.reasons, why))
     if options.emptiness != AUTO or options.omitting is not None:
         why = f"one worker, because {plan.emptiness} cannot be shared"
         return replace(plan, reasons=(*plan.reasons, why))
     why = (
-        f"ufscc, because {options.workers} workers can share its states and what it "
-        "finds out of SCCs (Bloemen et al. 2016 and 2019)"
+        f"ufscc, because {options.workers} workers can share its states and partial "
+        "SCCs (Bloemen et al. 2016 and 2019)"
     )
     return replace(plan, emptiness="ufscc", reasons=(why, *plan.reasons[1:]))
 
 
 def kind_of(plan: Plan, options: Options, automaton: PropertyAutomaton) -> str | None:
-    """Return what to call an automaton, where the kind was free; None without one."""
+    """Return the name of an automaton's kind; None if the user chose it."""
     kind = plan.automaton
     if kind is None or options.acceptance != AUTO:
         return kind
@@ -249,20 +253,20 @@ def _choose_for_fin(
         shape = shape_of(automaton.condition).value
         what = f"the acceptance {automaton.acceptance} is {shape}"
     return "tela", (
-        f"{what}: SCCs are searched with it as it is, and taken apart only where it "
-        "needs that (Baier et al. 2019)"
+        f"{what}: SCCs are checked against it, and decomposed only where "
+        "necessary (Baier et al. 2019)"
     )
 
 
 def why_fair(options: Options, fairness: Fairness) -> str:
-    """Return what a plan says of fairness."""
+    """Describe fairness in a plan."""
     n_sets = fairness.n_marks // (2 if options.fairness == "strong" else 1)
     fair_to = "set of actions" if options.fair_sets else "component"
     marks = f"{fairness.n_marks} mark{'s' * (fairness.n_marks != 1)}"
     return (
         f"only runs count that are {options.fairness}ly fair to each "
-        f"{fair_to} ({n_sets} of them, {marks}), and no "
-        "reductions, because they change what is enabled"
+        f"{fair_to} ({n_sets} of them, {marks}), and no reductions, because "
+        "they change which actions are enabled"
     )
 
 
@@ -274,7 +278,7 @@ def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
             "(Siegel & Yan 2020, Sec. 6)"
         )
     if options.reduce == "none":
-        return "no reductions, because --reduce asks for none"
+        return "no reductions, requested by --reduce"
     return (
         "nothing trimmed, because components and automaton offer each other all their "
         "labels"
@@ -298,7 +302,7 @@ def _choose(
         )
     n_marks = automaton.n_marks + system_marks
     if fairness is not None:
-        kind = "fairness brings marks of its own"
+        kind = "fairness adds marks"
     elif system_marks > 0:
         kind = "the system brings acceptance of its own"
     elif automaton.condition is not None:
@@ -309,7 +313,7 @@ def _choose(
         kind = "the automaton is unrestricted (not weak)"
     return "couvreur99", (
         f"{kind}: an SCC-based search finds a violation with the least exploration "
-        "and takes any number of marks as they are"
+        "and supports any number of marks"
     )
 
 

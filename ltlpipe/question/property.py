@@ -1,4 +1,4 @@
-"""What is asked of a system, and which of its names the system knows."""
+"""The property of a question, and which of its names the system has."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.systems.lts import Network
 
-MEANT = " (--unknown=never says that it never happens)"
+MEANT = " (--unknown=never treats it as never happening)"
 
 
 @dataclass(frozen=True)
 class Property:
-    """What is asked of a system: a formula, an automaton, or nothing but a run.
+    """A property: a formula, an automaton, or none (any run).
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Property:
 
     @property
     def is_trivial(self) -> bool:
-        """Whether every run that the system accepts is wanted (``--empty``)."""
+        """Whether any accepting run of the system counts (``--empty``)."""
         return self.formula is None and self.violations is None
 
     @property
@@ -64,8 +64,7 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
     ------
     UnknownNameError
         There are others, or visible actions that neither the system nor the property
-        has, unless ``options.unknown`` says that they never happen: then a warning
-        says it.
+        has, unless ``options.unknown`` is "never": then there is a warning.
     FormulaError
         One compares values, as if the network had variables.
     """
@@ -113,18 +112,18 @@ def refuse_unknown(
     options: Options,
     otherwise: str = "never true",
 ) -> None:
-    """Refuse a name that means nothing, or warn of it where that is meant.
+    """Refuse an unknown name, or warn of it if ``unknown`` is "never".
 
     Parameters
     ----------
     message : str
-        What is unknown.
+        The message.
     name : str
         The first unknown name.
     known : iterable of str
-        Those that there are; the nearest are offered.
+        The known names; the nearest are suggested.
     otherwise : str
-        What happens to it where it is not refused.
+        How it is treated if it is not refused.
     """
     formula = asked.formula
     if options.unknown == NEVER:
@@ -147,6 +146,6 @@ def _listed(names: list[str]) -> str:
 
 
 def _place_of(proposition: str, text: str) -> int | None:
-    """Return where a text names a proposition, if it does so literally."""
+    """Return the position of a proposition in a text, if it occurs literally."""
     found = re.search(rf"(?<!\w){re.escape(proposition)}(?!\w)", text)
     return None if found is None else found.start()

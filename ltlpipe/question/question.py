@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from ltlpipe.systems.packing import PackedSystem
     from ltlpipe.systems.views import GraphView, ModelView, NetworkView
 
-UNFAIR = "fairness depends on what is enabled"
+UNFAIR = "fairness depends on which actions are enabled"
 
 Fact = TypeVar("Fact")
 
 
 class NotApplicableError(Exception):
-    """A strategy finds out, while it is at work, that it cannot be used.
+    """A strategy discovers during its work that it cannot be used.
 
     Parameters
     ----------
     reason : str
-        Why, for people.
+        The reason.
     """
 
     def __init__(self, reason: str) -> None:
@@ -69,7 +69,7 @@ class Product(Protocol):
         """Return the product of a packed system and the automaton."""
 
     def needed_bytes(self, packed: Any) -> int:
-        """Return what the buffers of `problem` take."""
+        """Return the bytes of the buffers of `problem`."""
 
 
 class Question(ABC):
@@ -80,29 +80,29 @@ class Question(ABC):
     name : str
         Of the system.
     asked : Property
-        What is asked of it.
+        The property.
     options : Options
         How it shall be answered.
     system_marks : int
         Acceptance marks that the system brings.
     fairness : Fairness, optional
-        What runs have to be fair to.
+        The sets that runs have to be fair to.
     told : Condition, optional
-        What the property's automaton has to see to besides: the acceptance of a system
-        whose marks its letters tell.
+        A condition that the property's automaton checks, too: the acceptance of a
+        system whose marks are part of the letters.
 
     Raises
     ------
     UnsupportedError
-        The options ask for what cannot be done.
+        An option or combination is not supported.
 
     Attributes
     ----------
     given : Plan
-        What the options settle.
+        The choices that the options fix.
     generic : bool
-        Whether the property's automaton is taken as it is, and not made a Büchi
-        automaton for the sake of a reduction.
+        Whether the property's automaton keeps its acceptance, instead of being
+        translated to a Büchi automaton for a reduction.
     system_condition : Condition or None
         What has to hold of the system's marks; None is each infinitely often.
     """
@@ -169,7 +169,7 @@ class Question(ABC):
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""
         if not self.options.reduces(AMPLE):
-            return "--reduce does not ask for it"
+            return "--reduce does not name it"
         return None if self.fairness is None else UNFAIR
 
     @abstractmethod
@@ -183,7 +183,7 @@ class Question(ABC):
         """Return states as the replay takes them."""
 
     def fact(self, key: Hashable, make: Callable[[], Job[Fact]]) -> Job[Fact]:
-        """Return a fact, found by the job that `make` returns unless it is known."""
+        """Return a fact, computed by the job that `make` returns unless it is known."""
         shared = self._facts.get(key)
         if shared is None:
             shared = self._facts[key] = Shared(make)
@@ -196,9 +196,9 @@ class Question(ABC):
         make: Callable[[], Job[PropertyAutomaton]],
         trace: Trace,
     ) -> Job[PropertyAutomaton]:
-        """Return the automaton of the violations, and tell a trace of it.
+        """Return the automaton of the violations, and record it in a trace.
 
-        `make` is asked for it once for each key, and not at all without a property.
+        `make` is called once for each key, and not at all without a property.
         """
         if self.property.is_trivial:
             table = universal()
@@ -239,7 +239,7 @@ class Question(ABC):
         return automaton
 
     def close(self) -> None:
-        """End the jobs that are still at work, and forget what was found out."""
+        """Close the running jobs, and drop the facts."""
         for shared in self._facts.values():
             shared.close()
         self._facts.clear()  # they refer to this question

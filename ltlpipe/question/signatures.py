@@ -37,7 +37,7 @@ def takes_options(command: str) -> Callable[[Function], Function]:
     Raises
     ------
     TypeError
-        By the function, for what is no option of it.
+        The function does not have such an option.
     """
     options = options_of(command)
 
@@ -83,7 +83,7 @@ def documented(options: dict[str, Option]) -> str:
 
 
 def described(option: Option) -> str:
-    """Return what an option is for, as callers from Python read it."""
+    """Return the help of an option, as spelled in Python."""
     text = " ".join(part for part in (option.help, option.details) if part)
     return spelled(text, PARAMETERS)
 
@@ -101,7 +101,7 @@ def _entry(name: str, option: Option) -> str:
         80,
         initial_indent=indent,
         subsequent_indent=indent,
-        break_on_hyphens=False,  # names of searches are looked for
+        break_on_hyphens=False,  # names of searches are resolved
     )
     return f"    {name} : {kind}\n{wrapped}\n"
 

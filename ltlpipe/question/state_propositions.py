@@ -1,8 +1,7 @@
 """Propositions about states, which a network does not have.
 
-Networks are judged by what happens: a proposition names an action.  ``send >= 1`` or
-``P_1=="CS"`` is no name that could be mistyped, so it is refused whatever is done with
-names that the system does not know.
+Networks have action semantics: a proposition names an action.  ``send >= 1`` or
+``P_1=="CS"`` cannot be a mistyped name, so it is refused whatever ``unknown`` says.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SHOWN = 3  # actions that a message offers
 def refuse_state_propositions(
     propositions: Iterable[str], actions: Collection[str], formula: Formula | None
 ) -> None:
-    """Refuse what compares values among the propositions that name no action.
+    """Refuse comparisons of values among the propositions that name no action.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def refuse_state_propositions(
 
 
 def _about_states(text: str) -> Expression | None:
-    """Return what a proposition compares; None if it can only be a name."""
+    """Return the operands of a comparison; None if it can only be a name."""
     if not _SUSPECT.search(text):
         return None
     from ltlpipe.logic.propositions.parsing import parse_proposition

@@ -139,8 +139,7 @@ def advance(
     held_bytes : float
         What others hold that counts towards the memory of this job.
     """
-    kernel, arguments = search.kernel_call(1)
-    yield from ready(kernel, *arguments)
+    yield from _ready_kernel(search)
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
     search.registers[Reg.MAX_STATES] = min(max_states or MAX_STATES, MAX_STATES)
     # Estimates change after 2^k steps only, so that turns end after the same steps
@@ -183,6 +182,12 @@ def advance(
             budget *= 2
         progress = _progress(search, phase, work, held_bytes)
         grant = yield progress
+
+
+def _ready_kernel(search: Resumable) -> Job[None]:
+    """Have the kernel compiled; views of arrays that may move are not held."""
+    kernel, arguments = search.kernel_call(1)
+    yield from ready(kernel, *arguments)
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:

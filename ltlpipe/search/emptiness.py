@@ -12,14 +12,16 @@ call can be repeated.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.driver import EXTRACTING, Resumable, advance
 from ltlpipe.search.growth import (
@@ -29,8 +31,17 @@ from ltlpipe.search.growth import (
     affordable_length,
     total_bytes,
 )
+from ltlpipe.search.mapped import DiskFullError, file_bytes, in_file, is_mapped
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, resize_slots, with_room
+from ltlpipe.search.store import (
+    MAX_LOAD,
+    Store,
+    fill,
+    resize_slots,
+    with_room,
+    with_slots,
+)
+from ltlpipe.search.tree import FEWEST_WORDS, needed_parts, new_tree, planted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +51,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
 
 _SWEPT = 2 / 3  # of a stack that has been swept: with more it grows
+_SPILLED = 8 << 20  # bytes that are moved to a file without a pause
 _ROUNDING = 64  # bytes by which packed arrays may exceed what their entries need
 
 
@@ -107,15 +119,29 @@ class StoredSearch(Resumable):
     def _new_store(self, initial: np.ndarray) -> None:
         """Make all arrays, and store the initial states, uint64[n, n_words]."""
         room = self._branching + FIRST_ENTRIES
+        tree = roots = None
+        if self._compresses and initial.shape[1] >= FEWEST_WORDS:
+            tree = new_tree(initial.shape[1])
+            roots = np.zeros((self._branching, 1), dtype=np.uint64)
+            initial = planted(tree, initial)
         self.store = Store(
             rows=np.zeros((room, initial.shape[1]), dtype=np.uint64),
             slots=np.zeros(0, dtype=np.uint32),
+            tree=tree,
+            roots=roots,
         )
         self.arrays = self._new_arrays(room)
         self.store.rows[: len(initial)] = initial
         self.registers[Reg.STORED] = len(initial)
         for _ in resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1):
             pass
+        for _ in self._grow_parts(math.inf):
+            pass
+
+    @property
+    def _compresses(self) -> bool:
+        """Whether rows of several words are kept as trees."""
+        return False
 
     @property
     def n_stored(self) -> int:
@@ -148,6 +174,52 @@ class StoredSearch(Resumable):
         return int(self.registers[register]) + more
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
+        try:
+            yield from self._grow_arrays(limit_bytes)
+        except (OutOfMemoryError, MemoryError):
+            if self._spill_folder is None or is_mapped(self.store.slots):
+                raise
+            yield from self._spill(self._spill_folder)
+            yield from self._grow_arrays(limit_bytes)
+
+    @property
+    def _spill_folder(self) -> str | None:
+        """Where rows and slots go if memory is short; None if they stay."""
+        return None
+
+    def _spill(self, folder: str) -> Iterator[None]:
+        """Move rows and slots to files, with pauses."""
+        for name in ("rows", "slots"):
+            array = getattr(self.store, name)
+            if is_mapped(array):  # memory was refused half-way
+                continue
+            with self._room_on_disk():
+                copy = in_file(folder, array)
+            size = max(_SPILLED // array.strides[0], 1)
+            for first in range(0, len(array), size):
+                copy[first : first + size] = array[first : first + size]
+                yield
+            self.store = self.store._replace(**{name: copy})
+            del array, copy
+
+    @contextmanager
+    def _room_on_disk(self) -> Iterator[None]:
+        """Where the disk is full, say so and run out of memory."""
+        try:
+            yield
+        except DiskFullError as error:
+            warn(
+                f"--spill={self._spill_folder}: {error}: the search ends at its limit "
+                "of memory"
+            )
+            raise OutOfMemoryError from None
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of its arrays that lie in files."""
+        return file_bytes((self.store.rows, self.store.slots))
+
+    def _grow_arrays(self, limit_bytes: float) -> Iterator[None]:
         yield from self._grow_states(limit_bytes)
         for register, columns in self._columns.items():
             leader = attrgetter(next(iter(columns)))(self.arrays)
@@ -180,16 +252,39 @@ class StoredSearch(Resumable):
         needed = self.n_stored + self._branching
         if needed > MAX_STATES:
             raise OutOfMemoryError
-        rows, slots = self.store
+        rows, slots = self.store.rows, self.store.slots
         if needed > rows.shape[0]:
-            row_bytes = 8 * rows.shape[1] + self._entry_bytes(Reg.STORED)
-            length = self._new_length(rows, needed, limit_bytes, row_bytes)
-            self.store = with_room(self.store, length)
+            row_bytes = self._entry_bytes(Reg.STORED)
+            row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
+            length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
+            with self._room_on_disk():
+                self.store = with_room(self.store, length)
             self._follow()
+        if needed > MAX_LOAD * slots.shape[0]:
+            length = int(needed / MAX_LOAD) + 1
+            if not is_mapped(slots):
+                length = self._new_length(slots, length, limit_bytes, 4)
+            with self._room_on_disk():
+                self.store = with_slots(self.store, length)
+            yield from fill(self.store, self.registers)
+        yield from self._grow_parts(limit_bytes)
+
+    def _grow_parts(self, limit_bytes: float) -> Iterator[None]:
+        """Make room in the table of a store that keeps rows as trees."""
+        tree = self.store.tree
+        if tree is None:
+            return
+        needed = needed_parts(tree, self._branching)
+        if needed > MAX_STATES:
+            raise OutOfMemoryError
+        rows, slots = tree.parts.rows, tree.parts.slots
+        if needed > rows.shape[0]:
+            length = self._new_length(rows, needed, limit_bytes, 8)
+            rows.resize((length, 1), refcheck=False)
         if needed > MAX_LOAD * slots.shape[0]:
             minimum = int(needed / MAX_LOAD) + 1
             length = self._new_length(slots, minimum, limit_bytes, 4)
-            yield from resize_slots(self.store, self.registers, length)
+            yield from resize_slots(tree.parts, tree.registers, length)
 
     def _new_length(
         self, array: np.ndarray, needed: int, limit_bytes: float, entry_bytes: float
@@ -258,6 +353,14 @@ class Search(StoredSearch):
         """Put the initial state, id 0, on the stack."""
         self.arrays.stack[0] = 0
         self.registers[Reg.TOP] = 1
+
+    @property
+    def _compresses(self) -> bool:
+        return self.problem.compress
+
+    @property
+    def _spill_folder(self) -> str | None:
+        return self.problem.spill
 
     @property
     def _branching(self) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.search.mapped import is_mapped
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
@@ -24,14 +25,20 @@ class OutOfMemoryError(Exception):
 
 
 def total_bytes(tables: Any) -> int:
-    """Return the bytes of all arrays in nested tuples; views of one memory are one."""
-    owners: dict[int, int] = {}
+    """Return the bytes of all arrays in nested tuples; views of one memory are one.
+
+    Arrays in files are not counted.
+    """
+    owners: dict[int, int] = {}  # by address: workers have views of their own
     parts = [tables]  # no recursion: searches ask between any two calls of a kernel
     while parts:
         part = parts.pop()
         if isinstance(part, np.ndarray):
+            if is_mapped(part):
+                continue
             owner = part.base if isinstance(part.base, np.ndarray) else part
-            owners[id(owner)] = owner.nbytes
+            address = owner.__array_interface__["data"][0]
+            owners[address] = max(owner.nbytes, owners.get(address, 0))
         elif part is not None:
             parts.extend(part)
     return sum(owners.values())

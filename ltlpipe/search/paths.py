@@ -25,6 +25,7 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import ProductLasso
 from ltlpipe.search.growth import total_bytes
+from ltlpipe.search.interning import row_of
 from ltlpipe.search.product import successors, visit_known
 from ltlpipe.search.registers import Status
 
@@ -119,12 +120,13 @@ def label_path(expand, product, store, path, seen, wanted, avoid, actions):
     rows, marks = product.rows, product.marks
     for step in range(actions.shape[0]):
         dst = path[step + 1]
-        n = successors(expand, product, store.rows[path[step]])
+        n = successors(expand, product, row_of(product, store, path[step]))
+        there = row_of(product, store, dst)
         best = -1
         for i in range(n):
             same = marks[i] & avoid == 0
             for w in range(rows.shape[1]):
-                if rows[i, w] != store.rows[dst, w]:
+                if rows[i, w] != there[w]:
                     same = False
                     break
             news = wanted & ~seen

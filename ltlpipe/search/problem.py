@@ -40,6 +40,8 @@ class Problem:
     ample: AmpleTables | None = None  # if given, states are expanded by ample sets
     inner: Inner = Inner.FULL  # how red searches find them again
     condition: Condition | None = None  # what accepts; None: all marks together
+    compress: bool = False  # rows of several words are kept as trees
+    spill: str | None = None  # the folder for the table if memory is short
 
 
 def buffer_bytes(system: PackedSystem, automaton: PropertyAutomaton) -> int:
@@ -151,6 +153,7 @@ def make_problem(
             letters=np.zeros(s, dtype=np.int32),
             actions=actions if in_place else np.zeros(s, dtype=np.int32),
             system_marks=marks if in_place else np.zeros(s, dtype=np.uint32),
+            row=np.zeros(n_words, dtype=np.uint64),
             rows=rows,
             marks=marks,
             row_actions=actions,

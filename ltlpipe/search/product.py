@@ -14,8 +14,9 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, specialised
 from ltlpipe.search.ample import meets
+from ltlpipe.search.interning import intern, lookup, row_of
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.store import intern, lookup
+from ltlpipe.search.tree import lacks_room
 from ltlpipe.systems.packing_kernels import Select
 
 MAX_MARKS = 32
@@ -51,6 +52,7 @@ class Product(NamedTuple):
     letters: np.ndarray  # int32[s]
     actions: np.ndarray  # int32[s]
     system_marks: np.ndarray  # uint32[s]
+    row: np.ndarray  # uint64[n_words], of the state that is looked at
     rows: np.ndarray  # uint64[p, n_words]
     marks: np.ndarray  # uint32[p]
     row_actions: np.ndarray  # int32[p]
@@ -189,7 +191,7 @@ def visit_successors(expand, product, store, registers, state, companion, shift)
     Returns n; their ids are in ``product.ids[:n]``, their marks in
     ``product.marks[:n]``.
     """
-    n = successors(expand, product, store.rows[state])
+    n = successors(expand, product, row_of(product, store, state))
     intern(
         store,
         registers,
@@ -221,7 +223,7 @@ def visit_known(expand, product, store, registers, state, companion, shift):
 
     See `visit_successors`; nothing is added to the store.
     """
-    n = successors(expand, product, store.rows[state])
+    n = successors(expand, product, row_of(product, store, state))
     find_all(product, store, registers, n, companion, shift)
     return n
 
@@ -263,4 +265,8 @@ def at_limit(registers):
 def is_full(product, store, registers):
     """Whether the store lacks room for the successors of one more state."""
     needed = registers[Reg.STORED] + product.ids.shape[0]
-    return needed > store.rows.shape[0] or 4 * needed > 3 * store.slots.shape[0]
+    return (
+        needed > store.rows.shape[0]
+        or 4 * needed > 3 * store.slots.shape[0]
+        or lacks_room(store.tree, product.ids.shape[0])
+    )

@@ -23,6 +23,7 @@ from ltlpipe.search.choosing import (
     first_choices,
     more_choices,
 )
+from ltlpipe.search.interning import lookup, row_of, store_missing
 from ltlpipe.search.packed import COLOUR_SHIFT, Colour, colour_of
 from ltlpipe.search.product import (
     compose,
@@ -32,7 +33,6 @@ from ltlpipe.search.product import (
     visit_successors,
 )
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.store import lookup, store_missing
 
 _TRIAL = 1 << 10  # attempts before their success is looked at
 _RARE = 32  # attempts per success from which on few are made
@@ -127,7 +127,7 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
     """
     tables, seeds = reduction
     stubborn, actions = tables.stubborn, product.actions
-    row = store.rows[state]
+    row = row_of(product, store, state)
     n_steps = system_steps(expand, product, row)
     left, best, free = 0, -1, True
     if may_choose(registers, n_steps):
@@ -163,7 +163,7 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
 def revisit_ample(expand, product, store, registers, state, colours, reduction):
     """Expand a state in the red search; -1 for states that are not stored."""
     tables, seeds = reduction
-    row = store.rows[state]
+    row = row_of(product, store, state)
     n_steps = system_steps(expand, product, row)
     closure = -1
     if seeds.shape[0] > 0 and seeds[state] > 0:  # else all steps are taken

@@ -90,6 +90,7 @@ class Reg(IntEnum):
     REPLACED = 49  # sets that one on the stack stood in for
     PARTS = 50  # sets that completed those
     MORE = 51  # whether the results of an operation need more room
+    INSIDE_LIMIT = 63  # VISITED may not exceed it while an alarm is being realised
 
     # Products stored breadth first
     N_EDGES = 53  # transitions that are recorded

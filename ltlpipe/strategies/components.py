@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer, Run
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import ALPHABET, AMPLE, COMPONENTS, PREPARATIONS
+from ltlpipe.question.options import (
+    ALPHABET,
+    AMPLE,
+    COMPONENTS,
+    PREPARATIONS,
+    STABILISER,
+)
 from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
@@ -46,7 +52,11 @@ SOME_STATES = 500_000
 
 def is_named(options: Options) -> bool:
     """Whether the options ask for it by name, so that it must not be left out."""
-    others = options.wants_decoupling or options.wants_symmetry
+    others = (
+        options.wants_decoupling
+        or options.wants_symmetry
+        or options.insists_on(STABILISER)
+    )
     return options.insists_on(COMPONENTS) and not others
 
 
@@ -54,7 +64,7 @@ def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options = question.options
     if not options.reduces(COMPONENTS):
-        return "--reduce does not ask for it"
+        return "--reduce does not name it"
     if options.emptiness in OF_SETS:
         return f"{options.emptiness} does not look at one state at a time"
     return reason_against(question)
@@ -76,9 +86,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    cap = question.options.max_component_states
-    grant = yield Progress("reducing components")
-    cap = min(cap, max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES)))
+    cap = yield from largest_cap(question)
     if cap > SMALL_CAP:
         answer = yield from _answer(network, SMALL_CAP, SOME_STATES, trace)
         if answer.reason != MAX_STATES:
@@ -86,6 +94,13 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         trace.plan = question.given
     answer = yield from _answer(network, cap, None, trace)
     return answer
+
+
+def largest_cap(question: Question) -> Job[int]:
+    """Return how many states compositions may have, for which there is memory."""
+    cap = question.options.max_component_states
+    grant = yield Progress("reducing components")
+    return min(cap, max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES)))
 
 
 def _answer(

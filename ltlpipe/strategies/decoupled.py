@@ -50,7 +50,7 @@ def obstacle(question: Question) -> str | None:
     if named is not None and named not in DECOUPLED:
         return f"{named} looks at one state at a time"
     if named is None and not options.reduces(DECOUPLING):
-        return "--reduce does not ask for it"
+        return "--reduce does not name it"
     if question.fairness is not None:
         return UNFAIR
     if question.stutters:

@@ -35,7 +35,7 @@ def obstacle(question: Question) -> str | None:
     if options.emptiness in OF_SETS:
         return f"{options.emptiness} does not look at one state at a time"
     if options.named_strategies:
-        return "--reduce does not ask for it"
+        return "--reduce does not name it"
     return obstacle_of_acceptance(question)
 
 

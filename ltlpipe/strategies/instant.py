@@ -40,7 +40,7 @@ def obstacle(question: Question) -> str | None:
     if options.emptiness != AUTO:
         return f"{options.emptiness} is asked for"
     if options.named_strategies:
-        return "--reduce does not ask for it"
+        return "--reduce does not name it"
     for option in BOUND_TO_KERNELS:
         if getattr(options, option) is not None:
             return f"--{option} is about the compiled searches"

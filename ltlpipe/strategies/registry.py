@@ -17,6 +17,7 @@ from ltlpipe.strategies import (
     decoupled,
     explicit,
     instant,
+    stabiliser,
     symmetry,
     walks,
 )
@@ -32,4 +33,5 @@ STRATEGIES: tuple[Strategy, ...] = (
     walks,
     components,
     symmetry,
+    stabiliser,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.search.driver import Outcome
     from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.packing import PackedSystem
@@ -97,6 +99,7 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
     from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES
 
     options = question.options
+    problem = replace(problem, compress=options.compress, spill=options.spill)
     variant = (options.seed or 0) << 16
     if options.bitstate is not None:
         from ltlpipe.search.nested.bitstate import BitstateSE05
@@ -121,6 +124,7 @@ def answer_of(
     packed: PackedSystem,
     trace: Trace,
     max_states: int | None,
+    outcome: Outcome | None = None,
 ) -> Job[Answer]:
     """Run a search of a product to its end; what the arguments are see `searched`."""
 
@@ -137,6 +141,7 @@ def answer_of(
         extraction,
         max_states=max_states,
         overflowed=packed.overflowed,
+        outcome=outcome,
     )
     if answer.kind == EMPTY and question.options.omitting is not None:
         return Answer(INCONCLUSIVE, question.options.omitting.removeprefix("--"))
@@ -154,17 +159,20 @@ def searched(
     *,
     max_states: int | None,
     overflowed: Callable[[], int | None] | None = None,
+    outcome: Outcome | None = None,
 ) -> Job[Answer]:
     """Run a search to its end, and extract the run that it has found.
 
-    `max_states` and `overflowed` are what `ltlpipe.search.driver.advance` takes.
+    `max_states` and `overflowed` are what `ltlpipe.search.driver.advance` takes;
+    `outcome` is what it has returned if the search has been run already.
     """
     from ltlpipe.search.driver import advance
     from ltlpipe.search.registers import Status
 
     advancing = advance(search, max_states=max_states, overflowed=overflowed)
     try:
-        outcome = yield from trace.timed("search_seconds", advancing)
+        if outcome is None:
+            outcome = yield from trace.timed("search_seconds", advancing)
     finally:
         note_search(trace, search)
     if outcome.reason is not None:
@@ -180,9 +188,11 @@ def searched(
 
 def run_of(lasso: ProductLasso, search: Search, packed: PackedSystem) -> Run:
     """Return the run of the system that a lasso of a product goes with."""
+    from ltlpipe.search.interning import rows_of
+
     ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
     actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
-    states = packed.unpack(search.store.rows[ids])  # type: ignore[attr-defined]
+    states = packed.unpack(rows_of(search.store, ids))  # type: ignore[attr-defined]
     return Run(actions, states, len(lasso.prefix_actions))
 
 
@@ -208,3 +218,5 @@ def note_search(trace: Trace, search: AnySearch) -> None:
             bytes_per_state=search.memory_bytes / states if states else None,
             colour_bytes_per_state=search.bytes_per_state,
         )
+        if search.file_bytes:
+            trace.note(details=details | {"spilled_mib": search.file_bytes / MIB})

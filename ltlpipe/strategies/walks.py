@@ -48,7 +48,7 @@ def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options = question.options
     if not options.reduces(WALKS):
-        return "--reduce does not ask for it"
+        return "--reduce does not name it"
     if options.emptiness != AUTO:
         return f"{options.emptiness} is asked for"
     if any(_has_fin(condition) for condition in _of_system(question)):

@@ -13,13 +13,17 @@ from ltlpipe import LTS, Network
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.runtime import jobs
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.interning import rows_of
 from ltlpipe.search.problem import make_problem
+from ltlpipe.search.product import Setting
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.packing import pack
 from tests.driving import Limits, drive
 from tests.oracles import reaches
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.automata.conditions import Condition
 
 NAMES = sorted(SEARCHES)
@@ -170,10 +174,18 @@ LOOKS_TWICE = {"gmz04", "couvreur99-fig5"}
 ONE_STEP = Network([LTS.from_transitions([(0, "step", 0)])])
 
 
-def problem_of(automaton: Explicit) -> Any:
-    """The product of an automaton with a system of one state and one action."""
+def problem_of(automaton: Explicit, periods: Sequence[int] = ()) -> Any:
+    """The product of an automaton with a system of one action.
+
+    The system has one state, or clocks of these periods, which all tick at each step.
+    """
     letters = np.zeros(1, dtype=np.int32)
-    packed = pack(ONE_STEP, letters, extra_values=automaton.n_states)
+    clocks = [
+        LTS.from_transitions([(i, "step", (i + 1) % n) for i in range(n)])
+        for n in periods
+    ]
+    system = Network([*ONE_STEP.components, *clocks])
+    packed = pack(system, letters, extra_values=automaton.n_states)
     return make_problem(packed, table_of(automaton))
 
 
@@ -229,8 +241,7 @@ def outcome_of(search: Any, max_budget: int | None = None) -> Run:
     prefix = cycle = None
     if outcome.status == Status.FOUND:
         lasso = jobs.run(search.lasso())
-        rows = search.store.rows
-        names = rows[:, 0].astype(int)
+        names = names_of(search)
         prefix = tuple(names[lasso.prefix].tolist())
         cycle = tuple(names[lasso.cycle].tolist())
     registers = search.registers
@@ -243,6 +254,15 @@ def outcome_of(search: Any, max_budget: int | None = None) -> Run:
         prefix,
         cycle,
     )
+
+
+def names_of(search: Any) -> np.ndarray:
+    """The states of the automaton in the states that a search has stored."""
+    word, shift, mask = search.problem.product.settings[
+        [Setting.WORD, Setting.SHIFT, Setting.MASK]
+    ]
+    rows = rows_of(search.store, np.arange(search.n_stored))
+    return ((rows[:, word] >> np.uint64(shift)) & np.uint64(mask)).astype(int)
 
 
 def replay(

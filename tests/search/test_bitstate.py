@@ -247,6 +247,58 @@ def test_a_swarm_ends_with_the_first_violation():
     assert found.lasso is not None
 
 
+def seen(verdict):
+    """What a swarm says that must not depend on how many run at a time."""
+    stats = verdict.stats
+    return stats.states, stats.transitions, stats.coverage, stats.details["swarm"]
+
+
+@pytest.mark.parametrize("workers", [2, 3, 5])
+def test_members_side_by_side_see_what_they_see_one_by_one(workers):
+    """Each of them, and all together."""
+    network = philosophers(7)
+    question = {"empty": True, "bitstate": 0.02, "swarm": 5}
+    one_by_one = check(network, **question)
+    side_by_side = check(network, workers=workers, **question)
+
+    assert sorted(map(str, seen(side_by_side)[3])) == sorted(
+        map(str, seen(one_by_one)[3])
+    )
+    assert seen(side_by_side)[:3] == seen(one_by_one)[:3]
+    assert f"{workers} searches at a time" in " ".join(side_by_side.plan.reasons)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_the_violation_of_a_swarm_is_the_same_every_time(workers):
+    """However threads are scheduled."""
+    bare = [replace(c, accepting=None) for c in philosophers(6).components]
+    found = [
+        check(Network(bare), "G !eat0", bitstate=1, swarm=4, workers=workers)
+        for _ in range(3)
+    ]
+    assert {v.verdict for v in found} == {"violated"}
+    assert len({(v.stats.states, str(v.lasso)) for v in found}) == 1
+
+
+def test_a_swarm_keeps_to_its_memory():
+    """Where there is none for two arrays, one runs after the other."""
+    network = philosophers(7)
+    question = {"empty": True, "bitstate": 4, "swarm": 3, "workers": 3}
+    wide = check(network, **question)
+    narrow = check(network, memory=10, **question)
+
+    assert wide.stats.memory_mib > 12
+    assert narrow.stats.memory_mib <= 10
+    assert narrow.reason == "bitstate"
+    assert seen(narrow)[0] == seen(wide)[0]
+
+
+def test_a_swarm_that_is_stopped_says_what_it_has_seen():
+    verdict = check(philosophers(8), empty=True, bitstate=1, swarm=2, max_states=1000)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "max-states")
+    assert [run["states"] for run in verdict.stats.details["swarm"]] == [1000, 1000]
+
+
 def test_a_swarm_needs_bits():
     with pytest.raises(UnsupportedError, match="swarm=3 requires"):
         check(philosophers(3), "G !eat0", swarm=3)

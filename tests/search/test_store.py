@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search import store as stores
+from ltlpipe.search.interning import intern
 from ltlpipe.search.registers import N_REGISTERS, Reg
-from ltlpipe.search.store import Store, intern, resize_slots
+from ltlpipe.search.store import Store, resize_slots
 
 
 @njit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.families.philosophers import philosophers
+from ltlpipe.reduction import stubborn
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.stubborn import enabling_of
 from ltlpipe.runtime.kernels.jit import njit
@@ -192,6 +194,63 @@ def test_on_cycles_visible_actions_are_enough():
         assert verdict.verdict == "holds"
         states[sets] = verdict.stats.states
     assert states["stubborn"] < 20 < 256 <= states["components"]
+
+
+def leads_of(component, q, label):
+    """The labels to which one leads from a local state, by its definition."""
+    steps = list(component.transitions())
+    todo = {dst for src, a, dst in steps if (src, a) == (q, label) and dst != q}
+    seen = set()
+    while todo:
+        state = todo.pop()
+        seen.add(state)
+        after = {dst for src, _, dst in steps if src == state}
+        todo |= after - seen - {q}
+    return {a for src, a, _ in steps if src in seen}
+
+
+@pytest.mark.parametrize("work", [0, 40, 400, stubborn.MAX_WORK])
+def test_what_leads_where(work, monkeypatch):
+    """By the definition, where work suffices; where it does not, everywhere."""
+    monkeypatch.setattr(stubborn, "MAX_WORK", work)
+    rng = random.Random(work)
+    n_exact = 0
+    for _ in range(30):
+        n = rng.randrange(1, 7)
+        steps = [
+            (rng.randrange(n), rng.choice("abcd"), rng.randrange(n))
+            for _ in range(rng.randrange(1, 12))
+        ]
+        component = LTS.from_transitions(steps)
+        network = Network([component])
+        packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
+        enabling = enabling_of(network, packed)
+        for row, state in enumerate(packed.local_states[0].tolist()):
+            for pair in range(*enabling.first[row : row + 2]):
+                action = network.actions[enabling.actions[pair]].name
+                found = {
+                    label
+                    for place, label in enumerate(component.labels)
+                    if enabling.leads[pair, 0] >> np.uint64(place) & np.uint64(1)
+                }
+                expected = leads_of(component, state, action)
+                assert found >= expected
+                if work > 400:
+                    assert found == expected
+                n_exact += found == expected
+    assert n_exact > 0
+
+
+def test_a_long_way_back_is_not_watched_for_long():
+    """The labels of 3,000 states in a row, numbered against their order."""
+    n = 3000
+    edges = [(k, f"a{k % 60}", k - 1) for k in range(1, n)] + [(0, "b", n - 1)]
+    network = Network([LTS.from_transitions(edges)])
+    packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
+    enabling = enabling_of(network, packed)
+    everywhere = (enabling.leads == ~np.uint64(0)).all(axis=1)
+    assert not everywhere[0]  # some states are looked at, then work is spent
+    assert everywhere[n // 4 :].all()
 
 
 def test_bytes_of_the_tables():

@@ -90,7 +90,7 @@ def test_a_walk_that_sees_all_says_nothing():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"emptiness": "se05"}, "se05 is asked for"),
+        ({"emptiness": "se05"}, "se05 is requested"),
         ({"bitstate": 1}, "bitstate.* are for a search of the whole product"),
         ({"fairness": "strong"}, "with Fin in the acceptance"),
     ],

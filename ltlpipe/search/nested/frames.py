@@ -20,6 +20,7 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32
+from ltlpipe.search.interning import rows_of
 from ltlpipe.search.packed import planes_of, unpacked_flag
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, property_state, stutter
@@ -130,7 +131,7 @@ class PathSearch(Search):
 
     def _accepts(self, state: int) -> bool:
         problem = self.problem
-        row = self.store.rows[state]
+        (row,) = rows_of(self.store, np.array([state]))
         return bool(accepts_row(problem.expand, problem.product, row))
 
     def assert_consistent(self) -> None:

@@ -35,6 +35,7 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.search.interning import row_of
 from ltlpipe.search.nested.frames import (
     Flag,
     FlagSearch,
@@ -68,7 +69,7 @@ def enter_blue(expand, product, store, registers, arrays, state):
         elif (
             registers[Reg.ACCEPTING] > 0
             and has_flag(planes, dst, Flag.STACK)
-            and is_accepting(expand, product, store.rows[dst])
+            and is_accepting(expand, product, row_of(product, store, dst))
         ):
             registers[Reg.CLOSING] = dst
             return Status.FOUND

@@ -37,6 +37,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.ample import MAX_SEED, Inner, Reduction, highest_seed
 from ltlpipe.search.growth import INT32, Column
+from ltlpipe.search.interning import row_of
 from ltlpipe.search.nested.frames import (
     PathSearch,
     is_accepting,
@@ -90,7 +91,9 @@ def enter_blue(expand, product, store, registers, arrays, state):
         elif (
             colour == Colour.CYAN
             and registers[Reg.ACCEPTING] > 0
-            and (accepting or is_accepting(expand, product, store.rows[dst]))
+            and (
+                accepting or is_accepting(expand, product, row_of(product, store, dst))
+            )
         ):  # lines 6-8
             registers[Reg.CLOSING] = dst
             return Status.FOUND

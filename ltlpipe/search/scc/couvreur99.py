@@ -194,6 +194,12 @@ def enter(expand, product, store, registers, arrays, state, marks):
     registers[Reg.COUNT] += 1
     arrays.numbers[state] = registers[Reg.COUNT]
     n = visit(expand, product, store, registers, state, arrays.numbers, arrays.path)
+    return begin_frame(product, registers, arrays, state, marks, n)
+
+
+@inlined
+def begin_frame(product, registers, arrays, state, marks, n):
+    """Look at the `n` successors of a state just entered; unknown ones wait."""
     full = np.uint32(product.settings[Setting.FULL])
     push_root(registers, arrays, registers[Reg.COUNT], marks)
     bits = registers[Reg.MARK_BITS]

@@ -44,6 +44,7 @@ _BUFFERS = (
     "letters",
     "actions",
     "system_marks",
+    "row",
     "rows",
     "marks",
     "row_actions",

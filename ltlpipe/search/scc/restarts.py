@@ -26,6 +26,7 @@ import numpy as np
 
 from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.search.interning import rows_of
 from ltlpipe.search.product import Product, Setting
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.couvreur99 import REMOVED
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 NOTED = -2
 """The number of a state that is on the list and has not been entered."""
 
-_CHUNK = 1 << 18  # states whose numbers are set at a time
+_CHUNK = 1 << 16  # states whose numbers are set at a time
 
 
 @inlined
@@ -86,13 +87,13 @@ def begin_later(search: Search, of_use: np.ndarray) -> None:
     settings = search.problem.product.settings
     shift = np.uint64(settings[Setting.SHIFT])
     mask = np.uint64(settings[Setting.MASK])
-    words = search.store.rows[: search.n_stored, settings[Setting.WORD]]
     numbers = search.arrays.numbers
     of_state = np.where(of_use, 0, REMOVED).astype(np.int32)
     for begin in range(0, search.n_stored, _CHUNK):
-        part = words[begin : begin + _CHUNK]
-        states = ((part >> shift) & mask).astype(np.int64)
-        numbers[begin : begin + len(part)] = of_state[states]
+        ids = np.arange(begin, min(begin + _CHUNK, search.n_stored))
+        words = rows_of(search.store, ids)[:, settings[Setting.WORD]]
+        states = ((words >> shift) & mask).astype(np.int64)
+        numbers[ids] = of_state[states]
     search.registers[Reg.CURSOR] = 0
     search.registers[Reg.IS_LATER] = 1
 

@@ -40,7 +40,8 @@ from ltlpipe.search.guidance import (
     make_guidance,
     note_marks,
 )
-from ltlpipe.search.packed import read_marks, write_marks
+from ltlpipe.search.interning import intern, row_of
+from ltlpipe.search.packed import read_marks
 from ltlpipe.search.product import (
     Setting,
     at_limit,
@@ -51,12 +52,11 @@ from ltlpipe.search.product import (
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import (
     Couvreur99,
+    begin_frame,
     is_live_in,
     leave,
     merge,
-    push_root,
 )
-from ltlpipe.search.store import intern
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -103,8 +103,9 @@ def restart(product, store, registers, arrays):
     full = np.uint32(product.settings[Setting.FULL])
     arrays.numbers[: registers[Reg.STORED]] = 0
     store.slots[:] = 0
+    initial = row_of(product, store, 0)
     for w in range(product.rows.shape[1]):
-        product.rows[0, w] = store.rows[0, w]
+        product.rows[0, w] = initial[w]
     registers[Reg.STORED] = 0
     intern(
         store,
@@ -136,8 +137,9 @@ def enter(expand, product, store, registers, arrays, state, marks):
     arrays.numbers[state] = registers[Reg.COUNT]
     full = np.uint32(product.settings[Setting.FULL])
     note_marks(arrays.guidance, marks, full)
-    src = property_state(product, store.rows[state])
-    n = successors(expand, product, store.rows[state])
+    row = row_of(product, store, state)
+    src = property_state(product, row)
+    n = successors(expand, product, row)
     registers[Reg.TRANSITIONS] += n
     registers[Reg.EXPANSIONS] += 1
     n = arrange(product, n, src, arrays.guidance)
@@ -151,26 +153,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
         arrays.numbers,
         0,
     )
-    push_root(registers, arrays, registers[Reg.COUNT], marks)
-    bits = registers[Reg.MARK_BITS]
-    top = registers[Reg.TOP]
-    arrays.stack[top] = ~state
-    top += 1
-    status = Status.RUNNING
-    for i in range(n - 1, -1, -1):  # the best successor ends on top
-        number = arrays.numbers[product.ids[i]]
-        if number == 0:
-            arrays.stack[top] = product.ids[i]
-            write_marks(arrays.stack_marks, bits, top, product.marks[i])
-            top += 1
-        elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, product.marks[i], full)
-            if status == Status.FOUND:
-                break
-    registers[Reg.TOP] = top
-    registers[Reg.DEPTH] += 1
-    registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
-    return status
+    return begin_frame(product, registers, arrays, state, marks, n)
 
 
 @njit

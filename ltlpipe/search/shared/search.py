@@ -263,6 +263,11 @@ class SharedSearch(Search):
         registers[Reg.MAX_DEPTH] = max(int(own[Own.MAX_DEPTH]) for own in owns)
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
+        self._grow_own(limit_bytes)
+        yield from self._grow_states(limit_bytes)
+
+    def _grow_own(self, limit_bytes: float) -> None:
+        """Make room in each worker's stacks."""
         for arrays, own in zip(self._of_workers, self._owns, strict=True):
             for register, columns in self._own_layout().items():
                 needed = int(own[register]) + self._branching + 1 + self._extra
@@ -274,7 +279,6 @@ class SharedSearch(Search):
                     length = affordable_length(length, needed, entry_bytes, free)
                 for stack, column in zip(stacks, columns.values(), strict=True):
                     stack.resize(column.shape(length), refcheck=False)
-        yield from self._grow_states(limit_bytes)
 
     def _grow_states(self, limit_bytes: float) -> Iterator[None]:
         needed = self.n_stored + self.n_workers * self._chunk
