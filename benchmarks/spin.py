@@ -84,15 +84,18 @@ def run_spin(
     timeout: float = 600.0,
     hash_bits: int = 24,
     optimisation: str = "-O2",
+    formula: str | None = None,
 ) -> dict[str, object]:
-    """Let Spin look for an accepting run of `network`.
+    """Let Spin look for an accepting run of `network`, or one that violates a formula.
 
     Parameters
     ----------
     network : Network
-        Labels shared by two components at most.
+        Labels shared by two components at most; without acceptance if there is a
+        formula.
     reduce : bool
-        Use partial-order reduction.
+        Use partial-order reduction.  With a formula it saves nothing: each step
+        writes the variable of which the claim speaks.
     workdir : Path
         An existing folder for the model and the verifier.
     depth : int
@@ -105,6 +108,9 @@ def run_spin(
         The hash table has 2^hash_bits slots.
     optimisation : str
         For gcc.
+    formula : str, optional
+        About actions, of all infinite runs.  Its negation becomes the claim; there
+        is a step before the first action, in which the claim must not yet look.
 
     Returns
     -------
@@ -123,10 +129,13 @@ def run_spin(
         The network cannot be written as Promela.
     """
     start = time.perf_counter()
-    _compile(network, workdir, reduce, memory_mib, optimisation)
+    (workdir / "model.pml").write_text(_model(network, formula))
+    has_claim = network.has_acceptance or formula is not None
+    n_components = len(network.components)
+    _compile(workdir, reduce, memory_mib, optimisation, has_claim, n_components)
     compiled = time.perf_counter()
     arguments = ["-E", "-n", f"-m{depth}", f"-w{hash_bits}"]
-    if network.has_acceptance:
+    if has_claim:
         arguments.append("-a")
     report, timed_out = _run([str(workdir / "pan"), *arguments], workdir, timeout)
     result: dict[str, object] = {
@@ -137,15 +146,35 @@ def run_spin(
     return result | _figures(report, depth)
 
 
+def _model(network: Network, formula: str | None) -> str:
+    """Write the network and the claim that a formula is violated."""
+    if formula is None:
+        return to_promela(network)
+    import spot
+
+    names = spot.relabeling_map()
+    negated = spot.relabel(spot.formula(f"X !({formula})"), spot.Pnn, names)
+    short = {str(new): old.ap_name() for new, old in names.items()}
+    defined = [f"#define {name} (last == {k})" for k, name in enumerate(short, start=1)]
+    claim = spot.degeneralize(spot.translate(negated)).to_str("spin")
+    # A claim at its end would be violated by finite runs, too.
+    claim = claim.replace("  skip\n", "  if\n  :: (true) -> goto accept_all\n  fi;\n")
+    return "\n".join([*defined, to_promela(network, [*short.values()]), claim])
+
+
 def _compile(
-    network: Network, workdir: Path, reduce: bool, memory_mib: int, optimisation: str
+    workdir: Path,
+    reduce: bool,
+    memory_mib: int,
+    optimisation: str,
+    has_claim: bool,
+    n_components: int,
 ) -> None:
-    """Make the verifier ``pan`` in `workdir`."""
-    (workdir / "model.pml").write_text(to_promela(network))
+    """Make the verifier ``pan`` of the model in `workdir`."""
     flags = ["-DNOSTUTTER", f"-DMEMLIM={memory_mib}"]
-    flags += ["-DNOFAIR"] if network.has_acceptance else ["-DSAFETY"]
+    flags += ["-DNOFAIR"] if has_claim else ["-DSAFETY"]
     flags += [] if reduce else ["-DNOREDUCE"]
-    vector = 256 + 16 * len(network.components)  # twice what is needed
+    vector = 256 + 16 * n_components  # twice what is needed
     flags += [f"-DVECTORSZ={vector}"] if vector > 1024 else []
     for command in [
         ["spin", "-a", "model.pml"],

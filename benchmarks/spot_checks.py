@@ -31,10 +31,11 @@ from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.actions import bit_names
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.search.interning import intern
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import is_full, visit_successors
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
-from ltlpipe.search.store import Store, intern
+from ltlpipe.search.store import Store
 from ltlpipe.systems.packing import pack
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 

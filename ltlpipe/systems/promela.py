@@ -37,6 +37,10 @@ the reachable states, those twice that follow an accepting state and also follow
 a rejecting one or are the initial state.  For `philosophers` and `ring` that is
 no state more.  "Visited" adds the states that the nested searches see again, and
 "depth reached" counts a transition twice, once for the claim.
+
+With `watched` actions a variable ``last`` says which of them was taken last, for a
+claim that the caller adds: 1 for the first of them, 0 for any other action and before
+the first.  A message carries that number in its second field.
 """
 
 from __future__ import annotations
@@ -46,6 +50,8 @@ from typing import TYPE_CHECKING
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from ltlpipe.systems.lts import LTS, Network
@@ -55,7 +61,7 @@ MAX_PROCESSES = 255  # of Spin, a claim included
 Messages = dict[tuple[int, str], str]  # (component, label) to channel operation
 
 
-def to_promela(network: Network) -> str:
+def to_promela(network: Network, watched: Sequence[str] = ()) -> str:
     """Write `network` as a Promela model.
 
     Parameters
@@ -63,6 +69,8 @@ def to_promela(network: Network) -> str:
     network : Network
         At most 255 components, 254 with acceptance; no label shared by more
         than two of them.
+    watched : sequence of str
+        Actions of which ``last`` tells; at most 255.
 
     Returns
     -------
@@ -80,21 +88,27 @@ def to_promela(network: Network) -> str:
         raise UnsupportedError(
             f"{n_processes} processes, Spin runs {MAX_PROCESSES}: use a smaller network"
         )
-    messages = _messages(network)
-    lines = []
+    messages = _messages(network, watched)
+    lines = ["byte last;"] if watched else []
     if messages:
         n = len(messages) // 2
         kind = "byte" if n <= 1 << 8 else "short" if n <= 1 << 15 else "int"
-        lines.append(f"chan sync = [0] of {{ {kind} }};")
+        fields = f"{kind}, byte" if watched else kind
+        lines.append(f"chan sync = [0] of {{ {fields} }};")
         lines.append("")
     for i, component in enumerate(network.components):
-        lines += _process(i, component, messages)
+        lines += _process(i, component, messages, watched)
     if network.has_acceptance:
         lines += _claim(network)
     return "\n".join(lines)
 
 
-def _messages(network: Network) -> Messages:
+def _number(label: str, watched: Sequence[str]) -> int:
+    """Return what ``last`` becomes by a label."""
+    return watched.index(label) + 1 if label in watched else 0
+
+
+def _messages(network: Network, watched: Sequence[str]) -> Messages:
     """Return the channel operation of every component and shared label of it."""
     shared = [action for action in network.actions if len(action.participants) > 1]
     messages = {}
@@ -105,18 +119,23 @@ def _messages(network: Network) -> Messages:
                 f"label {action.name!r} is shared by {len(action.participants)}"
                 " components, a rendezvous of Promela by two: use another format"
             )
-        messages[sender, action.name] = f"sync!{number}"
-        messages[receiver, action.name] = f"sync?{number}"
+        told = f",{_number(action.name, watched)}" if watched else ""
+        messages[sender, action.name] = f"sync!{number}{told}"
+        messages[receiver, action.name] = f"sync?{number}{told and ',last'}"
     return messages
 
 
-def _process(i: int, component: LTS, messages: Messages) -> list[str]:
+def _process(
+    i: int, component: LTS, messages: Messages, watched: Sequence[str]
+) -> list[str]:
     """Write component `i`; its initial state comes first, where Spin begins."""
     options: list[list[str]] = [[] for _ in range(component.n_states)]
     for src, label, dst in component.transitions():
         step = f"goto S{dst} /* {_comment(label)} */"
         if (i, label) in messages:
             step = f"{messages[i, label]} -> {step}"
+        elif watched:
+            step = f"last = {_number(label, watched)} -> {step}"
         options[src].append(step)
     lines = [f"active proctype P{i}() {{ /* {_comment(component.name)} */"]
     for state in sorted(range(component.n_states), key=component.initial.__ne__):
