@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from inspect import isclass, isroutine
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mkdocs.structure.files import File
 
@@ -37,7 +37,23 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     markdown = markdown.replace("(../results/", "(results/")
     if page.file.src_uri == API:
         public = [getattr(ltlpipe, name) for name in ltlpipe.__all__]
-        described = filter(lambda o: isclass(o) or isroutine(o), public)
-        places = [f"::: {o.__module__}.{o.__name__}" for o in described]
-        markdown += "\n\n".join(["", *places, "::: ltlpipe.plots"]) + "\n"
+        described = sorted(filter(is_described, public), key=isclass)  # functions first
+        entries = [entry(each) for each in described]
+        markdown += "\n\n".join(["", *entries, "::: ltlpipe.plots"]) + "\n"
     return markdown
+
+
+def is_described(described: object) -> bool:
+    """Return whether an object has a docstring of its own."""
+    return isclass(described) or isroutine(described)
+
+
+def entry(described: Any) -> str:
+    """Return the directive that inserts a docstring, headed by its public name.
+
+    The directive names the module that defines the object: mkdocstrings does not
+    inspect what a package imports lazily.
+    """
+    name = described.__name__
+    options = f"    options:\n      heading: ltlpipe.{name}\n      toc_label: {name}"
+    return f"::: {described.__module__}.{name}\n{options}"

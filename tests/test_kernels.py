@@ -70,6 +70,7 @@ def test_no_python_code_calls_a_part_of_a_kernel():
         "tests.search.powerset.explicit",
         "ltlpipe.search.symmetric.decomposition",
         "ltlpipe.search.symmetric.inclusion",
+        "ltlpipe.search.symmetric.orbits",
         "ltlpipe.search.symmetric.product",
         "ltlpipe.systems.graph_kernels",
         "ltlpipe.systems.packing_kernels",

@@ -60,7 +60,7 @@ class Agreement:
 
     @property
     def n_answers(self) -> int:
-        """How many rows with a published verdict have one of their own."""
+        """The number of rows with a published and a computed verdict."""
         return self.n_agreeing + len(self.places)
 
     def __str__(self) -> str:

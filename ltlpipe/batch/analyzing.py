@@ -74,7 +74,7 @@ after `norm`; NA if the formula is not interruptible.
 """
 
 TIMEOUT = 60.0
-"""Seconds for each formula unless something else is said."""
+"""Default limit for each formula, in seconds."""
 
 
 def analyze(
@@ -97,8 +97,8 @@ def analyze(
     Returns
     -------
     DataFrame
-        The columns `ANALYSIS_DTYPES`.  What is not known in time is NA, but for
-        `interruptible`, which is then False; a warning says so.
+        The columns `ANALYSIS_DTYPES`.  Values that are not computed in time are NA,
+        except `interruptible`, which is then False; a warning says so.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def analysis_rows(
 ) -> Iterator[tuple[Row, list[str]]]:
     """Analyse formulas and yield their rows in order, as soon as they are known.
 
-    With each row come notes on what is missing.  Operators of PSL are refused.
+    Each row comes with notes on missing values.  Operators of PSL are refused.
     """
     if jobs < 1:
         raise UnsupportedError(f"--jobs={jobs}: expected at least 1")
@@ -145,12 +145,12 @@ def analysis_rows(
 
 
 def _arguments(formula: Formula) -> dict[str, str]:
-    """Return a formula as a worker gets it."""
+    """Return a formula as it is sent to a worker."""
     return {"text": formula.text, "formula": told(formula.spot)}
 
 
 def _refuse(formula: Formula) -> None:
-    """Refuse PSL, and say where it is."""
+    """Refuse PSL; the error has its position."""
     try:
         refuse_psl(formula.spot)
     except UnsupportedError as error:
@@ -232,7 +232,7 @@ def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
 
 
 def _named_row(row: Row, meaning: dict[str, str]) -> Row:
-    """Return columns with the actions of a witness called what they are called."""
+    """Return columns with the original names of the actions of a witness."""
     if row.get("erasable_witness") is None:
         return row
     other = other_action(meaning.values())
@@ -247,7 +247,7 @@ def _named_row(row: Row, meaning: dict[str, str]) -> Row:
 
 
 def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
-    """Yield the columns that do not depend on what actions are called."""
+    """Yield the columns that do not depend on the names of actions."""
     classes = syntactic_class(formula.spot)
     first: Row = {
         "size": classification.size(formula),
@@ -315,7 +315,7 @@ def json_of(row: Row) -> Row:
 
 
 def explanation(formula: Formula) -> Job[list[str]]:
-    """Return lines that say why a formula is interruptible or not."""
+    """Explain why a formula is interruptible or not, in lines."""
     lines: list[str] = yield from workers.call(
         "explain", phase="explaining", text=formula.text, formula=told(formula.spot)
     )
@@ -328,7 +328,7 @@ def explained(text: str, formula: str) -> list[str]:
 
 
 def explain(formula: Formula) -> Iterator[str]:
-    """Yield lines that say why a formula is interruptible or not.
+    """Yield the lines that explain why a formula is interruptible or not.
 
     It can take long, as `is_interruptible`; operators of PSL are refused, and formulas
     too large for Spot.

@@ -43,7 +43,7 @@ INPUT_ERROR = "input-error"
 """The reason of a task whose system or formula cannot be read."""
 
 UNSUPPORTED = "unsupported"
-"""The reason of a task that asks for what cannot be done with its system."""
+"""The reason of a task whose options are impossible for its system."""
 
 BUG = "error"
 """The reason of a task on which ltlpipe itself failed."""
@@ -81,7 +81,7 @@ class Systems:
     def system(
         self, task: Task, expected: Expected | None = None, **manner: Any
     ) -> System:
-        """Return the system of a task, if it is what it was when the run began.
+        """Return the system of a task, if it has not changed since the run began.
 
         The manner is that in which its files are read.
         """
@@ -108,7 +108,7 @@ class Systems:
     def made(
         self, digest: str, make: Callable[[], Network | SpotGraph]
     ) -> Network | SpotGraph:
-        """Return a system that is in no file; it is made unless it is there."""
+        """Return a system without a file; it is decoded unless it is cached."""
         found = self._kept.get((digest,))
         if not isinstance(found, IN_MEMORY):
             found = make()
@@ -132,14 +132,14 @@ class Systems:
             system = load(files, **manner)
         except LtlpipeError as error:
             return error
-        if Digests().system(files) != digest:  # somebody writes to it
+        if Digests().system(files) != digest:  # another process is writing it
             return _changed(files[0])
         return system
 
     def question(self, task: Task, expected: Expected | None = None) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
 
-        It must be what it was when the run began.
+        It must not have changed since the run began.
         """
         asked = task.formula
         if isinstance(asked, LtlpipeError):

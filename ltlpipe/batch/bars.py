@@ -1,4 +1,4 @@
-"""Watchers of runs over many tasks: what they show on progress bars."""
+"""Watchers of runs over many tasks: progress bars."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RunBar:
         self.progress: SearchProgress = progress
 
     def begin(self, question: Any, number: int, total: int) -> None:
-        """Show what is begun next, counted from 1."""
+        """Show the next task, counted from 1."""
         self.progress.begin(f"{number}/{total} {question}", total, number - 1)
 
     def failed(self, question: Any, error: Exception) -> None:
@@ -33,7 +33,7 @@ class RunBar:
 
 
 class TaskBar(RunBar):
-    """Shows tasks: on one bar, or, if other processes solve them, on one for each."""
+    """Shows tasks: on one bar, or on one bar per worker process."""
 
     def __init__(
         self, progress: SearchProgress, tasks: Sequence[Task], *, apart: bool
@@ -43,14 +43,14 @@ class TaskBar(RunBar):
         self.n_done = 0  # the loop over the rows counts them
 
     def begin(self, question: Task, number: int, total: int) -> None:
-        """Show the task that begins in this process."""
+        """Show the task that starts in this process."""
         if not self._apart:  # else `working` shows it
             files = question.system
             name = files[0] if isinstance(files, tuple) else files.name
             super().begin(name, number, total)
 
     def working(self, activities: Sequence[Activity]) -> None:
-        """Show what each worker does."""
+        """Show the task of each worker."""
         lines = [
             (_title(self._tasks[activity.number]), _effort(activity))
             for activity in activities
@@ -65,7 +65,7 @@ class TaskBar(RunBar):
 
 
 def _title(task: Task) -> str:
-    """Return what a line of one worker says of its task."""
+    """Return the text of a worker's bar."""
     from ltlpipe.batch.answering import encodable
     from ltlpipe.batch.tasks import identity_of
 
@@ -80,7 +80,7 @@ def _cut(text: str) -> str:
 
 
 def _effort(activity: Activity) -> str:
-    """Return how a worker gets on: states, rate, memory."""
+    """Return the progress of a worker: states, rate, memory."""
     parts = []
     if activity.states is not None:
         rate = activity.states / max(activity.seconds, 1e-9)

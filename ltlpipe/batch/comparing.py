@@ -3,8 +3,8 @@
 By default every check searches the product of the same automaton with the successors
 of a state in the same order, as in the experiments of S. Schwoon and J. Esparza, "A
 Note on On-The-Fly Verification Algorithms", TACAS 2005, Sec. 7: what differs
-between two rows of one formula is the algorithm.  That is why the acceptance is
-`ba` for all unless something else is asked for.
+between two rows of one formula is the algorithm.  That is why the acceptance is `ba`
+for all by default.
 
 Acceptances are compared as by V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model
 checking with generalized Rabin and Fin-less automata", STTT 21 (2019), Sec. 5: each
@@ -71,7 +71,7 @@ class Configuration(NamedTuple):
     acceptance: str | None  # of the property automaton; None where there is none
 
     def __str__(self) -> str:
-        """Return the name, with the acceptance behind it."""
+        """Return the name, followed by the acceptance."""
         if self.acceptance is None:
             return self.emptiness
         return f"{self.emptiness} ({self.acceptance.upper()})"
@@ -84,7 +84,7 @@ class Run(NamedTuple):
     configuration: Configuration
 
     def __str__(self) -> str:
-        """Return what a progress bar calls it."""
+        """Return its name on a progress bar."""
         asked = "accepting run" if self.formula is None else self.formula.text[:40]
         return f"{self.configuration} {asked}"
 
@@ -98,7 +98,7 @@ def configurations(
     Parameters
     ----------
     emptiness : str or sequence of str, optional
-        Names, or one text with commas between; "all" is every check of this version
+        Names, or one text separated by commas; "all" is every check of this version
         that looks at one state at a time, "auto" is what `check` chooses for the
         automaton.  If not given it is "auto" where an acceptance is out of `GENERIC`,
         else "all".
@@ -108,7 +108,7 @@ def configurations(
     """
     kinds = _listed(acceptance, ACCEPTANCE_NAMES, "acceptance")
     for kind in kinds:
-        Options(acceptance=kind)  # refuses what is none
+        Options(acceptance=kind)  # refuses unknown names
     if emptiness is None:
         emptiness = ALL if set(kinds).isdisjoint(GENERIC) else AUTO
     names = _listed(emptiness, SEARCHES, "emptiness")
@@ -124,7 +124,7 @@ def configurations(
 def _listed(
     names: str | Sequence[str], known: Iterable[str], parameter: str
 ) -> list[str]:
-    """Return names without repetition, in their order; those that are known for all."""
+    """Return names without repetition, in order; "all" stands for every known name."""
     if isinstance(names, str):
         names = [*known] if names == ALL else names.split(",")
     parts = several(TEXT, names, parameter)
@@ -136,8 +136,7 @@ def runs_of(
 ) -> list[Run]:
     """Return every question under every configuration, question by question.
 
-    Where no formula is asked there is no property automaton: each emptiness
-    check answers once.
+    Without a formula there is no property automaton: each emptiness check answers once.
     """
     alone = list(dict.fromkeys(Configuration(c.emptiness, None) for c in configured))
     return [
@@ -166,17 +165,16 @@ def compare(
     system : Network, path or paths
         The system, or the files of its components.
     formulas : formula, or iterable of formulas
-        What is asked of it.
+        The properties.
     emptiness, acceptance : str or sequence of str
         As for `configurations`: every algorithm on `ba` by default, so that all
-        search the same product in the same order.  With "all" kinds of acceptance,
-        each has the search that suits it.
+        search the same product in the same order.  With "all" kinds of acceptance, each
+        uses the search that suits it.
     empty : bool
         Ask, too, whether the system has no accepting run at all.
     sizes : bool
         Explore every product completely, too, for the columns `product_states`,
-        `product_transitions` and `fin_share`; what the limits do not allow is
-        missing.
+        `product_transitions` and `fin_share`; values beyond the limits are missing.
     progress : bool, optional
         As for `ltlpipe.solve`.
     **options
@@ -186,15 +184,15 @@ def compare(
     DataFrame
         The columns `COMPARISON_DTYPES`.  An algorithm that does not suit a
         formula's automaton gives a row whose verdict is "unknown" for the reason
-        "unsupported"; one that fails gives "input-error" or "error".  Whether
-        the algorithms agree is what `ltlpipe.batch.disagreements` says of the rows.
+        "unsupported"; one that fails gives "input-error" or "error".
+        `ltlpipe.batch.disagreements` checks whether the algorithms agree.
 
     Raises
     ------
     FormulaError, InputError
         A formula or the system cannot be read.
     UnsupportedError
-        The options ask for what cannot be done.
+        An option or combination is not supported.
     """
     configured = configurations(emptiness, acceptance)
     expect(TRUTH, empty=empty, sizes=sizes)
@@ -219,9 +217,9 @@ def comparison_rows(
 ) -> Iterator[Row]:
     """Run one after the other and yield each row as soon as it is known.
 
-    With `sizes`, the whole product is explored before its first run.  The options are
-    looked at before the first row is asked for.  After a run that was interrupted no
-    further one is begun.
+    With `sizes`, the whole product is explored before its first run.  Options are
+    checked at once, before the first row is requested.  After an interrupted run no
+    further one is started.
     """
     options = DEFAULTS[COMPARE] | options
     understood(options)
@@ -276,7 +274,7 @@ class _Measure:
         self._known: dict[tuple[Formula | None, str | None], Row] = {}
 
     def __call__(self, run: Run) -> Row:
-        """Return the columns that say how large the product of a run is."""
+        """Return the columns with the size of the product of a run."""
         key = (run.formula, run.configuration.acceptance)
         if key not in self._known:
             self._known = {key: self._explore(run)}  # no other comes again
@@ -312,10 +310,10 @@ def _warm_up(configuration: Configuration) -> None:
     steps = [(0, action, 0) for action in "abc"]
     loop = Network([LTS.from_transitions(steps)])
     asked: list[dict[str, Any]] = [{"empty": True, "emptiness": emptiness}]
-    if emptiness == AUTO:  # what is chosen depends on the automaton
+    if emptiness == AUTO:  # the choice depends on the automaton
         asked += [{"formula": text, "acceptance": acceptance} for text in _EACH_SEARCH]
     for question in asked:
-        with suppress(Exception):  # if something is wrong, the run itself will say so
+        with suppress(Exception):  # errors are reported by the run itself
             # A seed means something to compiled searches only.
             verdict = check(loop, **question, reduce="none", seed=0, progress=False)
             if verdict.reason == "interrupted":
@@ -338,7 +336,7 @@ def _suited(options: dict[str, Any], run: Run) -> dict[str, Any]:
 
 
 def _emptiness(system: System, run: Run, options: dict[str, Any]) -> str:
-    """Return which search to ask for, so that compiled ones are compared.
+    """Return the search to use, so that compiled ones are compared.
 
     "auto" would answer small questions without any.
     """

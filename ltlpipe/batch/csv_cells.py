@@ -1,9 +1,9 @@
 """Texts in CSV files that spreadsheets would take for formulas.
 
 A cell that begins with one of ``= + - @``, their wide forms, a tab or a line break is
-run by spreadsheets when the file is opened.  An apostrophe before it says that it is a
-text; one that is there already is kept apart by another one, so that `plain` gives back
-what was written.  Numbers are left alone.
+executed by spreadsheets when the file is opened. An apostrophe before it marks a text;
+an existing apostrophe is doubled, so that `plain` restores the original.  Numbers are
+left alone.
 
 Source: OWASP, "CSV Injection" (community page).
 """

@@ -1,14 +1,14 @@
 """The driver's side of a run on a Dask cluster (``--engine dask``).
 
 A task is sent to one worker, and only when that has a thread to spare, so the driver
-knows what a worker that dies had in hand: these tasks, and no others, are begun again
-elsewhere, each `attempts` times in all.  (Dask itself would move them, but count the
-death against whatever was queued there, and by a limit that the scheduler's
-configuration sets.)  Workers that a nanny or a batch system puts in the place of dead
-ones are used as soon as the scheduler knows them.
+knows the tasks of a worker that dies: these, and no others, are restarted elsewhere,
+each up to `attempts` times.  (Dask itself would move them, but count the death against
+all tasks queued there, with a limit from the scheduler's configuration.) Workers that a
+nanny or a batch system puts in the place of dead ones are used as soon as the scheduler
+knows them.
 
-Inputs travel as files once per worker: what is scattered to it stays there, as its
-contents, for as long as `_HELD_BYTES` allow.
+Inputs are sent as files once per worker, which keeps their contents as long as
+`_HELD_BYTES` allow.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ if TYPE_CHECKING:
     from ltlpipe.batch.tasks import Task
 
 _CONNECT_SECONDS = 15.0
-_LOOK_SECONDS = 0.5  # how often the scheduler is asked which workers there are
-_PATIENCE_SECONDS = 10.0  # without any worker, before that is said
+_LOOK_SECONDS = 0.5  # interval at which the scheduler lists its workers
+_PATIENCE_SECONDS = 10.0  # without any worker, before a warning
 _RESULT_SECONDS = 5.0  # for the way of an answer that is there
 _HELD_BYTES = 1 << 28  # of inputs per worker
 _READ_BYTES = 1 << 28  # of files that are kept here
 
 _AWAY = (OSError, SlowError, TimeoutError, CancelledError)
-"""What Dask raises when somebody at the other end has gone."""
+"""The exceptions of Dask for a lost connection."""
 
 
 def require_dask() -> None:
-    """Refuse to go on without Dask, and say what to install."""
+    """Refuse to continue without Dask; the message says what to install."""
     try:
         import distributed  # noqa: F401
     except ImportError as error:
@@ -69,7 +69,7 @@ def require_dask() -> None:
 
 
 class _Begun:
-    """A task that has been begun; `_Begun.future` is None if its worker has died."""
+    """A task that has been started; `_Begun.future` is None if its worker has died."""
 
     def __init__(self, number: int, expected: Expected | None) -> None:
         self.number, self.expected = number, expected
@@ -81,7 +81,7 @@ class _Begun:
 
     @property
     def seconds(self) -> float:
-        """Since it was begun for the first time."""
+        """Since it was started for the first time."""
         return time.monotonic() - self.started
 
 
@@ -114,10 +114,10 @@ class Cluster:
             self._client = Client(
                 scheduler, timeout=_CONNECT_SECONDS, set_as_default=False
             )
-        except TypeError as error:  # it misses what it needs for TLS
+        except TypeError as error:  # certificates for TLS are missing
             raise LtlpipeError(
                 f"--scheduler={scheduler}: Dask has no certificates for this address: "
-                f"say in its configuration where they are (docs/clusters.md): {error}"
+                f"set their paths in its configuration (docs/clusters.md): {error}"
             ) from error
         except (*_AWAY, ValueError) as error:
             raise LtlpipeError(
@@ -156,7 +156,7 @@ class Cluster:
 
     @property
     def has_room(self) -> bool:
-        """Whether a further task can be begun."""
+        """Return whether a further task can be started."""
         most = sum(self._threads.values())
         if self._jobs is not None:
             most = min(most, self._jobs)
@@ -167,7 +167,7 @@ class Cluster:
         self._send(_Begun(number, expected))
 
     def activities(self) -> list[Activity]:
-        """Return what the workers are doing that have something to do."""
+        """Return the progress of the busy workers."""
         found = []
         for sent in list(self._sent.values()):
             told = sent.activity or Activity(sent.number, 0.0, None, None, None)
@@ -193,7 +193,7 @@ class Cluster:
         return finished
 
     def _hear(self, event: tuple[float, Any]) -> None:
-        """Take what a worker tells of its task; called by a thread of Dask's."""
+        """Receive a worker's progress; called by a thread of Dask."""
         with suppress(TypeError, IndexError):
             told = Activity(*event[1])
             if (sent := self._sent.get(told.number)) is not None:
@@ -220,7 +220,7 @@ class Cluster:
     def _cut_off(self, error: BaseException) -> LtlpipeError:
         return LtlpipeError(
             f"--scheduler={self._scheduler}: the connection is lost "
-            f"({error or 'closed'}); with --store the same command goes on where it "
+            f"({error or 'closed'}); with --store the same command continues where it "
             "stopped"
         )
 
@@ -232,7 +232,7 @@ class Cluster:
             parcel, inputs = self._parcels.made(
                 number, task, self._options, begun.expected
             )
-        except (OSError, ValueError):  # whoever asks for these files is told why
+        except (OSError, ValueError):  # tasks with these files get the reason
             found = answer(task, Systems(), self._options, expected=begun.expected)
             ended = self._finished(number, answer_to_dict(found))
             self._ended.append(ended._replace(error=found.error))
@@ -268,7 +268,7 @@ class Cluster:
         begun.future.add_done_callback(lambda _: self._news.put(news))
 
     def _held_at(self, address: str, given: remote.Input) -> Any:
-        """Return what stands for an input at a worker, sending it if it is new."""
+        """Return the reference of an input at a worker, sending it if it is new."""
         held = self._held.setdefault(address, OrderedDict())
         if given.name not in held:
             future = self._client.scatter(given, workers=[address], hash=False)
@@ -302,11 +302,11 @@ class Cluster:
         return [self._finished(number, unpacked(reply))]
 
     def _finished(self, number: int, data: dict[str, Any]) -> Finished:
-        """Return the end of a task under the names that we know it by."""
+        """Return the result of a task under the driver's names."""
         return finished(number, self._tasks[number], self._options, data)
 
     def _failed(self, number: int, sent: _Begun) -> list[Finished]:
-        """Take an error that is none of the task's."""
+        """Handle an error that does not come from the task."""
         from distributed.scheduler import KilledWorker
 
         error = sent.future.exception(timeout=_RESULT_SECONDS)
@@ -327,7 +327,7 @@ class Cluster:
                 sent.future.cancel()
         if self._client.status not in ("running", "connecting"):
             raise self._cut_off(CancelledError())
-        self._looked = 0.0  # somebody may have taken its place
+        self._looked = 0.0  # another worker may have taken its place
         if sent.attempt < self._attempts:
             self._again.append(sent)
             return []
@@ -341,7 +341,7 @@ class Cluster:
 
 
 class _Parcels:
-    """Makes parcels of tasks, and remembers what it has read last."""
+    """Makes parcels of tasks, and caches the last inputs."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, remote.Input] = OrderedDict()
@@ -359,7 +359,7 @@ class _Parcels:
         Raises
         ------
         OSError, ValueError
-            A file cannot be read, or is not what is expected.
+            A file cannot be read, or has changed.
         LtlpipeError
             The task cannot be written down.
         """

@@ -1,4 +1,4 @@
-"""What the rows of a comparison say together: whether the algorithms agree."""
+"""Disagreements between the rows of a comparison."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Disagreement:
     system: str  # its name
     formula: str | None  # None asks whether the system has no accepting run
     formula_id: str | None  # where the formula comes from
-    holds: tuple[Configuration, ...]  # who says so
+    holds: tuple[Configuration, ...]  # configurations with this verdict
     violated: tuple[Configuration, ...]
     seeds: tuple[int, ...] = ()  # those that shuffled the transitions of these rows
 
     def __str__(self) -> str:
-        """Say who says what of which question."""
+        """Describe the disagreement."""
         place = self.formula_id if self.formula_id != self.formula else None
         asked = "has no accepting run" if self.formula is None else self.formula
         seeds = "".join(f", seed {seed}" for seed in self.seeds)

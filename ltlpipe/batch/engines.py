@@ -23,7 +23,7 @@ Workers: TypeAlias = "Pool | Cluster"
 """Who answers tasks, used in a with statement whose end ends them."""
 
 ATTEMPTS = 3
-"""How often a task is begun, unless somebody says otherwise, if workers die."""
+"""Default limit on the attempts at a task whose workers die."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Engine:
     name: str = LOCAL  # one of `ENGINES`
     jobs: int | None = None  # tasks at once
     scheduler: str | None = None  # the address of one of Dask
-    attempts: int = ATTEMPTS  # how often a task is begun whose Dask workers die
+    attempts: int = ATTEMPTS  # limit on the attempts at a task whose Dask workers die
 
     def __post_init__(self) -> None:
         if self.name not in ENGINES:
@@ -57,7 +57,7 @@ class Engine:
         require_dask()
 
     def workers(self, tasks: Sequence[Task], options: Mapping[str, Any]) -> Workers:
-        """Return those who will answer tasks."""
+        """Return the workers that answer tasks."""
         if self.name == LOCAL:
             from ltlpipe.batch.pool import Pool
 

@@ -1,7 +1,7 @@
 """Tasks that a caller of `ltlpipe.solve` gives: paths, pairs, or a DataFrame.
 
 A pair is a system and a formula.  A DataFrame has the columns of a task table
-(`ltlpipe.batch.task_tables`), whose cells may hold what pairs hold.
+(`ltlpipe.batch.task_tables`), whose cells may hold the same objects as pairs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def as_tasks(tasks: Any) -> list[Task]:
     Raises
     ------
     TypeError, UnsupportedError
-        What is given stands for no tasks; names the parameter.
+        The value does not describe tasks; names the parameter.
     InputError
         As `find_tasks`; or a row of a DataFrame, counted from 1, is no task.
     """
@@ -87,7 +87,7 @@ def _is_pair_of_texts(items: list[Any]) -> bool:
 
 
 def _asked(formula: Any, place: str) -> Any:
-    """Return what is asked; a text is parsed when its task is solved."""
+    """Return the property; a text is parsed when its task is solved."""
     return formula if isinstance(formula, str) else formula_of(formula, place)
 
 

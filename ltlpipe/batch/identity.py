@@ -2,8 +2,8 @@
 
 The key of a task is a hash of the contents of the system's files, the text of the
 formula (or the contents of the automaton's file), the options that differ from
-their defaults, and the versions of ltlpipe and Spot.  So a task in a renamed folder
-is known, and a file that has changed asks a new question.
+their defaults, and the versions of ltlpipe and Spot.  So a task in a renamed folder is
+recognised, and a changed file makes a new task.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def file_kind(path: str) -> str:
 
 
 def file_digest(path: str) -> str:
-    """Return what stands for the contents of a file, and for its format.
+    """Return the digest of a file's contents and format.
 
-    A file that cannot be read has a digest, too, which says why: once it can be
-    read, the question is another one.
+    A file that cannot be read has a digest of the error: once it can be read, the task
+    is a different one.
     """
     kind = file_kind(path)
     digest = hashlib.sha256()
@@ -58,7 +58,7 @@ def file_digest(path: str) -> str:
 
 
 def system_digest(system: Network | SpotGraph) -> str:
-    """Return what stands for the contents of a system that is in memory."""
+    """Return the digest of a system in memory."""
     if isinstance(system, SpotGraph):
         return f"graph:{hashlib.sha256(packed(graph_to_data(system))).hexdigest()}"
     return network_digest(system)
@@ -67,7 +67,8 @@ def system_digest(system: Network | SpotGraph) -> str:
 class Digests:
     """Digests of systems and questions, each file read once.
 
-    Systems in memory are told by identity, so they have to live as long as this.
+    Systems in memory are compared by identity, so they have to live as long as this
+    object.
     """
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class Digests:
         return self._files[path]
 
     def system(self, system: System | tuple[str, ...]) -> tuple[str, ...]:
-        """Return the digests of a system's files, or of what is in memory."""
+        """Return the digests of a system's files, or of the system in memory."""
         if isinstance(system, tuple):
             return tuple(self._file(path) for path in system)
         number = id(system)
@@ -89,7 +90,7 @@ class Digests:
         return (self._networks[number],)
 
     def question(self, task: Task) -> tuple[str, str]:
-        """Return the kind of a question, and what stands for its contents."""
+        """Return the kind of a question, and the digest of its contents."""
         asked = task.formula
         if isinstance(asked, AutomatonFile):
             name = "" if asked.name is None else f" {asked.name}"
@@ -101,7 +102,7 @@ class Digests:
         return "formula", asked.strip()
 
     def _contents(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options in which automata are known by what they are."""
+        """Return options in which automata are replaced by digests."""
         automata = [name for name in options if name in _AUTOMATA]
         return {**options} | {name: self._automaton(options[name]) for name in automata}
 
@@ -111,7 +112,7 @@ class Digests:
         return hashlib.sha256(given.to_str("hoa").encode()).hexdigest()
 
     def identity(self, task: Task, options: Mapping[str, Any]) -> str:
-        """Return what makes a task, under all of its options, but the versions."""
+        """Return the identity of a task with all of its options, without versions."""
         return identity_text(
             self.system(task.system),
             self.question(task),
@@ -126,7 +127,7 @@ class Digests:
 def identity_text(
     system: tuple[str, ...], question: tuple[str, str], options: str
 ) -> str:
-    """Return as JSON what `Digests` and `options_text` say of a task."""
+    """Return the results of `Digests` and `options_text` for a task, as JSON."""
     return json.dumps([system, question, json.loads(options)])
 
 
@@ -153,8 +154,8 @@ def _versions() -> tuple[str, str]:
 def options_text(options: Mapping[str, Any]) -> str:
     """Return the options that differ from their defaults, as JSON in order.
 
-    Values that mean the same are written alike: 60 seconds are 60.0 seconds, and an
-    infinite limit is none.
+    Equivalent values are written alike: 60 seconds are 60.0 seconds, and an infinite
+    limit is no limit.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def options_text(options: Mapping[str, Any]) -> str:
         try:
             option = OPTIONS[name]
             plain = option.meant(name, value)
-        except (KeyError, UnsupportedError):  # the row of the task will say it
+        except (KeyError, UnsupportedError):  # reported in the row of the task
             chosen[name] = value
         else:
             if plain != option.default:

@@ -62,7 +62,7 @@ def call_many(
 
 
 def _patience(active: list[_Call], timeout: float | None) -> float:
-    """Return for how many seconds there may be nothing to look at."""
+    """Return the seconds until the next check."""
     if timeout is None:
         return LOOK_SECONDS
     first = min(call.started for call in active)

@@ -1,8 +1,7 @@
 """Result stores of earlier versions, made those of today in one transaction.
 
-Rows of schema 1 and 2 have no checksums.  Those whose values a row can have are taken
-over and get one: from then on they cannot change unnoticed, but nobody knows what had
-happened to them before.  The others are set aside.
+Rows of schema 1 and 2 have no checksums.  Rows with valid values are kept and get one:
+later changes are noticed, earlier ones cannot be.  The others are set aside.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ CREATE TABLE set_aside (
     said TEXT NOT NULL          -- JSON: columns and values
 )
 """
-"""The table of rows that are not believed, for whoever wants to look at them."""
+"""The table of rejected rows, for inspection."""
 
 
 def migrate(db: sqlite3.Connection) -> dict[str, list[StoredRow]]:
@@ -56,7 +55,7 @@ def migrate(db: sqlite3.Connection) -> dict[str, list[StoredRow]]:
 
 
 def set_aside(db: sqlite3.Connection, table: str, rows: Iterable[StoredRow]) -> None:
-    """Note rows that are not believed, which their table has no longer."""
+    """Record rejected rows, which were removed from their table."""
     db.executemany(
         "INSERT INTO set_aside (at, origin, why, said) VALUES (?, ?, ?, ?)",
         [

@@ -1,7 +1,7 @@
 """Where the results of a store come from: its runs, and the files of its tasks.
 
-The store notes where a task's files lay and, in its key, what was in them.  Together
-they say whether a system can be looked at again.
+The store records the paths of a task's files and, in its key, their contents.  Together
+they determine whether a system can be read again.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class RunOfStore(NamedTuple):
-    """A run that a store knows."""
+    """A run of a store."""
 
     number: int
     command: tuple[str, ...]
     began_at: str
-    ended_at: str | None  # None if it goes on, or was killed
+    ended_at: str | None  # None if it is running, or was killed
     n_tasks: int  # those that no later run lists
 
 
 class Origin(NamedTuple):
-    """What a store knows of a task's inputs."""
+    """The inputs of a task in a store."""
 
     files: tuple[str, ...]
     formula: str | None
@@ -63,8 +63,8 @@ class Origins:
         """Return files that still hold the system of a task, by its key.
 
         The versions are those of the ltlpipe and the Spot that answered it.  None if
-        the files have changed or are gone, or were never there; and for questions asked
-        by an automaton, whose file is not noted.
+        the files have changed or do not exist; and for properties given by an
+        automaton, whose file is not recorded.
         """
         for origin in self._of_task.get(key, ()):
             question = ("formula", (origin.formula or "").strip())

@@ -1,7 +1,7 @@
 """The engine of this machine: tasks as jobs, each in a worker process.
 
-How their limits hold from outside, and what becomes of workers that die, is told in
-`ltlpipe.batch.task_job`.
+`ltlpipe.batch.task_job` enforces their limits from outside and handles workers that
+die.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Pool:
         self._jobs = jobs
         self._run = uuid.uuid4().hex
         self._writer = TaskWriter()
-        self._folder: str | None = None  # from where relative paths are meant
-        with suppress(OSError):  # it is gone
+        self._folder: str | None = None  # base of relative paths
+        with suppress(OSError):  # the worker has ended
             self._folder = os.getcwd()  # noqa: PTH109
         self._active: list[TaskJob] = []
         self._ended: list[Finished] = []
@@ -83,7 +83,7 @@ class Pool:
 
     @property
     def has_room(self) -> bool:
-        """Whether a further task can be begun."""
+        """Return whether a further task can be started."""
         return self.n_running < self._jobs
 
     def begin(self, number: int, expected: Expected | None = None) -> None:
@@ -98,7 +98,7 @@ class Pool:
             self._ended.append(failed(number, task, self._options, error))
 
     def activities(self) -> list[Activity]:
-        """Return what the workers are doing that have something to do."""
+        """Return the progress of the busy workers."""
         return [job.activity() for job in self._active]
 
     def wait(self, seconds: float) -> list[Finished]:

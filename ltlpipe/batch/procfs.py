@@ -1,6 +1,6 @@
 """What processes and their descendants use: CPU time and memory, from ``/proc``.
 
-Where there is no ``/proc`` nothing is known.
+Without ``/proc`` all functions return None or nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MOST = 4096  # bytes of a line of ``/proc/PID/stat``
 
 
 class Process(NamedTuple):
-    """One process, as ``/proc/PID/stat`` has it (see proc(5))."""
+    """One process, from ``/proc/PID/stat`` (see proc(5))."""
 
     pid: int
     parent: int
@@ -27,7 +27,7 @@ class Process(NamedTuple):
 
 
 def process(pid: int) -> Process | None:
-    """Return what is known of a process; None if there is none of this number."""
+    """Return the data of a process; None if there is none of this number."""
     try:
         # Ten times a second for each process of the machine: no Path, no text.
         number = os.open(f"{_PROC}/{pid}/stat", os.O_RDONLY)
@@ -55,10 +55,10 @@ def process(pid: int) -> Process | None:
 
 
 def descendants(leaders: Collection[int]) -> dict[int, list[Process]]:
-    """Return what leaders of process groups have started, with themselves, by leader.
+    """Return the processes of groups, with their leaders, by leader.
 
-    That is their groups, and children of children in whatever group: workers of
-    ltlpipe and translators of other people.
+    These are the groups, and all descendants in other groups: workers of ltlpipe and
+    external translators.
     """
     found: dict[int, list[Process]] = {leader: [] for leader in leaders}
     try:

@@ -1,7 +1,7 @@
 """What runs on a Dask worker: its threads have worker processes answer tasks.
 
-Those are watched as in a run on one machine (`ltlpipe.batch.task_job`): limits hold
-from outside, and what crashes is not the Dask worker.
+These are supervised as in a run on one machine (`ltlpipe.batch.task_job`): limits are
+enforced from outside, and a crash does not end the Dask worker.
 
 Parcels and replies are bytes made by `ltlpipe.runtime.wire`.  Files of systems are kept
 in the worker's folder under names made of their contents.
@@ -35,17 +35,17 @@ _TELL_SECONDS = 0.5  # how often progress is sent
 class Input(NamedTuple):
     """A file, or a network in memory, as it travels."""
 
-    name: str  # made of its contents, with the suffixes that say its format
+    name: str  # digest of its contents, with the suffixes of its format
     content: bytes
 
 
 def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
-    """Answer a task with some inputs; this is what the scheduler has called.
+    """Answer a task with some inputs; called through the scheduler.
 
     `data` is the parcel, packed: `version` of ltlpipe, the `number` of the task, the
     `order` for the worker process in which names of inputs stand for files and
-    networks, and `titles`, what the user calls them.  `topic` is where to tell how far
-    the search is.  What is returned is the answer, packed; None if nobody wants it.
+    networks, and `titles`, the user's names for them.  `topic` receives the progress of
+    the search.  What is returned is the answer, packed; None without a subscriber.
     """
     from distributed import get_worker
 
@@ -88,14 +88,14 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
 
 
 def forget_run(topic: str) -> None:
-    """Remove what the tasks of a run have shared; called on each Dask worker."""
+    """Remove the shared results of a run; called on each Dask worker."""
     from distributed import get_worker
 
     shutil.rmtree(_shared_folder(get_worker(), topic), ignore_errors=True)
 
 
 def _shared_folder(host: Any, topic: str) -> Path:
-    """Return where the threads of a Dask worker share results of a run.
+    """Return the folder in which the threads of a Dask worker share results of a run.
 
     Dask removes the folder of a worker that ends.
     """
@@ -110,7 +110,7 @@ def _made(folder: Path) -> Path:
 def _unpack(
     task: dict[str, Any], folder: Path, inputs: Mapping[str, Input]
 ) -> dict[str, str]:
-    """Put files and networks where a task has their names; return where files are."""
+    """Replace names in a task by files and networks; return the files' paths."""
     system, question = task["system"], task["question"]
     if "digest" in system:
         system["content"] = inputs[system["content"]].content
@@ -124,7 +124,7 @@ def _unpack(
 
 
 def _placed(folder: Path, given: Input) -> str:
-    """Return where a file is, having written it if it is not there."""
+    """Return the path of a file, which is written if missing."""
     path = folder / given.name
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -143,10 +143,9 @@ def _share(host: Any) -> float | None:
 
 
 def _is_unwanted(host: Any, key: str) -> bool:
-    """Whether the driver has gone or wants no answer any more.
+    """Return whether the driver has gone or cancelled the task.
 
-    Dask does not end what a thread is doing; but the worker knows that it need not
-    go on.
+    Dask does not end threads, but the worker knows that the task was cancelled.
     """
     known = host.state.tasks.get(key)
     return known is None or known.state in ("cancelled", "released", "forgotten")

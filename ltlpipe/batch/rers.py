@@ -107,7 +107,7 @@ def _property_of(task: Task) -> int | None:
 
 
 class RersWriter:
-    """Writes answers as they come, and sums up what each problem has cost.
+    """Writes answers as they come, and sums up the cost of each problem.
 
     Use it in a with statement.  The names are those of all tasks, in their order.
     """

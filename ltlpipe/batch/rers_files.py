@@ -43,7 +43,7 @@ def pairs(folder: Path, files: Iterable[str]) -> list[Pair]:
     Raises
     ------
     InputError
-        A file of a pair has no other one beside it, or two systems one number.
+        A file of a pair lacks its counterpart, or two systems have one number.
     """
     systems: dict[int, str] = {}
     properties: dict[int, list[str]] = defaultdict(list)

@@ -1,8 +1,8 @@
 """Problems in the style of RERS: a random network, formulas, and verdicts.
 
 A folder is filled as the parallel problems of the challenges are laid out, one
-folder per problem with ``system.dot`` and ``formulas.ltl``, and what is known about the
-formulas in ``truth.csv`` beside them::
+folder per problem with ``system.dot`` and ``formulas.ltl``, and the known verdicts in
+``truth.csv`` beside them::
 
     FOLDER/problems/001/system.dot
     FOLDER/problems/001/formulas.ltl
@@ -17,10 +17,10 @@ order.  Nearly all would be violated, and by the next best run, so a set is chos
   not decided.  A counterexample joins the sampled runs.
 
 Half of the set shall hold.  The other half is what `check` found violated, and easily
-violated ones where that is not enough.  Where too few are known to hold, undecided
-ones take their places: most of those hold as well, but nobody knows.  Limits on
-states and numbers of candidates, none on time, make the set a function of the
-arguments, for given versions of Spot and NumPy.
+violated ones where that is not enough.  If too few are known to hold, undecided ones
+fill the list: most of them probably hold as well.  Limits on states and numbers of
+candidates, none on time, make the set a function of the arguments, for given versions
+of Spot and NumPy.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ N_RUNS = 100
 """Sampled runs of a network."""
 
 CANDIDATES = 200
-"""Candidates per formula of a set that are looked at, at most."""
+"""Limit on the candidates per formula of a set."""
 
 CHECKS = 10
 """Candidates per formula of a set that are checked, at most."""
@@ -78,11 +78,11 @@ class Asked(NamedTuple):
 
     number: int  # its place among the candidates
     text: str
-    verdict: str  # "unknown" if nobody knows
+    verdict: str  # "unknown" if undecided
 
 
 class RersProblem(NamedTuple):
-    """A network and what is asked of it."""
+    """A network and its formulas."""
 
     network: Network
     formulas: list[Asked]
@@ -246,7 +246,7 @@ def write_problems(
     truth = None
     for k in range(n_problems):
         problem = draw_problem(n_components, seed=seed + k, **how)
-        if truth is None:  # nothing is made before the arguments are known to be good
+        if truth is None:  # nothing is created before the arguments have been checked
             _make_empty(root)
             truth = CsvWriter(root / "truth.csv", TRUTH)
         name = f"{k + 1:0{width}}"
@@ -259,7 +259,7 @@ def write_problems(
 
 
 def _make_empty(folder: Path) -> None:
-    """Make a folder, or see that there is nothing in it."""
+    """Create a folder, or check that it is empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())
@@ -308,7 +308,7 @@ def _heading(problem: RersProblem) -> list[str]:
 
 
 def _known(problem: RersProblem) -> Iterator[Row]:
-    """Yield line, formula and verdict of what is known, and the size of the system."""
+    """Yield line, formula and verdict of decided formulas, and the size."""
     first = 1 + len(_heading(problem))
     for line, asked in enumerate(problem.formulas, start=first):
         if asked.verdict != UNKNOWN:

@@ -1,4 +1,4 @@
-"""Result tables out of stores and files, and what is made of them."""
+"""Result tables from stores and files, and their aggregation."""
 
 from __future__ import annotations
 
@@ -47,10 +47,9 @@ def results(path: StrPath) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        A store that ``solve --store`` has made, by whatever name; a run may be going
-        on.  Rows that are damaged are left out, with a warning.  Or a table that
-        ``solve``, ``compare`` or ``results`` has written: ``.csv``, ``.csv.gz`` or
-        ``.parquet``.
+        A store written by ``solve --store``, with any name, also during a run.  Rows
+        that are damaged are left out, with a warning.  Or a table that ``solve``,
+        ``compare`` or ``results`` has written: ``.csv``, ``.csv.gz`` or ``.parquet``.
 
     Returns
     -------
@@ -69,7 +68,7 @@ def results(path: StrPath) -> pd.DataFrame:
     InputError
         A table cannot be read, or a column does not hold what its name says.
     LtlpipeError
-        There is no such store; or it is damaged, or one of a newer ltlpipe.
+        The store does not exist, is damaged, or belongs to a newer ltlpipe.
     UnsupportedError
         It is neither a store nor such a table.
     """
@@ -81,7 +80,7 @@ def results(path: StrPath) -> pd.DataFrame:
         return read_table(name, RESULTS_DTYPES | COMPARISON_DTYPES)
     if Path(name).is_file() and Path(name).stat().st_size and not is_store(name):
         raise UnsupportedError(
-            f"{name}: this is no result store, and its name does not end in "
+            f"{name}: this is not a result store, and its name does not end in "
             f"{listed(TABLE_SUFFIXES)}"
         )
     known = _columns(name)
@@ -90,7 +89,7 @@ def results(path: StrPath) -> pd.DataFrame:
 
 
 def is_store(path: StrPath) -> bool:
-    """Whether a file begins as stores do.
+    """Return whether a file has the header of a store.
 
     Raises
     ------
@@ -108,7 +107,7 @@ def is_store(path: StrPath) -> bool:
 def _columns(path: str) -> dict[str, list[Any]]:
     """Return the values of each column, all from one moment.
 
-    Rows that are not believed are left out, with a warning.
+    Invalid rows are left out, with a warning.
     """
     own = ("system", "formula_id", "formula", "expected")  # of the task, not its result
     kept = ["attempts", *(column for column in RESULT_DTYPES if column not in own)]
@@ -135,12 +134,12 @@ def _columns(path: str) -> dict[str, list[Any]]:
 
 
 def configuration_of(options: str) -> str:
-    """Return what results call the options of a task, which are JSON."""
+    """Return the column `configuration` for the options of a task, given as JSON."""
     return str(_settings(json.loads(options))["configuration"])
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns that say how a task was to be solved."""
+    """Return the columns with the options of a task."""
     limits = {title: options.get(name) for name, title in _LIMIT_COLUMNS.items()}
     others = [
         f"{name}={_plain(value)}"
@@ -159,8 +158,8 @@ def _plain(value: Any) -> str:
 def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     """Return the rows of `results` for which an expression is true.
 
-    `where` is in the syntax of `pandas.DataFrame.query`; where it is missing because a
-    value is, it is not true.  Times are written without their zone, which is UTC.
+    `where` is in the syntax of `pandas.DataFrame.query`; if it is missing because a
+    value is, it counts as false.  Times are written without their zone, which is UTC.
     """
     import pandas as pd
 
@@ -180,7 +179,7 @@ def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def refuse_unknown(frame: pd.DataFrame, option: str, names: Sequence[str]) -> None:
-    """Refuse names that are no columns; the message lists those that there are."""
+    """Refuse names that are not columns; the message lists the columns."""
     for name in names:
         if name not in frame.columns:
             known = ", ".join(map(str, frame.columns))
@@ -197,13 +196,13 @@ def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     frame : DataFrame
         What `results` returned.
     by : sequence of str
-        Columns; where they are missing, that is a group, too.
+        Columns; missing values form a group, too.
 
     Returns
     -------
     DataFrame
-        Columns `by`, `tasks`, a column per verdict, and the sums `seconds` and
-        `states` of what is known.
+        Columns `by`, `tasks`, a column per verdict, and the sums `seconds` and `states`
+        of known values.
     """
     refuse_unknown(frame, "group", [*by, "verdict"])
     counts = {v: (frame["verdict"] == v).astype("int64") for v in VERDICTS}
@@ -255,7 +254,7 @@ def pivoted(
         cells = plain.groupby([*by, "_column"], observed=True, dropna=False)["_value"]
         table = cells.agg(how).unstack("_column")
     except TypeError:
-        message = f"--aggregate={how}: the values of {value} are no numbers"
+        message = f"--aggregate={how}: the values of {value} are not numbers"
         raise UnsupportedError(message) from None
     if value is None:
         table = table.fillna(0).astype("int64")

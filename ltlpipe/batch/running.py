@@ -1,4 +1,4 @@
-"""A run: tasks to workers, results to the store and to whoever reads the rows."""
+"""A run: tasks to workers, results to the store and to the reader of the rows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ RETRIED = (
 )
 """What ``--retry`` can name: all without a verdict, or reasons for it."""
 
-_WAIT_SECONDS = 0.2  # between looks at what another run is doing
+_WAIT_SECONDS = 0.2  # between checks of another run
 
 
 class Watcher(Protocol):
@@ -67,13 +67,13 @@ class Watcher(Protocol):
         """Takes how far the question in this process has come."""
 
     def begin(self, question: Task, number: int, total: int) -> None:
-        """Take the task that is begun next, and how many have been, with it."""
+        """Receive the next task, and how many were started, this one included."""
 
     def working(self, activities: Sequence[Activity]) -> None:
-        """Take what other processes are doing, several times a second."""
+        """Receive the progress of other processes, several times a second."""
 
     def solved(self, task: Task, plan: Plan) -> None:
-        """Take how a task has got its verdict."""
+        """Receive the plan of a verdict."""
 
     def failed(self, question: Task, error: Exception) -> None:
         """Take why a task cannot be solved."""
@@ -83,7 +83,7 @@ class Watcher(Protocol):
 
 
 def retried(names: str | Iterable[str]) -> list[str]:
-    """Return what ``--retry`` names; refuse what is not in `RETRIED`."""
+    """Return the names of ``--retry``; refuse those not in `RETRIED`."""
     texts = (
         names.split(",") if isinstance(names, str) else several(TEXT, names, "retry")
     )
@@ -104,11 +104,11 @@ def run_rows(
     retry: Sequence[str] = (),
     watcher: Watcher | None = None,
 ) -> Generator[Row, None, None]:
-    """Have tasks answered by workers, and yield each row as soon as it is safe.
+    """Have tasks answered by workers, and yield each row as soon as it is stored.
 
-    Those that the store has come first.  After Ctrl-C no further task is begun, and
-    what runs comes to its end; after a second one it is ended.  Tasks that another
-    run on the same store is at are waited for.  For the arguments see
+    Those that the store has come first.  After Ctrl-C no further task is started, and
+    running ones finish; a second Ctrl-C ends them.  Tasks that another run on the same
+    store is at are waited for.  For the arguments see
     `ltlpipe.batch.solving.solve_rows`; without an engine one process here answers.
     """
     with ExitStack() as stack:
@@ -188,14 +188,14 @@ class _Run:
 
 
 class _Agenda:
-    """Which tasks are left, and what is known of the others."""
+    """The remaining tasks, and the results of the others."""
 
     def __init__(
         self, tasks: Sequence[Task], options: dict[str, Any], store: Store | None
     ) -> None:
         self._tasks, self._store = tasks, store
         self._waiting = deque(range(len(tasks)))
-        self._held: deque[int] = deque()  # somebody works on them
+        self._held: deque[int] = deque()  # another run is solving them
         self._known: list[Row] = []
         self.n_begun = 0
         self._digests = Digests()
@@ -208,7 +208,7 @@ class _Agenda:
             self._set_aside(store.finished())
 
     def _set_aside(self, finished: dict[str, Row]) -> None:
-        """Take what the store has already."""
+        """Fetch the results that the store has already."""
         numbers = range(len(self._tasks))
         done = [number for number in numbers if self._keys[number] in finished]
         for number in done:
@@ -228,11 +228,11 @@ class _Agenda:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left, not even with others."""
+        """Return whether no tasks are left, not even those of other runs."""
         return not (self._waiting or self._held or self._known)
 
     def take(self) -> int | None:
-        """Return a task that is ours to begin; None if there is none at the moment."""
+        """Return a task that this run may start; None if there is none yet."""
         for tasks in (self._waiting, self._held):
             for _ in range(len(tasks)):
                 number = tasks.popleft()
@@ -247,7 +247,7 @@ class _Agenda:
         return None
 
     def expected(self, number: int) -> Expected | None:
-        """Return what the inputs of a task have to be; None if nobody cares."""
+        """Return the expected digests of a task's inputs; None without a store."""
         task = self._tasks[number]
         if self._store is None:
             return None
@@ -262,7 +262,7 @@ class _Agenda:
             self._store.record(self._keys[finished.number], finished.row)
 
     def give_back(self, number: int) -> None:
-        """Leave a task to whoever comes next."""
+        """Release a task for other runs."""
         if self._store is not None:
             self._store.release(self._keys[number])
 

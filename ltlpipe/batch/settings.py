@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 GRID_PART = re.compile(r"[A-Za-z][\w-]*=")
-"""How one option of a grid begins."""
+"""The beginning of one option of a grid."""
 
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -59,19 +59,19 @@ _TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "symmetric")
 
 
 def setting_name(name: str) -> str:
-    """Return the option that a column or a flag stands for; refuse unknown ones."""
+    """Return the option of a column or a flag; refuse unknown ones."""
     expect(TEXT, option=name)
     plain = name.strip().lower().lstrip("-").replace("-", "_")
     (plain,) = renamed({plain: None})
     known = options_of(SOLVE)
     if plain not in known:
         listed = ", ".join(known)
-        raise UnsupportedError(f"{name!r} is no option; expected one of {listed}")
+        raise UnsupportedError(f"{name!r} is not an option; expected one of {listed}")
     return plain
 
 
 def setting_value(name: str, text: str) -> Any:
-    """Return the value of an option that a text stands for; refuse other texts."""
+    """Parse the value of an option; refuse other texts."""
     kind = OPTIONS[name].kind
     try:
         value = _PARSERS[kind](text.strip())
@@ -80,15 +80,17 @@ def setting_value(name: str, text: str) -> Any:
         message = f"{flag_of(name)} {text!r}: expected {expected}"
         raise UnsupportedError(message) from None
     if name not in _TOGETHER_ONLY:
-        Options(**{name: value})  # refuses what no other option can mend
+        Options(
+            **{name: value}
+        )  # refuses values that are wrong whatever the other options
     return OPTIONS[name].meant(name, value)
 
 
 def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of each option of a grid, each once.
 
-    Each part is ``option=value,value``; several may stand in one text.  What is no
-    option, is there twice, or no value of its option is refused.
+    Each part is ``option=value,value``; one text may contain several.  Unknown options,
+    duplicates and wrong values are refused.
     """
     grid: dict[str, list[Any]] = {}
     for part in (word for text in parts for word in text.split()):
@@ -105,7 +107,7 @@ def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def grid_of(given: Mapping[str, Iterable[Any]] | str | None) -> dict[str, list[Any]]:
-    """Return the grid that the parameter `grid` of `ltlpipe.solve` says.
+    """Return the grid for the parameter `grid` of `ltlpipe.solve`.
 
     Raises
     ------

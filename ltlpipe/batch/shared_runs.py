@@ -2,9 +2,9 @@
 
 In comes a result table with its lassos; out come few lassos for each system, which
 violate all the formulas together.  A lasso of a system is one of its runs, so whether
-it violates another formula is a matter of its word alone.  Few are chosen greedily:
-always one that violates the most formulas that none chosen before violates, and of
-several the shortest.
+it violates another formula depends on its word alone.  Few are chosen greedily: always
+one that violates the most formulas that none chosen before violates, and of several the
+shortest.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ OF_RUNS = (
     *("deadlock", "fairness", "fair_sets", "network_acceptance", "constraint"),
     *READING,
 )
-"""Options that say which runs a system has, and which of them count."""
+"""Options that determine which runs a system has, and which of them count."""
 
 _SOURCE = Kind("a path or a DataFrame", lambda v: PATH.fits(v) or is_frame(v))
 _SYSTEMS = Kind("systems by name", lambda value: isinstance(value, Mapping))
 _NEEDED = ("system", "formula", "verdict", "lasso_prefix", "lasso_cycle")
 _ALL_RUNS = "default"
-_NO_SYSTEM = "the system is not known, or not in a file that is unchanged"
-_OTHER_WORD = "their actions, taken in the system, do not violate what they should"
+_NO_SYSTEM = "the system is unknown, or its file has changed"
+_OTHER_WORD = "their actions, replayed in the system, do not violate their formula"
 
 
 def witnesses(
@@ -98,9 +98,9 @@ def witnesses(
         lists; `steps`, of prefix and cycle together; `runs`, the options that say which
         runs count, or "default".
 
-        Where the word of a lasso is not known, it stands for its own formula alone,
-        and a warning says so: the table has the actions of a lasso, but propositions
-        about states need the system, and formulas of PSL are not looked at.
+        If the word of a lasso is not known, it counts for its own formula alone, with a
+        warning: the table has the actions of a lasso, but propositions about states
+        need the system, and formulas of PSL are not looked at.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def witnesses(
 
 
 def origins_of(path: StrPath) -> Origins | None:
-    """Return where the results of a store come from; None for other tables."""
+    """Return the inputs of a store's results; None for other tables."""
     return Origins(path) if is_store(path) else None
 
 
@@ -143,7 +143,7 @@ def represented(
 
 
 def _runs_of(configuration: str | None) -> str:
-    """Return what a configuration says of runs; what cannot be told apart stays."""
+    """Return the part of a configuration that concerns runs."""
     known = [
         part
         for part in (configuration or _ALL_RUNS).split(" ")
@@ -191,7 +191,7 @@ class _Systems:
             if self._origins is not None:
                 return self._origins.system(files, **manner)
             return load(files, **manner)
-        except LtlpipeError:  # it is none any more
+        except LtlpipeError:  # the store no longer exists
             return None
 
 
@@ -246,7 +246,7 @@ class _Group:
         return [self._row(lasso, covers[lasso]) for lasso in chosen]
 
     def _words(self, finder: _Systems) -> tuple[Words | None, str | None]:
-        """Return what knows the words of the lassos, or why nothing does."""
+        """Return the source of the lassos' words, or the reason why there is none."""
         formulas = [v.formula for v in self._formulas.values() if v.formula is not None]
         settings = [part.partition("=") for part in self._runs.split(" ")]
         manner = {name: value for name, _, value in settings if name in READING}
@@ -260,8 +260,8 @@ class _Group:
     def _violated(self, lasso: StoredLasso, words: Words) -> set[int] | None:
         """Return the formulas that a lasso violates; None if its word is not known.
 
-        It is known if it violates what the lasso was found for.  Where that cannot be
-        told, or not all runs count, there has to be only one word.
+        It is known if it violates the lasso's formula.  If that cannot be evaluated, or
+        not all runs count, there must be only one word.
         """
         own = self._lassos[lasso]
         unseen = {v.number for v in self._formulas.values() if v.formula is None} & own
@@ -313,7 +313,7 @@ def lasso_in(row: Row) -> StoredLasso | None:
 
 
 def few(covers: Mapping[StoredLasso, set[int]]) -> list[StoredLasso]:
-    """Return few lassos that violate what all violate, chosen greedily."""
+    """Return a small set of lassos that violates all the formulas, chosen greedily."""
     left = set[int]().union(*covers.values())
     candidates = sorted(covers, key=_shortness)
     chosen = []

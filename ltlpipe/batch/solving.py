@@ -1,4 +1,4 @@
-"""Solving many tasks: what users call, and the run in this process."""
+"""Solving many tasks: the public functions, and the run in this process."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ def solve(
         Folders of problems (``system.*`` beside ``*.ltl``) and task tables (``.csv``,
         ``.parquet``), one or several; pairs of a system and a formula, as `check`
         takes them; or a DataFrame with columns as a task table: `system`, `formula`,
-        and any option.  A `Model` that is no file cannot leave this process.
+        and any option.  A `Model` without a file cannot leave this process.
     jobs : int, optional
         Processes that solve tasks.  By default tasks are solved in this process or,
-        with a store, in one other.
+        with a store, in one worker.
     store : path, optional
-        An SQLite file in which each result is kept as soon as it is known; a task
-        that has one there already is not solved again.
+        An SQLite file in which each result is kept as soon as it is known; tasks with a
+        stored result are not solved again.
     retry : str or iterable of str
-        "unknown", or reasons such as "timeout" and "crash": results of the store that
-        are had anew.
+        "unknown", or reasons such as "timeout" and "crash": stored results that are
+        computed again.
     grid : mapping or str, optional
         Values of options: each task is solved under every choice of them.
     engine : str
@@ -95,7 +95,7 @@ def solve(
     LtlpipeError
         The store cannot be used.
     UnsupportedError
-        The options ask for what cannot be done.
+        An option or combination is not supported.
     """
     expect(WHOLE.or_none, jobs=jobs)
     expect(PATH.or_none, store=store)
@@ -140,14 +140,14 @@ def solve_rows(
     Besides the columns of the result table a row has `task`, the number of its task
     from 0, `n_components`, those of the system if it could be read, and `wall_seconds`.
 
-    The options are looked at before the first row is asked for.  After a task
-    that was interrupted no further one is begun.  With several processes rows come as
+    Options are checked at once, before the first row is requested.  After an
+    interrupted task no further one is started.  With several processes rows come as
     they are done.
 
     Parameters
     ----------
     watcher : Watcher, optional
-        Is told what happens.
+        Receives the events of the run.
     tasks, jobs, store, retry, engine, scheduler, attempts, **options
         As for `solve`.
     """

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.errors import InputError, LtlpipeError
 from ltlpipe.runtime.exhaustion import lack_of_room
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SEALED_SINCE = 3
 """The first version whose rows have checksums."""
 
 APPLICATION = 0x4C544C70
-"""What tells a store from other SQLite files: "LTLp"."""
+"""The application id of stores: "LTLp"."""
 
 BUSY_SECONDS = 60.0
 """How long another run may write before we give up."""
@@ -41,15 +41,28 @@ BUSY_SECONDS = 60.0
 _NEW_SECONDS = 2.0  # how long a run may take to make its tables
 
 
+_MAGIC = b"SQLite format 3\0"
+
+
+def is_database(path: str) -> bool:
+    """Whether a file begins as those of SQLite do, or is still empty."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read(len(_MAGIC)) in (b"", _MAGIC)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from None
+
+
 @contextmanager
 def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
     """Open a store to read it, all of it at one moment.
 
-    A file that does not exist, is no store, or one of a newer ltlpipe is refused.
+    A file that does not exist, is not a store, or belongs to a newer ltlpipe is
+    refused.
     """
     name = os.fspath(path)
     if not os.path.isfile(name):  # noqa: PTH113
-        raise LtlpipeError(f"{name}: there is no such store")
+        raise LtlpipeError(f"{name}: the store does not exist")
     with translated(name):
         db = connect(name, to_read=True)
         try:
@@ -72,7 +85,7 @@ def _await_tables(db: sqlite3.Connection) -> None:
 def translated(path: str) -> Iterator[None]:
     """Turn errors of SQLite into ours.
 
-    It tells apart neither a disk that is full nor a limit from other errors of output.
+    It does not distinguish a full disk or a limit from other errors of output.
     """
     try:
         yield
@@ -81,12 +94,12 @@ def translated(path: str) -> Iterator[None]:
         raise LtlpipeError(f"{path}: the store cannot be used: {why}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise LtlpipeError(
-            f"{path}: this is no result store, or it is damaged: {error}"
+            f"{path}: this is not a result store, or it is damaged: {error}"
         ) from error
 
 
 def _reason(path: str, said: str) -> str:
-    """Return what an error of SQLite means, with its own words."""
+    """Return the error for one of SQLite, with its message."""
     meant = None
     if "disk" in said or "full" in said:
         meant = lack_of_room(path)
@@ -105,7 +118,7 @@ def _obstacle(path: str) -> str | None:
     if place.is_dir():
         return "it is a folder"
     if not place.parent.is_dir():
-        return "there is no such folder"
+        return "the folder does not exist"
     wanted = place if place.exists() else place.parent
     return None if os.access(wanted, os.R_OK | os.W_OK) else "permission denied"
 
@@ -128,10 +141,10 @@ def is_empty(db: sqlite3.Connection) -> bool:
 
 
 def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
-    """Refuse a file that is no store, or one of a newer schema."""
+    """Refuse a file that is not a store, or has a newer schema."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
-        raise LtlpipeError(f"{path}: this SQLite file is no result store")
+        raise LtlpipeError(f"{path}: this SQLite file is not a result store")
     version = version_of(db)
     if version > SCHEMA:
         raise LtlpipeError(

@@ -1,4 +1,4 @@
-"""How a run is getting on, told by its store alone: also from another terminal."""
+"""Progress of a run, from its store alone: also from another terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
 
 GOES_ON, ENDED, DIED = "goes on", "ended", "died"
-"""What can be said of a run: one that died was killed, or its machine went down."""
+"""The state of a run; "died": it was killed, or its machine went down."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RunStatus:
     state: str  # `GOES_ON`, `ENDED` or `DIED`
     began_at: str  # UTC
     ended_at: str | None  # None if it has not ended by itself
-    seconds: float  # so long it has been going on, as far as is known
+    seconds: float  # its duration so far
     solved: int  # results of its own that are in the store
     at_work: tuple[tuple[str, str], ...]  # systems and formulas
 
@@ -37,7 +37,7 @@ class RunStatus:
 class Status:
     """A store."""
 
-    runs: tuple[RunStatus, ...]  # those that go on, and the last one, in order
+    runs: tuple[RunStatus, ...]  # the running ones, and the last one, in order
     tasks: int  # those that the last run lists
     outcomes: dict[tuple[str, str | None], int]  # tasks by verdict and reason
 
@@ -48,7 +48,7 @@ class Status:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes if it goes on like this; None if nobody knows."""
+        """Estimated seconds for the rest; None if unknown."""
         rate = sum(
             run.solved / run.seconds
             for run in self.runs

@@ -1,23 +1,22 @@
 """The result store: an SQLite file that a run grows and any number of runs share.
 
 Tables: `runs`, one row per run; `tasks`, what they list; `results`, one row per
-answered task; `claims`, what is being worked on; `set_aside`, rows that are not
+answered task; `claims`, the tasks being solved; `set_aside`, rows that are not
 believed.  A result is one transaction in write-ahead mode: whoever ends the process at
 any moment ends it between two of them.  (After a power failure the last results may be
 missing; the file is whole.)
 
-Results and tasks have constraints and a checksum (`ltlpipe.batch.stored_rows`).  A
-result that does not pass is set aside when a run comes upon it, with a warning, and its
-task is solved anew; the others stay.
+Results and tasks have constraints and a checksum (`ltlpipe.batch.stored_rows`).  An
+invalid result is set aside when a run reads it, with a warning, and its task is solved
+again; the others stay.
 
-Claims.  Before a task is begun it is claimed in one transaction, for the run, and the
-claim goes with the result.  A claim holds while its run is alive.  On the machine and
-in the process namespace of the run that is a look at the process table: a process with
-its number and its start time; so what a killed run has left behind is free at once.
-Who cannot look there, such as another container, goes by a time stamp that the run
-renews: after a minute without news the run is taken for dead.  Should it then still
-be alive, a task is answered twice, no more: a verdict that has been found is never
-replaced.
+Claims.  A task is claimed for the run in one transaction before it starts, and the
+claim is deleted with the result.  A claim holds while its run is alive.  On the machine
+and in the process namespace of the run that is a look at the process table: a process
+with its number and its start time; so the claims of a killed run are free at once. Who
+cannot look there, such as another container, goes by a time stamp that the run renews:
+after a minute without news the run is taken for dead.  If it is still alive after all,
+a task is merely answered twice: a verdict is never replaced.
 """
 
 from __future__ import annotations
@@ -105,14 +104,14 @@ class Store:
     path : path
         The file; it is made if there is none.
     retry : sequence of str
-        "unknown", or reasons: results that a run has anew.
+        "unknown", or reasons: results that a run computes again.
     """
 
     def __init__(self, path: StrPath, retry: Sequence[str] = ()) -> None:
         self.path = os.fspath(path)
         self._retry = frozenset(retry)
         self._renewed = 0.0
-        self._faulty: list[StoredRow] = []  # set aside, and not said yet
+        self._faulty: list[StoredRow] = []  # set aside, not reported yet
         self.run = 0
         with translated(self.path):
             self._db = connect(self.path)
@@ -188,7 +187,7 @@ class Store:
     def _migrate(self) -> None:
         """Make a store of an earlier version one of today.
 
-        A run of that version, which is still at work, could not go on.
+        A running process of that version could not continue.
         """
         if version_of(self._db) == SCHEMA:
             return
@@ -198,8 +197,8 @@ class Store:
         ):
             if lives(*signs):
                 raise LtlpipeError(
-                    f"{self.path}: run {run}, by an earlier ltlpipe, goes on; wait for "
-                    "its end, or use another file"
+                    f"{self.path}: run {run}, of an earlier ltlpipe, has not ended; "
+                    "wait for its end, or use another file"
                 )
         self._faulty += migrate(self._db)["results"]
 
@@ -209,11 +208,11 @@ class Store:
         if faulty:
             warn(
                 f"{self.path}: {len(faulty)} results set aside, and their tasks solved "
-                f"anew: {told(faulty)}"
+                f"again: {told(faulty)}"
             )
 
     def _write_ahead(self) -> None:
-        """Go over to write-ahead mode, for which SQLite does not wait by itself."""
+        """Switch to write-ahead mode, for which SQLite does not wait by itself."""
         deadline = time.monotonic() + BUSY_SECONDS
         while True:
             try:
@@ -226,7 +225,7 @@ class Store:
         self._db.execute("PRAGMA synchronous = NORMAL")
 
     def list_tasks(self, tasks: Iterable[Listed]) -> None:
-        """Note what this run is about.
+        """Record the tasks of this run.
 
         What earlier runs have listed in the same place is superseded: its inputs have
         changed.
@@ -243,7 +242,7 @@ class Store:
             self._db.executemany(insertion("tasks"), listed)
 
     def finished(self) -> dict[str, Row]:
-        """Return the results of listed tasks that are not had anew, by key.
+        """Return the results of listed tasks that are not retried, by key.
 
         Those that are not believed are set aside.
         """
@@ -290,7 +289,7 @@ class Store:
         return None
 
     def claim(self, key: str) -> Row | bool:
-        """Take a task; True if it is ours now, False if somebody works on it.
+        """Take a task; True if this run has it now, False if another run does.
 
         If it is done, its result is returned.
         """
@@ -315,7 +314,7 @@ class Store:
     def record(self, key: str, row: Row) -> None:
         """Keep the result of a task that was claimed; it is safe on return.
 
-        A verdict that is there already stays.
+        An existing verdict is kept.
         """
         with self._transaction():
             before = self._kept(key)
@@ -363,7 +362,7 @@ def _columns(row: StoredRow) -> Row:
 
 
 def _place() -> str:
-    """Return where process numbers mean what they mean here."""
+    """Return the identity of this machine, boot and process namespace."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
         namespace = os.readlink("/proc/self/ns/pid")  # noqa: PTH115

@@ -1,11 +1,11 @@
-"""The rows of a result store: what they may say, and the checksum over it.
+"""The rows of a result store: valid values, and their checksum.
 
-A row is believed if each value is one that its column can have, if its values fit
-together, and if its checksum is that of all that it says, the key of its task included.
-The checksum tells damage and edits; it is no signature, since whoever can write to the
-file can compute it.  What a result is worth is told by `ltlpipe.batch.verifying`.
+A row is valid if each value is in the domain of its column, if its values are
+consistent, and if its checksum matches all values, the key of its task included. The
+checksum reveals damage and edits; it is not a signature, since every writer of the file
+can compute it.  `ltlpipe.batch.verifying` confirms results.
 
-Stores of schema 1 and 2 have no checksums: their rows are looked at otherwise.
+Stores of schema 1 and 2 have no checksums: only the values are checked.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ _RESULTS = """
 
 
 def _column(table: str, name: str) -> str:
-    """Return the SQL of a column, with what it can hold."""
+    """Return the SQL of a column, with its constraint."""
     dtype = _DTYPES[table][name]
     sql = f"{name} {_SQL_TYPES.get(dtype, 'TEXT')}"
     kind = {"Int64": "integer", "boolean": "integer", "Float64": "real"}.get(dtype)
@@ -137,7 +137,7 @@ def sealed(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError, TypeError
-        A value is none of its column.
+        A value is not in the domain of its column.
     """
     said = {c: _stored(row.get(c), dtype) for c, dtype in _DTYPES[table].items()}
     return said | {"checksum": checksum(said)}
@@ -163,7 +163,7 @@ def _stored(value: Any, dtype: str) -> Any:
 
 
 def checksum(said: Mapping[str, Any]) -> str:
-    """Return the checksum over columns and values; what is missing says nothing.
+    """Return the checksum over columns and values; missing values do not count.
 
     So a column that a later version adds does not change those of earlier rows.
     """
@@ -178,7 +178,7 @@ def checksum(said: Mapping[str, Any]) -> str:
 def stored_rows(
     db: sqlite3.Connection, table: str, end: str = "", values: Sequence[Any] = ()
 ) -> Iterator[StoredRow]:
-    """Yield the rows of a table, with what is to be said against each.
+    """Yield the rows of a table, each with its objection or None.
 
     `end` is the end of the query: which rows, in which order.
     """
@@ -191,7 +191,7 @@ def stored_rows(
         said = dict(zip(_DTYPES[table], cells, strict=True))
         why = objection(table, said)
         if has_seals and why is None and seal != checksum(said):
-            why = "the checksum does not fit what the row says"
+            why = "the checksum does not match the row"
         yield StoredRow(said, why)
 
 
@@ -207,7 +207,7 @@ def objection(table: str, said: Mapping[str, Any]) -> str | None:
 
 
 def _expected(column: str, dtype: str, value: Any) -> str | None:
-    """Return what a value should have been; None if it is that."""
+    """Describe the expected value; None if it is that."""
     if column in _VOCABULARIES:
         words = _VOCABULARIES[column]
         return None if value in words else f"one of {', '.join(words)}"
@@ -251,7 +251,7 @@ def _unreadable(said: Mapping[str, Any]) -> str | None:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, kind):
-            return f"{column} is no JSON {'list' if kind is list else 'object'}"
+            return f"{column} is not a JSON {'list' if kind is list else 'object'}"
     return None
 
 

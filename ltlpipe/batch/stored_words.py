@@ -1,8 +1,9 @@
-"""The words of stored lassos: what holds at the steps of which only actions are kept.
+"""The words of stored lassos: the propositions at steps of which only actions are
+stored.
 
 Of a network the actions are the word.  Of a model they are taken again, step by step
 from the initial state, as often as there are ways to do so; propositions are evaluated
-on the states in between.  So each word is one of a run of the system at hand.
+on the states in between.  So each word belongs to a run of the system.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
 
 MOST_STEPS = 100_000
-"""Steps of a model that are looked at to take the actions of one lasso again."""
+"""Limit on the steps of a model for replaying the actions of one lasso."""
 
 
 class StoredLasso(NamedTuple):
@@ -77,7 +78,7 @@ class ModelWords:
     def __init__(self, model: Model, formulas: Iterable[Formula]) -> None:
         self._model = model
         self._meanings: dict[str, Expression] = {}
-        with silenced():  # whoever has asked was told of unknown names
+        with silenced():  # unknown names have been reported already
             for formula in formulas:
                 self._meanings |= bound_propositions(
                     model, Property(formula), Options(unknown=NEVER)
@@ -95,7 +96,7 @@ class ModelWords:
     def _ways(
         self, names: list[str], start: int
     ) -> Iterator[tuple[list[int], list[tuple[int, ...]]]]:
-        """Yield actions and states of runs with some names that end where they start.
+        """Yield actions and states of closed runs with given names.
 
         States are those before each step and the last one, which is that before the
         step `start`.
@@ -144,14 +145,15 @@ Words = NetworkWords | ModelWords
 def words_of(
     system: object, formulas: Iterable[Formula]
 ) -> tuple[Words | None, str | None]:
-    """Return what knows the words of a system's lassos, or why nothing does.
+    """Return the source of the words of a system's lassos, or the reason why there is
+    none.
 
     Parameters
     ----------
     system : System or None
         Whose they are.
     formulas : iterable of Formula
-        What is asked of them.
+        The formulas to evaluate.
     """
     if isinstance(system, Network):
         internal = {action.name for action in system.actions if action.internal}

@@ -96,8 +96,8 @@ COMPARISON_DTYPES = DTYPES | {
     "lasso_length": "Int64",
     "bytes_per_state": "Float64",
 }
-"""The columns of a comparison: what the result table does not have of the statistics
-of Schwoon & Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
+"""The columns of a comparison: the statistics missing in the result table, of Schwoon &
+Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
 
 `pairs` are the clauses of the acceptance condition in disjunctive normal form,
 generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
@@ -117,7 +117,7 @@ Row = dict[str, Any]
 
 
 def host_columns() -> Row:
-    """Return the columns that say where and with what a row was made."""
+    """Return the columns with the origin of a row: machine, versions, time."""
     from ltlpipe._version import __version__
     from ltlpipe.automata.translation import spot_version
 
@@ -139,7 +139,7 @@ def option_columns(options: Mapping[str, Any]) -> Row:
 
 
 def row_of(verdict: Verdict) -> Row:
-    """Return the columns of a row that a verdict knows."""
+    """Return the columns of a row that come from a verdict."""
     lasso = verdict.lasso
     row = {
         column: getattr(source, column)
@@ -158,7 +158,7 @@ def row_of(verdict: Verdict) -> Row:
 
 
 def comparison_columns(verdict: Verdict) -> Row:
-    """Return what a row of a comparison has beyond `row_of`."""
+    """Return the columns that a comparison adds to `row_of`."""
     stats, lasso = verdict.stats, verdict.lasso
     return {
         "weak": verdict.plan.weak,
@@ -171,7 +171,7 @@ def comparison_columns(verdict: Verdict) -> Row:
 
 
 def n_pairs(acceptance: str | None) -> int | None:
-    """Return how many clauses a condition has; None where that says nothing."""
+    """Return how many clauses a condition has; None where that has no meaning."""
     from ltlpipe.automata.conditions import Shape, has_shape
 
     if acceptance is None:
@@ -186,7 +186,7 @@ def n_pairs(acceptance: str | None) -> int | None:
 
 
 def json_list(texts: Iterable[str | None]) -> str:
-    """Return texts as they stand in a cell."""
+    """Return texts as they are written in a cell."""
     return json.dumps(list(texts), ensure_ascii=False)
 
 
@@ -292,7 +292,7 @@ def _as_texts(times: pd.Series) -> pd.Series:
 
 
 def read_parquet(name: str) -> pd.DataFrame:
-    """Return the table in a parquet file; refuse what is none."""
+    """Return the table in a parquet file; refuse other files."""
     import pandas as pd
 
     try:

@@ -92,7 +92,7 @@ def _csv(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without the marks that tell spreadsheets what is a text."""
+    """Return a table without the apostrophes that mark texts for spreadsheets."""
     import pandas as pd
 
     for column in frame.columns:

@@ -1,8 +1,8 @@
 """Writing result tables row by row, as they come.
 
-Rows that tell the number of their task stand in the order of tasks when the table is
-closed, whatever the order in which they came, so that tables can be compared.  What a
-program that is killed leaves behind has whole rows in the order of their ends.
+Rows with the number of their task are in the order of tasks when the table is closed,
+so that tables can be compared.  After a crash the file has whole rows in the order of
+completion.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
 
 
 def write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table beside a file, then put it in its place."""
+    """Write a table to a temporary file, then replace the file."""
     beside = path.with_name(f".{path.name}.partial")
     try:
         with beside.open("wb") as stream:
@@ -64,7 +64,7 @@ class TableWriter(ABC):
         Raises
         ------
         LtlpipeError
-            The file cannot be written; what it held before is still there.
+            The file cannot be written; its previous contents are kept.
         """
 
     @abstractmethod
@@ -95,7 +95,7 @@ class CsvWriter(TableWriter):
         header: bool = True,
     ) -> None:
         super().__init__(path, dtypes)
-        self._places: list[_Place] = []  # of the rows, as they stand in the file
+        self._places: list[_Place] = []  # of the rows, as written in the file
         self._held: dict[int, Row] = {}  # which come too early for a pipe, by task
         try:
             self._stream = self.path.open("wb", buffering=0)
@@ -129,7 +129,7 @@ class CsvWriter(TableWriter):
     def write(self, row: Row) -> None:
         """Add one row.
 
-        A pipe has a row as soon as those of the tasks before it are there.
+        A pipe gets a row as soon as those of all earlier tasks are complete.
         """
         number = row.get("task")
         if self._is_file or number is None:
@@ -168,7 +168,7 @@ class CsvWriter(TableWriter):
                 warn(f"{self.path}: rows are in the order of their ends: {reason}")
 
     def _sort(self) -> None:
-        """Write the rows beside the file, in order, and put that in its place."""
+        """Write the rows in order to a temporary file, and replace the file."""
         path = self.path.resolve()
         beside = path.with_name(f".{path.name}.partial")
         try:
@@ -186,7 +186,7 @@ class CsvWriter(TableWriter):
 
 
 class _Place(NamedTuple):
-    """Where a row stands in a file."""
+    """The position of a row in a file."""
 
     number: int  # of its task
     begin: int
@@ -225,7 +225,7 @@ class ParquetWriter(TableWriter):
 def open_table(path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> TableWriter:
     """Open a result file with columns of these types; the suffix names the format.
 
-    What the file held before is gone.
+    The previous contents of the file are lost.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".csv":

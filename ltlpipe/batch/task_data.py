@@ -1,7 +1,7 @@
 """Tasks and answers as data, which travel to worker processes and back without pickles.
 
-What is a dict here can be sent by `ltlpipe.runtime.wire`.  A network that is in no file
-travels as bytes beside its digest, so that whoever has it already need not read them.
+What is a dict here can be sent by `ltlpipe.runtime.wire`.  A network without a file is
+sent as bytes with its digest, so that a worker that has it need not decode it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Finished(NamedTuple):
     number: int
     row: Row
     plan: Plan | None  # None if it has no verdict
-    error: Exception | None  # why, if its worker lived to tell
+    error: Exception | None  # the reason, if its worker reported one
     warned: tuple[tuple[str, str], ...] = ()  # texts and categories
 
 
@@ -166,7 +166,7 @@ def order_of(
 def shared_bytes(options: Mapping[str, Any]) -> int:
     """Return the bytes of results that the processes of a run may share on disk.
 
-    A value that is none is told by whoever answers a task.
+    Invalid values are reported when the task is answered.
     """
     option = OPTIONS["share"]
     try:
@@ -187,7 +187,7 @@ def _sent(name: str, value: Any) -> Any:
         return value.to_str("hoa")
     text = os.fspath(value)
     if not text.startswith("HOA:"):
-        with suppress(InputError):  # the worker says what is wrong with it
+        with suppress(InputError):  # the worker reports the error
             content = read_text(text)
             return content if content.startswith("HOA:") else os.path.abspath(text)  # noqa: PTH100
     return text
@@ -210,7 +210,7 @@ def answer_to_dict(answer: Answer) -> dict[str, Any]:
 def finished(
     number: int, task: Task, options: Mapping[str, Any], data: dict[str, Any]
 ) -> Finished:
-    """Return the end of a task out of what came from its worker.
+    """Decode the result of a task from its worker.
 
     `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
     """
@@ -218,7 +218,7 @@ def finished(
     if row.get("message") is not None:
         row["message"] = spelled(row["message"])
     plan, error = data["plan"], data["error"]
-    if "ltlpipe_version" not in row:  # nobody has lived to tell
+    if "ltlpipe_version" not in row:  # the worker died
         known = option_columns({**options, **task.options})
         row = host_columns() | known | row
     return Finished(

@@ -1,11 +1,11 @@
-"""A task that a worker process answers, seen from outside.
+"""A task in a worker process, supervised from outside.
 
 A task has its limits twice.  The search looks at them itself, and a worker that
-overruns one of them by more than a tenth is ended from outside and replaced: in
-compiled code of others, or in a step that does not look at the clock, nothing else
-helps.  So much room is left besides: half a second of time, and for memory that the
+overruns one of them by more than a tenth is ended from outside and replaced:
+third-party compiled code, or a step that does not check the time, cannot be stopped
+otherwise.  The tolerance is at least half a second of time, and for memory that the
 search does not count (automata, code, a lasso that is being replayed) 512 MiB.  Time
-in which kernels are compiled is nobody's.
+spent compiling kernels does not count.
 
 A worker that dies takes nothing with it but its task, whose reason is then "crash".
 
@@ -45,7 +45,7 @@ CRASH = "crash"
 """The reason of a task whose worker died."""
 
 LOOK_SECONDS = 0.1
-"""How often what workers use is to be looked at."""
+"""Interval at which the resources of workers are checked."""
 
 _OVERRUN = 1.1
 _SLACK_SECONDS = 0.5
@@ -103,7 +103,7 @@ class TaskJob:
         return time.monotonic() - self._started
 
     def activity(self) -> Activity:
-        """Return what the worker is doing."""
+        """Return the progress of the worker."""
         return Activity(
             self.number,
             self.seconds,
@@ -113,7 +113,7 @@ class TaskJob:
         )
 
     def advance(self) -> dict[str, Any] | None:
-        """Take what the worker says; return the answer, as data, if it has come."""
+        """Process a message of the worker; return the answer if it has come."""
         try:
             self._note(self._job.send(Grant()))
         except StopIteration as end:
@@ -121,7 +121,7 @@ class TaskJob:
             return answer
         except WorkerDiedError as died:
             return self._crash(died)
-        except StoppedError as stopped:  # it had not even the memory to begin
+        except StoppedError as stopped:  # it ran out of memory at the start
             return self._lost(stopped.reason, {})
         except Exception as error:  # the operation itself has failed
             answer = self._lost("error", {"message": str(error)})
@@ -178,7 +178,7 @@ class TaskJob:
         """Return "memory" if the worker has grown far beyond so many MiB."""
         if memory is None:
             return None
-        # What Python and its libraries take is no task's, nor what was read before.
+        # Python, its libraries and cached systems do not count.
         grown = sum(max(p.resident_bytes - self._resident, 0) for p in processes)
         most = max(_OVERRUN * memory, memory + _SLACK_MIB)
         return MEMORY if grown / MIB > most else None
@@ -205,9 +205,9 @@ class TaskJob:
 def lost(
     reason: str, started_at: str, seconds: float, known: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the end of a task that nobody has lived to tell of.
+    """Return the result of a task whose worker died.
 
-    `seconds` are those that were worked on it, `known` further columns.
+    `seconds` is its duration, `known` has further columns.
     """
     row = {
         "verdict": "unknown",
@@ -226,7 +226,7 @@ def now() -> str:
 
 
 def _numbers(options: dict[str, Any]) -> dict[str, float]:
-    """Return the limits among options; the worker refuses those that are none."""
+    """Return the limits among options; the worker refuses invalid ones."""
     limits = {}
     for name in ("timeout", "cpu_time", "memory"):
         with suppress(UnsupportedError):

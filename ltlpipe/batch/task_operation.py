@@ -1,9 +1,8 @@
 """What a worker process does for a batch run: it answers tasks (`answer_task`).
 
-Systems stay loaded and kernels warm from task to task.  While it is at one, the worker
-tells what `ltlpipe.batch.task_job`, on the other side, needs to keep it within its
-limits: when everything has been read, when kernels are being compiled, how far a search
-is.
+Systems stay loaded and kernels warm from task to task.  During a task, the worker
+reports to `ltlpipe.batch.task_job`, which enforces the limits: when everything has been
+read, when kernels are being compiled, the progress of a search.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def answer_task(
     of the run and of the task; between runs files may change.  Relative paths begin in
     `folder`, whatever the worker's own is: it may have been started for another run.
     `shared` is a folder of results that the processes of the run share, and how many
-    bytes there may be.  What `tell` takes is
+    bytes there may be.  `tell` accepts
     ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
     int}``.
     """
@@ -98,7 +97,7 @@ def _warm_up(chosen: tuple[tuple[str, Any], ...]) -> None:
     Otherwise the first task of each worker would spend its time on that.
     """
     for formula in _WARM_FORMULAS:
-        with suppress(Exception):  # the task itself will say it
+        with suppress(Exception):  # reported by the task itself
             check(_WARM_SYSTEM, formula, **dict(chosen))
 
 
@@ -121,7 +120,7 @@ class _Teller:
             self.tell({"states": progress.states or 0, "depth": progress.depth or 0})
 
     def step(self, change: int) -> None:
-        """Take that Numba begins (1) or ends (-1) to compile in this process."""
+        """Receive that Numba starts (1) or stops (-1) compiling in this process."""
         self._note(self._depth + change, self._waits)
 
     def _note(self, depth: int, waits: bool) -> None:

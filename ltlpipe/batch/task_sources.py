@@ -41,7 +41,7 @@ _FORMULAS = re.compile(r"(.*\.ltl|LTL\w*\.xml)(\.gz)?$", re.IGNORECASE)
 
 
 class Problem(NamedTuple):
-    """A system and the files of the formulas that are asked of it."""
+    """A system and the files of its formulas."""
 
     system: tuple[str, ...]  # the files of its components, in order
     formulas: tuple[str, ...]  # sorted
@@ -50,9 +50,9 @@ class Problem(NamedTuple):
 def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
     """Find the problems in folders, at any depth, in sorted order (2 before 10).
 
-    Refused are paths that are no folders or hold no problem, and folders that hold a
-    system without formulas, published properties without a system, or two systems of
-    one problem.
+    Paths that are not folders or contain no problem are refused, and so are folders
+    with a system without formulas, published properties without a system, or two
+    systems of one problem.
     """
     problems: list[Problem] = []
     for path in map(Path, paths):
@@ -128,8 +128,8 @@ def _natural(name: str) -> tuple[list[tuple[bool, int, str]], str]:
 def tasks_of(problems: Iterable[Problem]) -> list[Task]:
     """Return the tasks of problems, formula by formula.
 
-    A formula that does not parse is a task, too, and so is a file without any
-    formula that can be read: the row says so.
+    A formula that does not parse is a task, too, and so is a file without a readable
+    formula: the row has the error.
     """
     return [task for problem in problems for task in _tasks_of(problem)]
 
@@ -137,7 +137,7 @@ def tasks_of(problems: Iterable[Problem]) -> list[Task]:
 def _tasks_of(problem: Problem) -> list[Task]:
     """Return the tasks of a problem, each property of lists once.
 
-    A second list may repeat those of the first, to tell their solutions.
+    A second list may repeat those of the first with their solutions.
     """
     tasks: list[Task] = []
     listed: dict[str, int] = {}  # by name: which task it is

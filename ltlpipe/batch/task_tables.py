@@ -3,7 +3,7 @@
 Columns: `system` (a file, or the files of the components with ``;`` between),
 `formula` or `automaton` (a HOA file of the runs that shall not be), and any option
 by its name (``timeout``, ``max_states``, ``emptiness``, ...; `constraint` is a HOA
-file).  An empty cell says nothing.  Paths are relative to the table; those in a
+file).  An empty cell means the default.  Paths are relative to the table; those in a
 DataFrame, whose cells may hold systems, formulas and automata themselves, to the
 working directory.
 
@@ -47,13 +47,14 @@ def read_tasks(path: StrPath, translators: Collection[str] = ()) -> list[Task]:
     It runs no programs: its column `translator` may only name those of `translators`.
 
     The line that messages and `formula_id` name is that of the file, or the row of a
-    parquet file, from 1.  A formula that does not parse is a task, whose row says so.
+    parquet file, from 1.  A formula that does not parse is a task, whose row has the
+    error.
 
     Raises
     ------
     InputError
         Names file and line: a column is missing or unknown, a file does not exist,
-        or a cell does not hold what its column says.
+        or a cell does not fit its column.
     """
     name = os.fspath(path)
     parquet = Path(path).suffix.lower() == ".parquet"
@@ -110,7 +111,7 @@ def text_of(value: Any) -> str:
 
 
 def columns_of(header: Cells, name: str, line: int | None) -> Cells:
-    """Return what the columns mean, whose titles stand in a line of a table."""
+    """Return the columns for the titles in a line of a table."""
     columns = []
     for title in header:
         plain = title.strip().lower()
@@ -165,9 +166,9 @@ def options_of(
 
 
 def _refuse_program(command: str, known: Collection[str], name: str, line: int) -> None:
-    """Refuse a command whose program is none of those that are known.
+    """Refuse a command whose program is not among the allowed ones.
 
-    Programs are compared as they are written: a name is none with a folder.
+    Programs are compared as written: a bare name does not match a path.
     """
     try:
         words = shlex.split(command)

@@ -1,6 +1,6 @@
 """Tasks: a system, a formula or an automaton, and options.
 
-Where they come from is told in `ltlpipe.batch.task_sources`.
+Their sources are in `ltlpipe.batch.task_sources`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IN_MEMORY = (Network, SpotGraph)
 
 @dataclass(frozen=True)
 class AutomatonFile:
-    """A question that is asked by an automaton of the runs that shall not be."""
+    """A property given by an automaton of its violations."""
 
     path: str  # a HOA file
     file: str | None = None  # where the task comes from, if from a table
@@ -52,7 +52,7 @@ class Task:
 
     @property
     def system_name(self) -> str:
-        """What the system is known by."""
+        """The name of the system."""
         system = self.system
         return " ".join(system) if isinstance(system, tuple) else system.name
 
@@ -87,7 +87,7 @@ def portable(system: System) -> Network | SpotGraph:
 def identity_of(
     formula: Formula | str | AutomatonFile | FormulaError | InputError,
 ) -> tuple[str, str | None]:
-    """Return what a question is known by, and the text of its formula, if any."""
+    """Return the id of a question, and the text of its formula, if any."""
     if isinstance(formula, str):
         return formula, formula
     if isinstance(formula, InputError):

@@ -4,8 +4,8 @@
 exit code 2.  Spot, Numba and pandas are imported by the commands that need
 them, when they run: ``ltlpipe --help`` loads none.
 
-Exit codes beside those of the commands (0 to 3): 70 for a bug of ltlpipe, 130
-for Ctrl-C outside of a search, 141 where the reader of the output has gone.
+Exit codes beside those of the commands (0 to 3): 70 for a bug of ltlpipe, 130 for
+Ctrl-C outside a search, 141 if the reader of standard output has gone.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _READER_GONE = 141  # 128 + SIGPIPE
 
 
 def program() -> None:
-    """Run the command line and end the process, without taking modules apart.
+    """Run the command line and exit without tearing modules down.
 
-    That would take longer than many a check, and wait for what is still imported.
+    Tearing down would take longer than many checks, and wait for running imports.
     """
     heed_ctrl_c()
     try:
@@ -107,17 +107,17 @@ def _run() -> int | str | None:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error (a class being made wraps it)."""
+    """Return whether Ctrl-C caused an error (class creation wraps it)."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def _refuse_small_space() -> None:
-    """Refuse to begin where libraries could not be loaded.
+    """Refuse to start if memory does not suffice to load libraries.
 
-    One of them ends the process by itself then, with the exit code 1, which says that
-    something is violated.  It takes memory for each thread, of which we need one.
+    OpenBLAS would end the process with exit code 1, which means a violation. It
+    allocates memory for each thread, of which ltlpipe needs one.
     """
     limit = address_space_mib()
     if limit is None:
@@ -131,7 +131,7 @@ def _refuse_small_space() -> None:
 
 
 def _out_of_memory() -> int:
-    """Say that there is no more memory, and of which kind if that is limited."""
+    """Report that memory is exhausted, with the limit if there is one."""
     limit = address_space_mib()
     why = "" if limit is None else f": {limit:.0f} MiB are allowed (ulimit -v)"
     print(f"error: out of memory{why}", file=sys.stderr)
@@ -139,13 +139,13 @@ def _out_of_memory() -> int:
 
 
 def _is_library(error: Exception) -> bool:
-    """Whether a library of others cannot be imported."""
+    """Return whether a third-party library cannot be imported."""
     own = (getattr(error, "name", None) or "").partition(".")[0] == "ltlpipe"
     return isinstance(error, ImportError) and not own
 
 
 def _system_failed(error: OSError) -> int:
-    """Say what the system has refused; without a file it was standard output."""
+    """Report a system error; without a file it concerns standard output."""
     if error.filename is None and error.errno is not None:
         return _output_failed(error)
     name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
@@ -154,8 +154,8 @@ def _system_failed(error: OSError) -> int:
 
 
 def _output_failed(error: OSError) -> int:
-    """Say that standard output takes nothing more, unless its reader has gone."""
-    if sys.stdout is not None:  # what is left in its buffer goes nowhere
+    """Report that standard output cannot be written, unless its reader has gone."""
+    if sys.stdout is not None:  # the rest of its buffer is discarded
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return _READER_GONE

@@ -1,4 +1,4 @@
-"""``ltlpipe analyze``: what kinds of properties formulas are."""
+"""``ltlpipe analyze``: the classes of properties to which formulas belong."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def analyze(
 
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
-        raise typer.BadParameter("--json and --to both want standard output")
+        raise typer.BadParameter("--json and --to cannot both write to standard output")
     formulas = [each for file in files or [] for each in read_formulas(file)]
     formulas += [parse(text) for text in formula or []]
     if not formulas:

@@ -43,7 +43,7 @@ _SHOWN = {
     "max_current": "current",
     "lasso_length": "length",
 }
-"""Columns with numbers that people see, and what they are called there."""
+"""Columns with numbers of the printed table, and their titles."""
 
 _SHOWN_OF_KINDS = {
     "automaton_states": "size",
@@ -54,10 +54,10 @@ _SHOWN_OF_KINDS = {
     "product_states": "product",
     "fin_share": "Fin",
 }
-"""The same where automata of several kinds are compared."""
+"""The same for comparisons of several kinds of automata."""
 
 _WHERE_KNOWN = ("product_states", "fin_share")
-"""Those that are shown if some row has them."""
+"""Columns that are shown if some row has a value."""
 
 
 @shared.takes(COMPARE)
@@ -70,15 +70,15 @@ def compare(
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Emptiness checks with commas between, all, or auto: what suits "
-            "each automaton. By default auto with tgra, tfla, tela; else all.",
+            help="Emptiness checks separated by commas, all, or auto: the one that "
+            "suits each automaton. By default auto with tgra, tfla, tela; else all.",
         ),
     ] = None,
     acceptance: Annotated[
         str,
         typer.Option(
             metavar="LIST",
-            help="Property automata with commas between: ba, tgba, tgra, tfla, tela; "
+            help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
             "or all.",
         ),
     ] = "ba",
@@ -177,7 +177,7 @@ def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula 
 
 
 class _Watcher(RunBar, Complaints):
-    """Shows runs and searches on one progress bar, and says what fails."""
+    """Shows runs and searches on one progress bar, and prints failures."""
 
     def failed(self, question: Run, error: Exception) -> None:
         if isinstance(error, UnsupportedError):
@@ -187,7 +187,7 @@ class _Watcher(RunBar, Complaints):
 
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
-    """Return what a comparison comes to."""
+    """Return the exit code of a comparison."""
     from ltlpipe.batch.answering import UNSUPPORTED
     from ltlpipe.batch.disagreements import has_unsuited
     from ltlpipe.verdict.verdict import UNKNOWN
@@ -201,7 +201,7 @@ def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
 
 
 def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> str:
-    """Return the command that shows a disagreement again."""
+    """Return the command that reproduces a disagreement."""
     configured = [*found.holds, *found.violated]
     parts = ["ltlpipe", "compare", *system]
     parts += ["--empty"] if found.formula is None else ["-f", found.formula]
@@ -217,7 +217,7 @@ def _once(names: Iterator[str]) -> list[str]:
 
 
 def _draw(rows: list[Row], path: str) -> bool:
-    """Plot one acceptance against another; say why if that cannot be done."""
+    """Plot one acceptance against another, or report why that is impossible."""
     from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
     from ltlpipe.report.plots import acceptances, save
 
@@ -230,7 +230,7 @@ def _draw(rows: list[Row], path: str) -> bool:
 
 
 def _table_of(rows: list[Row]) -> Table:
-    """Return what people compare, one line per run."""
+    """Return the printed table, one line per run."""
     from rich.table import Table
     from rich.text import Text
 
@@ -261,7 +261,7 @@ def _table_of(rows: list[Row]) -> Table:
 
 
 def _columns(rows: list[Row]) -> dict[str, str]:
-    """Return the columns that people see of several kinds of automata."""
+    """Return the columns of a printed comparison of several kinds of automata."""
     return {
         column: title
         for column, title in _SHOWN_OF_KINDS.items()
@@ -271,14 +271,14 @@ def _columns(rows: list[Row]) -> dict[str, str]:
 
 
 def _cell(value: float | None) -> str:
-    """Return a number for people; what is no integer is a share."""
+    """Return a formatted number; fractions are shares."""
     if value is None:
         return "-"
     return f"{value:.1%}" if isinstance(value, float) else f"{value:,}"
 
 
 def _summarise(n_rows: int, left: int, seconds: float, out: str | None) -> None:
-    """Say what was done."""
+    """Print a summary."""
     unfinished = f", {left} more not run: interrupted" if left else ""
     written = "" if out is None else f" written to {out}"
     rows = "1 row" if n_rows == 1 else f"{n_rows} rows"

@@ -107,10 +107,10 @@ Quiet = Annotated[
 
 
 class Command(TyperCommand):
-    """A command that understands the flags of earlier versions, and says so."""
+    """A command that accepts the flags of earlier versions, with a warning."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments, those of earlier versions too."""
+        """Parse arguments, including those of earlier versions."""
         flags = {flag for parameter in self.params for flag in parameter.opts}
         return super().parse_args(ctx, [_of_today(arg, flags) for arg in args])
 
@@ -133,9 +133,9 @@ def _of_today(arg: str, flags: set[str]) -> str:
 def takes(
     command: str,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a flag for each option that means something for it.
+    """Give a command a flag for each option that applies to it.
 
-    It gets their values by name.
+    The command gets their values by name.
 
     Parameters
     ----------

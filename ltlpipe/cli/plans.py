@@ -1,4 +1,4 @@
-"""``--explain``: plans and their reasons, for people."""
+"""``--explain``: plans and their reasons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class PlanPrinter:
-    """Prints each plan of a run once, if that is wanted.
+    """Prints each plan of a run once, if ``--explain`` is given.
 
     Where standard output belongs to JSON, plans go to standard error.
     """

@@ -1,4 +1,4 @@
-"""Progress bars of commands, and complaints beside them."""
+"""Progress bars of commands, and error messages beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Complaints:
-    """Prints what fails in a run over many tasks."""
+    """Prints the failures of a run over many tasks."""
 
     _said = ""
 
@@ -32,5 +32,5 @@ class Complaints:
 
 
 def search_progress(*, quiet: bool) -> AbstractContextManager[SearchProgress]:
-    """Show progress while the block runs, if there is somebody to see it."""
+    """Show progress while the block runs, if standard error is a terminal."""
     return search_bar(not quiet)

@@ -1,4 +1,4 @@
-"""Jobs of commands: readers get as long again as the question may take."""
+"""Jobs of commands: reading may take as long again as the question."""
 
 from __future__ import annotations
 

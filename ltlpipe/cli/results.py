@@ -17,14 +17,14 @@ _SHOWN = [
     *("system", "formula_id", "configuration", "verdict", "reason"),
     *("states", "seconds", "memory_mib"),
 ]
-"""The columns for people, unless others are asked for."""
+"""The columns that are shown by default."""
 
 _SHOWN_WITNESSES = [
     *("system", "lasso_prefix", "lasso_cycle", "n_formulas", "formula_ids", "steps"),
 ]
 """The same of --witnesses."""
 
-_WIDTH = 200  # characters of a line where there is no terminal
+_WIDTH = 200  # characters of a line without a terminal
 
 
 def results(

@@ -105,7 +105,7 @@ def _has_terminal() -> bool:
 
 
 def _is_input_free(files: list[str]) -> bool:
-    """Whether standard input can be asked for commands; refuse what it cannot hold."""
+    """Return whether standard input is free for commands, if that is possible."""
     n_read = files.count("-")
     if n_read > 1:
         raise typer.BadParameter("only one file can be -, which is standard input")
@@ -129,7 +129,7 @@ def _take_input_from_terminal() -> None:
 
 
 def _converse(session: Session) -> None:
-    """Read commands and print what they come to."""
+    """Read commands and print their results."""
     from ltlpipe.runtime.jobs import complete
     from ltlpipe.runtime.names import visible_lines
     from ltlpipe.simulation.descriptions import overview
@@ -155,7 +155,7 @@ def _converse(session: Session) -> None:
 
 
 def _heading(simulation: Simulation) -> list[str]:
-    """Return what is stepped through."""
+    """Return the simulation."""
     from ltlpipe.runtime.names import quoted_name, visible
     from ltlpipe.simulation.descriptions import count
 
@@ -172,7 +172,7 @@ def _heading(simulation: Simulation) -> list[str]:
 
 
 def _lines(*, is_asked: bool) -> Iterator[str]:
-    """Yield the lines of standard input; show them where nobody has typed them."""
+    """Yield the lines of standard input; echo them unless they were typed."""
     if sys.stdin is None:
         return
     sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]

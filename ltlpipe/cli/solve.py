@@ -153,9 +153,9 @@ def solve(
     from ltlpipe.verdict.verdict import UNKNOWN
 
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    place = out or store  # where the results are when all is done
+    place = out or store  # where the results are at the end
     if place is None and (rers is None or report is not None):
-        raise typer.BadParameter("nothing says where the results go: --out or --store")
+        raise typer.BadParameter("expected a place for the results: --out or --store")
     if report is not None:
         refuse_page(report)
     paths, grid = split_grid(paths, grid or [])
@@ -266,7 +266,7 @@ def _open_answers(
 
 
 def _summarise_problems(answers: RersWriter) -> None:
-    """Print what each problem has cost."""
+    """Print the cost of each problem."""
     from rich.console import Console
     from rich.table import Table
 

@@ -65,7 +65,7 @@ def _print_tasks(found: Status) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Return a time span for people.
+    """Return a formatted time span.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What commands that print tables share: formats, and where they are written."""
+"""Shared by commands that print tables: formats and destinations."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def write_table(
 def print_outcomes(
     counts: Mapping[tuple[str, str | None], int], left: int, why: str = ""
 ) -> None:
-    """Print how many tasks came to which verdict and reason, and how many are left."""
+    """Print the number of tasks per verdict and reason, and of those left."""
     from rich.console import Console
     from rich.table import Table
 

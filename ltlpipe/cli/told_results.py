@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ltlpipe.simulation.records import Record
     from ltlpipe.systems.models import System
 
-_SECONDS = 60.0  # for each lasso, unless --timeout says otherwise
+_SECONDS = 60.0  # for each lasso, unless --timeout is given
 _EXPECTED = "expected what ltlpipe check --json prints"
 
 
 def verify_results(
     file: str, files: Sequence[str], chosen: Mapping[str, Any], *, as_json: bool
 ) -> int:
-    """Replay the lassos of a file, print what is found of each, return the exit code.
+    """Replay the lassos of a file, print the findings, return the exit code.
 
     `files` are those of the system, if they are not the ones that the results name;
     options that are `chosen` go before those of the results.
@@ -72,7 +72,7 @@ class _Checker:
         self._systems: dict[Any, System] = {}
 
     def finding(self, given: Any, line: int | None) -> tuple[str, str | None]:
-        """Return what is found of a result, and why.
+        """Return the finding for a result, and the reason.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class _Checker:
             raise refusal(f"the verdict is {str(verdict)[:60]!r}")
         options = given.get("options", {})
         if not isinstance(options, dict):
-            raise refusal("'options' is no JSON object")
+            raise refusal("'options' is not a JSON object")
         record = record_of(given, self._file, line) if given.get("lasso") else None
         if verdict != VIOLATED:
             if record is not None:

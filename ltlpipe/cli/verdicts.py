@@ -1,4 +1,4 @@
-"""Verdicts on standard output, for people or as JSON, and the exit code."""
+"""Verdicts on standard output, as text or JSON, and the exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Statistics
     from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
 
-_SHOWN_STEPS = 60  # of a lasso's part, when people read it
+_SHOWN_STEPS = 60  # of a part of a lasso, printed as text
 _SHOWN_CHANGES = 8  # variables of a step
 
 
@@ -28,7 +28,7 @@ BUG, BAD_INPUT = 70, 2
 
 
 def exit_code(verdicts: list[str], reasons: Collection[str | None] = ()) -> int:
-    """Return the exit code that says what all verdicts, and their reasons, come to."""
+    """Return the exit code for all verdicts and their reasons."""
     if "error" in reasons:
         return BUG
     if "input-error" in reasons:
@@ -54,7 +54,8 @@ class Form(NamedTuple):
 
 
 LIKELY = 0.5
-"""Probability from which on omissions are counted, and not said to be possible."""
+"""Probability above which the number of omissions is printed, not just the
+possibility."""
 
 
 def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
@@ -76,6 +77,8 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     states = "" if stats.states is None else f"{stats.states:,} states, "
     if verdict.verdict == "unknown" and stats.omitted is not None:
         states += f"{_share(stats.coverage)}, {_omissions(stats)}, "
+    if "spilled_mib" in stats.details:
+        states += f"{stats.details['spilled_mib']:,.0f} MiB in files, "
     named = None if verdict.message else verdict.plan.strategy
     way = "" if named is None else f"{named}: "
     print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{stats.seconds:.2f} s]")
@@ -94,29 +97,29 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
 
 
 def _share(coverage: float | None) -> str:
-    """Return how much of a product has been seen, in words."""
+    """Describe the share of a product that has been visited."""
     if coverage is None:
         return "of how many is unknown"
     return f"about {coverage:.4%} of those that can be reached"
 
 
 def _omissions(stats: Statistics) -> str:
-    """Return what may have been missed, in words."""
+    """Describe the states that may have been missed."""
     omitted, probability = stats.omitted or 0.0, stats.omission_probability or 0.0
     if probability < LIKELY:
         return f"any missed with probability {probability:.2g}"
-    return f"about {omitted:,.0f} missed where they were met"
+    return f"about {omitted:,.0f} missed when they were met"
 
 
 def _print_swarm(stats: Statistics) -> None:
-    """Print what each of several searches over bits has seen."""
+    """Print the coverage of each of several bitstate searches."""
     for number, run in enumerate(stats.details["swarm"], 1):
         share = _share(run["coverage"])
         print(f"  run {number}: {run['states']:,} states, {share}", flush=True)
 
 
 def _print_certificate(certificate: Certificate) -> None:
-    """Say where a certificate is, and how large."""
+    """Print the path and size of a certificate."""
     per_state = certificate.bytes / max(certificate.states, 1)
     print(
         f"  certificate: {certificate.path} ({certificate.bytes:,} bytes, "
@@ -140,7 +143,7 @@ def _print_run(lasso: Lasso, form: Form) -> None:
         _print_chart(lasso)
     elif lasso.has_valuations:
         _print_initial_state(lasso)
-        if not form.steps:  # which say what changes, too
+        if not form.steps:  # which show changes, too
             _print_changes(lasso)
     else:
         print(f"  prefix: {_listed(lasso.prefix)}")
@@ -148,7 +151,7 @@ def _print_run(lasso: Lasso, form: Form) -> None:
 
 
 def _print_chart(lasso: Lasso) -> None:
-    """Print a lasso as a chart as wide as the terminal, with what it can show."""
+    """Print a lasso as a chart as wide as the terminal."""
     from ltlpipe.report.charts.text_chart import ASCII, marks_for
 
     width = shutil.get_terminal_size().columns - 2
@@ -173,7 +176,7 @@ def print_answer(verdict: Verdict, *, workers: int) -> None:
 
 
 def json_line(record: dict[str, Any]) -> str:
-    """Return a JSON object, escaped where standard output cannot take it as it is."""
+    """Return a JSON object, escaped if standard output cannot encode it."""
     text = json.dumps(record, ensure_ascii=False)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
@@ -183,7 +186,7 @@ def json_line(record: dict[str, Any]) -> str:
 
 
 def _listed(actions: list[str]) -> str:
-    """Return actions for people: quoted where needed, cut where long."""
+    """Return actions as text: quoted where needed, cut where long."""
     shown = " ".join(map(quoted_name, actions[:_SHOWN_STEPS])) or "(empty)"
     return shown + _left(len(actions) - _SHOWN_STEPS)
 
@@ -193,7 +196,7 @@ def _left(number: int) -> str:
 
 
 def _print_vacuity(vacuity: Vacuity, form: Form) -> None:
-    """Say what a formula that holds does not need, or show a run that needs it."""
+    """Report the redundant part of a formula that holds, or show a witness."""
     if vacuity.vacuous is None:
         print(f"  vacuously or not: not decided ({vacuity.reason})", flush=True)
     elif vacuity.vacuous:
@@ -206,7 +209,7 @@ def _print_vacuity(vacuity: Vacuity, form: Form) -> None:
 
 
 def _replaceable(vacuity: Vacuity) -> str:
-    """Return what can be replaced."""
+    """Describe the replaceable part."""
     if vacuity.stronger == "1":
         return "no run of any system could violate it"
     if vacuity.stronger == "0":
@@ -224,7 +227,7 @@ def _print_initial_state(lasso: Lasso) -> None:
 
 
 def _print_changes(lasso: Lasso) -> None:
-    """Print a run of a model: who moves, and what that changes."""
+    """Print a run of a model: the processes that move, and the changes."""
     steps = list(zip(lasso.action_names, lasso.changes(), strict=True))
     k = len(lasso.prefix)
     for title, part in (("prefix", steps[:k]), ("cycle", steps[k:])):
@@ -238,7 +241,7 @@ def _print_changes(lasso: Lasso) -> None:
 
 
 def _print_bad_prefix(lasso: Lasso) -> None:
-    """Say after which step all is lost, where that is known."""
+    """Print the end of the shortest bad prefix, where that is known."""
     if lasso.bad_prefix is not None:
         number = lasso.bad_prefix
         many = (
@@ -250,7 +253,7 @@ def _print_bad_prefix(lasso: Lasso) -> None:
 
 
 def _print_moves(verdict: Verdict) -> None:
-    """Print who moves in each step, what holds, and what is left of the formula."""
+    """Print the moves, true propositions and obligations of each step."""
     lasso = verdict.lasso
     assert lasso is not None
     left = verdict.residuals()

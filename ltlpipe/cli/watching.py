@@ -1,4 +1,4 @@
-"""What people see of a run over many tasks."""
+"""The display of a run over many tasks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TaskWatcher(TaskBar, Complaints):
-    """Shows tasks on bars, prints plans, and says what fails."""
+    """Shows tasks on bars, prints plans and failures."""
 
     def __init__(
         self,

@@ -18,17 +18,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.runtime.kernels.jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.packing import PackedNetwork
 
 _WORD_BITS = 64
-MAX_WORK = 1 << 22
-"""Words that are looked at for what leads where, per component; beyond, all leads."""
+MAX_WORK = 1 << 26
+"""Words that are looked at for what leads where, some 30 ms; beyond, all leads."""
 
 
 class Enabling(NamedTuple):
@@ -62,7 +64,10 @@ class _Rows:
 
 
 def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
-    """Build the tables of a network in the layout in which it is packed."""
+    """Build the tables of a network in the layout in which it is packed.
+
+    The kernel that this needs is compiled, unless `ready_tables` has seen to it.
+    """
     n_words = label_words(network)
     index = {
         (action.name, who): number
@@ -72,13 +77,14 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
     n = len(network.components)
     components = np.zeros((n, 4), dtype=np.int64)
     found = []
-    first = 0
+    first, work = 0, MAX_WORK
     for who, (component, field, names) in enumerate(
         zip(network.components, packed.fields, packed.local_states, strict=True)
     ):
         numbers = np.array([index[a, who] for a in component.labels], dtype=np.int32)
         components[who] = (field.word, field.shift, field.mask, first)
-        found.append(_rows_of(component, names, numbers, n_words))
+        rows, work = _rows_of(component, names, numbers, n_words, work)
+        found.append(rows)
         first += len(names)
     n_pairs = np.cumsum([0] + [len(rows.actions) for rows in found])
     starts = [rows.first[:-1] + k for rows, k in zip(found, n_pairs, strict=False)]
@@ -96,6 +102,13 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
         first_part=np.array(first_part, dtype=np.int64),
         parts=np.array(list(_parts(network)), dtype=np.int64).reshape(-1, 2),
     )
+
+
+def ready_tables() -> Job[None]:
+    """Have compiled what `enabling_of` needs."""
+    edges = (np.zeros(0, dtype=np.int64),) * 3
+    sets = (np.zeros((0, 1), dtype=np.uint64),) * 3
+    yield from ready(leading, *edges, *sets, 0)
 
 
 def label_words(network: Network) -> int:
@@ -129,9 +142,9 @@ def _parts(network: Network) -> Iterator[tuple[int, int]]:
 
 
 def _rows_of(
-    component: LTS, names: np.ndarray, numbers: np.ndarray, n_words: int
-) -> _Rows:
-    """Return the rows of a component.
+    component: LTS, names: np.ndarray, numbers: np.ndarray, n_words: int, work: int
+) -> tuple[_Rows, int]:
+    """Return the rows of a component, and what is left of `work`.
 
     Parameters
     ----------
@@ -143,6 +156,8 @@ def _rows_of(
         The actions of the labels.
     n_words : int
         Words of a set of labels.
+    work : int
+        Words that may be looked at for what leads where.
     """
     k, n_labels = len(names), len(component.labels)
     place = np.searchsorted(names, component.src).clip(max=k - 1)
@@ -164,18 +179,20 @@ def _rows_of(
     still = moves == 0
     np.bitwise_or.at(stays, (row[still], word[still]), bit[still])
     leads = np.full((len(pair), n_words), ~np.uint64(0), dtype=np.uint64)
-    if k * len(src) * n_words <= MAX_WORK:
-        leads[:] = 0
+    if k * len(src) * n_words <= work:  # else it is spent before the end
         order = np.argsort(src, kind="stable")
         edges = [column[order].astype(np.int64) for column in (src, dst, of_pair)]
-        leading(*edges, enables, leads, np.zeros_like(enables))
+        work = int(leading(*edges, enables, leads, np.zeros_like(enables), work))
     first = np.searchsorted(row, np.arange(k + 1))
-    return _Rows(first, numbers[label_of], moves, leads, enables, stays)
+    return _Rows(first, numbers[label_of], moves, leads, enables, stays), work
 
 
 @njit
-def leading(src, dst, pair, enables, leads, reached):
+def leading(src, dst, pair, enables, leads, reached, work):
     """Find which labels each pair of a local state and a label can enable.
+
+    Returns what is left of `work`, words that may be looked at; states that it does not
+    suffice for keep what `leads` says of them.
 
     A label is among those of a pair (q, a) if a path that begins with a step by a from
     q to another state, and does not come back to q, leads to a state that enables it.
@@ -184,7 +201,7 @@ def leading(src, dst, pair, enables, leads, reached):
         The transitions, by `src`, and the pair of each.
     enables : uint64[k, w]
     leads : uint64[n_pairs, w]
-        All 0; the result.
+        All labels; the result.
     reached : uint64[k, w]
         A buffer.
     """
@@ -200,6 +217,9 @@ def leading(src, dst, pair, enables, leads, reached):
                 reached[state, w] = enables[state, w]
         changed = True
         while changed:
+            if work < m * n_words:
+                return work
+            work -= m * n_words
             changed = False
             for back in range(m):
                 edge = m - 1 - back
@@ -211,7 +231,11 @@ def leading(src, dst, pair, enables, leads, reached):
                         reached[s, w] |= reached[d, w]
                         changed = True
         for edge in range(begin, end):
+            for w in range(n_words):
+                leads[pair[edge], w] = 0
+        for edge in range(begin, end):
             if dst[edge] != q:
                 for w in range(n_words):
                     leads[pair[edge], w] |= reached[dst[edge], w]
         begin = end
+    return work

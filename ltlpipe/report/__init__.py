@@ -1,4 +1,4 @@
-"""What people read of result tables, and what objects show in Jupyter.
+"""Reports and plots of result tables, and the display of objects in Jupyter.
 
 In come DataFrames of `ltlpipe.batch`; out come text laid out for a page and plots
 (`ltlpipe.report.plots`).  Verdicts, systems and automata become HTML for notebooks

@@ -1,4 +1,4 @@
-"""Pictures of automata: Graphviz's language, and SVG where its ``dot`` is there.
+"""Pictures of automata: Graphviz's language, and SVG if its ``dot`` is installed.
 
 Small ones only: `lts_graph` and `automaton_graph` return None for what would be no
 picture but a knot, and without the package ``graphviz``, which writes the language.
@@ -77,7 +77,7 @@ def lts_graph(components: Sequence[LTS]) -> str | None:
 def automaton_graph(automaton: PropertyAutomaton) -> str | None:
     """Return a property automaton in Graphviz's language, or None if it is too large.
 
-    Arrows say letters, and marks in braces.
+    Arrows are labelled with letters, and with marks in braces.
     """
     if automaton.n_states > MOST_STATES:
         return None
@@ -113,7 +113,7 @@ def automaton_arrows(
 
 
 def letters_text(automaton: PropertyAutomaton, letters: Sequence[int]) -> str:
-    """Return letters as they are shown: their numbers, or that it can be any."""
+    """Return the text for letters: their numbers, or "any"."""
     if len(letters) == automaton.n_letters:
         return "any"
     return ",".join(map(str, letters))
@@ -171,7 +171,7 @@ def _begin(graph: Any, initial: int) -> None:
 
 
 def _label(lines: Iterable[str]) -> str:
-    """Return lines as a label that Graphviz shows as they are."""
+    """Return lines as a label that Graphviz shows verbatim."""
     import graphviz
 
     plain = (graphviz.escape(line.replace("&", "&amp;")) for line in lines)

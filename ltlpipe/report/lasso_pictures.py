@@ -1,12 +1,12 @@
 """What pictures of lassos show: the steps, and the components that take each.
 
-In come the lassos of a result table and, where they can still be had, the systems;
-out comes what the page's script draws as message sequences: one line per component,
-one row per step, a dot where a component takes part.  Equal pictures are one; long
-ones are cut in the middle, and say by how much.
+Input: the lassos of a result table and, if still available, the systems. Output: data
+that the page's script draws as message sequences: one line per component, one row per
+step, a dot where a component takes part.  Equal pictures are shared; long ones are cut
+in the middle, with the number of omitted steps.
 
-A row knows the names of actions only; the states of components are found by a replay
-(`ltlpipe.report.passed_states`), as far as the actions tell them.  An action that
+A row has only the names of actions; a replay computes the states of components
+(`ltlpipe.report.passed_states`), as far as the actions determine them.  An action that
 synchronises is taken by all components that have it; an internal one by one of those
 that have one of its name, and if there are several, the picture says that it is one of
 them.
@@ -38,18 +38,19 @@ REPLAYED = 2_000_000
 """Steps of components that are replayed for all pictures of a page together."""
 
 UNKNOWN = -1
-"""A state that the actions do not tell."""
+"""A state that the actions do not determine."""
 
 
 class Drawn(NamedTuple):
     """The steps of a prefix or a cycle that are shown.
 
     `states` has, step by step and for each component that takes part, its states before
-    and after the step, as numbers of `System.states`; None where nothing is known.
+    and after the step, as numbers of `System.states`; None where the states are
+    unknown.
     """
 
     steps: tuple[int, ...]  # actions, as numbers of `Pictures.actions`
-    left_out: int  # missing behind the first half of `steps` (the longer one)
+    left_out: int  # missing after the first half of `steps` (the longer one)
     states: tuple[int, ...] | None = None
 
 
@@ -81,14 +82,14 @@ class Pictures(NamedTuple):
     """The pictures of a table."""
 
     actions: list[str]  # the names that occur
-    systems: list[System]  # those that could be looked at
+    systems: list[System]  # those that could be loaded
     pictures: list[Picture]  # each once
     of_row: list[int | None]  # the picture of each row of the table
-    has_all_states: bool = True  # of the systems that could be looked at
+    has_all_states: bool = True  # of the systems that could be loaded
 
 
 def cut(steps: Sequence[Item], longest: int) -> tuple[list[Item], int]:
-    """Return the first and last steps, `longest` together, and how many are left out.
+    """Return the first and last steps, `longest` together, and the number omitted.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def cut(steps: Sequence[Item], longest: int) -> tuple[list[Item], int]:
 
 
 def parts_of(network: Network) -> dict[str, Part]:
-    """Return who takes the actions of a network, by their names."""
+    """Return the participants of a network's actions, by name."""
     takers: dict[str, list[tuple[int, ...]]] = {}
     for action in network.actions:
         takers.setdefault(action.name, []).append(action.participants)
@@ -126,7 +127,7 @@ def pictures(
     Raises
     ------
     LtlpipeError
-        Prefix or cycle is no JSON list of texts.
+        Prefix or cycle is not a JSON list of texts.
     """
     rows = list(lassos)
     words = {
@@ -169,7 +170,7 @@ def pictures(
 
 
 class _LookedAt:
-    """A network, and what has been shown of it."""
+    """A network, and the data shown from it."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -186,7 +187,7 @@ class _LookedAt:
     def states(
         self, prefix: Sequence[str], cycle: Sequence[str]
     ) -> Callable[[int], list[int]] | None:
-        """Return what has the states before and after a step, by the step's number."""
+        """Return the states before and after each step, by its number."""
         actions = [*prefix, *cycle]
         found = self._replay.changes(actions, len(prefix), self._takers)
         if found is None:
@@ -210,12 +211,12 @@ class _LookedAt:
         return self._states.setdefault(name, len(self._states))
 
     def note(self, names: dict[str, int], actions: Iterable[str]) -> None:
-        """Note who takes actions that are shown, whose numbers `names` has."""
+        """Record the participants of the shown actions, whose numbers `names` has."""
         for name in {*actions} & self._takers.keys() & names.keys():
             self._parts[names[name]] = self._takers[name]
 
     def system(self) -> System:
-        """Return what pictures need."""
+        """Return the data of the pictures."""
         internal = frozenset(a.name for a in self._network.actions if a.internal)
         components = [lts.name for lts in self._network.components]
         return System(components, self._parts, list(self._states), internal)

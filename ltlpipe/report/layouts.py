@@ -41,7 +41,7 @@ TITLES = {
     "erasable": "erasable",
     "erasable_witness": "why not",
 }
-"""The columns of an analysis, and what they are called in a layout."""
+"""The columns of an analysis, and their titles."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -71,7 +71,7 @@ class Layout(NamedTuple):
 
 
 def of_frame(frame: pd.DataFrame) -> Layout:
-    """Return what is shown of a DataFrame."""
+    """Return the displayed part of a DataFrame."""
     values = frame.astype(object).where(frame.notna(), None).to_numpy()
     rows = [["-" if v is None else _shown(v) for v in row] for row in values]
     kinds = ["n" if _is_number(dtype) else "" for dtype in frame.dtypes]
@@ -91,7 +91,7 @@ def _shown(value: Any) -> str:
 
 
 def of_analysis(rows: Iterable[Row], *, alphabet: bool = True) -> Layout:
-    """Return what is shown of the rows of `ltlpipe.batch.analyzing`.
+    """Return the displayed part of the rows of `ltlpipe.batch.analyzing`.
 
     `alphabet` is whether to show the actions, which stand in the formulas, and the
     witnesses, which need room, too.
@@ -124,7 +124,7 @@ def _cell(column: str, value: Any) -> str:
 
 
 def laid_out(layout: Layout, form: str, title: str) -> str:
-    """Return a table as "md", "latex" or "html", where the title is the page's."""
+    """Return a table as "md", "latex" or "html"; the title is that of the HTML page."""
     if form == "md":
         return markdown(layout)
     return latex(layout) if form == "latex" else html_page(layout, title)
@@ -192,7 +192,7 @@ def _typewriter(text: str) -> str:
 
 
 def escaped_latex(text: str) -> str:
-    """Return text that LaTeX shows as it is."""
+    """Return text escaped for LaTeX."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 

@@ -1,9 +1,8 @@
 """What verdicts, lassos, systems and property automata show in Jupyter.
 
-HTML with a table, or a picture of what is small enough for one where Graphviz is
-installed (`ltlpipe.report.graphs`); lassos with a sequence chart
-(`ltlpipe.report.charts`); long tables are abbreviated.  The classes ask for
-it through `ltlpipe.runtime.display`.
+HTML with a table, or a picture of small objects if Graphviz is installed
+(`ltlpipe.report.graphs`); lassos with a sequence chart (`ltlpipe.report.charts`); long
+tables are abbreviated.  The classes ask for it through `ltlpipe.runtime.display`.
 """
 
 from __future__ import annotations
@@ -50,12 +49,12 @@ _NAME = 60  # characters
 
 @singledispatch
 def html_of(subject: Any) -> str:
-    """Return what an object shows, as HTML; what comes from input is escaped."""
-    raise TypeError(f"nothing is known of how to show a {type(subject).__name__}")
+    """Return the HTML of an object; text from input is escaped."""
+    raise TypeError(f"a {type(subject).__name__} has no HTML display")
 
 
 def svg_of(subject: Any) -> str | None:
-    """Return a picture of an object; None where there is none to make."""
+    """Return a picture of an object; None where no picture is possible."""
     if isinstance(subject, Lasso):
         return Chart(subject).svg
     if isinstance(subject, PropertyAutomaton):
@@ -82,7 +81,7 @@ def _verdict_html(subject: Verdict) -> str:
 def _marked(verdict: str, text: str) -> str:
     """Return a text in the colour of a verdict.
 
-    Notebooks may be dark: the ground is white, as behind plots.
+    Notebooks may be dark: the background is white, as for plots.
     """
     colour = ON_WHITE.get(verdict, ON_WHITE[UNKNOWN])
     look = f"color: {colour}; background: #ffffff; padding: 0 0.2em"
@@ -93,7 +92,7 @@ def _vacuity_html(found: Vacuity) -> str:
     """Return whether a formula holds vacuously, and the run that shows it does not."""
     if found.vacuous is None:
         why = f" ({html.escape(found.reason)})" if found.reason else ""
-        return f"<p>whether vacuously is not known{why}</p>"
+        return f"<p>vacuity undecided{why}</p>"
     if found.vacuous:
         part = _code(found.part or "")
         return f"<p>vacuously: {part} could be {str(found.value).lower()}</p>"
@@ -209,6 +208,7 @@ def _model_html(subject: Model) -> str:
     counts += _count(len(subject.actions), "action")
     named = f" {_code(subject.name)}" if subject.name else ""
     about = f"<p>Model{named}: {counts}</p>"
+    about += "".join(f"<p>{html.escape(line)}</p>" for line in subject.about)
     values = [*subject.shown(subject.initial()).items()]
     rows = [[_name(n), _name(str(value))] for n, value in values[:MOST_ROWS]]
     table = html_table(["variable", "initially"], rows)

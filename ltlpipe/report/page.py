@@ -1,11 +1,11 @@
 """The report: one HTML page about a run that needs nothing but itself.
 
-In comes a result store, or a result table; out goes a page with disagreements, the
+Input: a result store or a result table. Output: a page with disagreements, the
 verdicts, a matrix of systems and formulas, plots, a table of all tasks that a script of
-the page sorts, filters and searches, and the setting; a task is laid out, with the
-picture of its lasso, when it is asked for.
-Read this module first, then `ltlpipe.report.page_data` for what the script gets, then
-``templates/script``, whose parts are listed in `SCRIPT`.
+the page sorts, filters and searches, and the setting; the details of a task, with the
+picture of its lasso, are rendered on demand. Read this module first, then
+`ltlpipe.report.page_data` for the data of the script, then ``templates/script``, whose
+parts are listed in `SCRIPT`.
 
 Plots are images that are part of an address (``data:``): they bring their own styles,
 which the policy forbids everywhere else.
@@ -98,7 +98,7 @@ def write_report(
     Raises
     ------
     LtlpipeError
-        `path` cannot be read or is no result, or `out` cannot be written.
+        `path` cannot be read or has no results, or `out` cannot be written.
     """
     source = read_source(path)
     if where is not None:
@@ -150,7 +150,7 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
 def _lassos(
     frame: pd.DataFrame, loader: Loader
 ) -> Iterator[tuple[str, str, tuple[str, ...] | None] | None]:
-    """Yield the lasso of each row, and the files of its system if they are known."""
+    """Yield the lasso of each row, and the files of its system if known."""
     names = ("lasso_prefix", "lasso_cycle", "task", "ltlpipe_version", "spot_version")
     plain = frame.reindex(columns=list(names)).astype(object)
     plain = plain.where(plain.notna(), None)
@@ -165,9 +165,10 @@ def _lassos(
 def _stories(
     frame: pd.DataFrame, drawn: Pictures, steps: ViolatingSteps
 ) -> list[Story | None]:
-    """Return what the formula of each row says about its lasso, where that is known.
+    """Return the formula's view of the lasso of each row, where that is known.
 
-    Only of networks that could be loaded: of others nobody knows what holds in a step.
+    Only for networks that could be loaded: for others the propositions of a step are
+    unknown.
     """
     plain = frame.reindex(columns=["formula", "lasso_prefix", "lasso_cycle"])
     plain = plain.astype(object).where(plain.notna(), None)
@@ -205,8 +206,8 @@ def _notes(
         return
     if source.origins is None:
         yield (
-            "The table does not say which components take part in an action; "
-            "a report of the store does."
+            "The table does not have the components of an action; a report of the "
+            "store does."
         )
     elif loader.ran_out:
         yield (
@@ -237,7 +238,7 @@ def _template() -> Any:
 
 
 def _script() -> Any:
-    """Return the script, whose parts share one scope that nothing else sees."""
+    """Return the script, whose parts share one private scope."""
     from markupsafe import Markup
 
     parts = "\n".join(_own(f"script/{name}") for name in SCRIPT)

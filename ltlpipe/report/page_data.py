@@ -1,9 +1,9 @@
 """The data of a page: all rows in one compact text.
 
-The table goes column by column.  Texts of a column are numbered in the order in which
-people sort them, so a script sorts numbers and searches each text once; what is
-missing is null.  The whole is JSON, deflated (RFC 1950) and written in base64, which
-a browser unpacks without any library and in which no character means anything to HTML.
+The table goes column by column.  Texts of a column are numbered in natural order, so a
+script sorts numbers and searches each text once; missing values are null.  The whole is
+JSON, deflated (RFC 1950) and written in base64, which a browser unpacks without any
+library and in which no character means anything to HTML.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TEXT, NUMBER, TIME = "text", "number", "time"
 
 HIDDEN = ("lasso_prefix", "lasso_cycle", "task")
-"""Columns that the page does not show as they are."""
+"""Columns that the page does not show unchanged."""
 
 TITLES = {
     "system": "System",
@@ -75,16 +75,16 @@ TITLES = {
     "max_current": "Current",
     "lasso_length": "Steps of the lasso",
 }
-"""What people call the columns; others are called by their names."""
+"""Titles of columns; others are titled by their names."""
 
 SHOWN = (
     *("formula", "system", "formula_id", "configuration", "verdict", "expected"),
     *("reason",),
     *("states", "seconds", "memory_mib"),
 )
-"""The columns of the table of tasks, where there are such.
+"""The columns of the table of tasks, if present.
 
-The place of a formula is one of them where it is the number of a property.
+The place of a formula is one of them if it is the number of a property.
 """
 
 _PROPERTY = "Property"  # the place of a formula that is a number
@@ -105,7 +105,7 @@ class Column(NamedTuple):
     texts: list[str]  # each once, in order
 
     def text(self, row: int) -> str | None:
-        """Return a value as people see it; None if it is missing."""
+        """Return a value as displayed; None if it is missing."""
         value = self.values[row]
         if value is None:
             return None
@@ -120,7 +120,7 @@ class Column(NamedTuple):
 
 
 def number(value: float) -> str:
-    """Return a number for people, as `number` of the page's script does.
+    """Format a number as `number` of the page's script does.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def number(value: float) -> str:
 
 
 def natural(text: str) -> str:
-    """Return what sorts texts by the numbers in them.
+    """Return the key that sorts texts by the numbers in them.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def common_folder(systems: Iterable[str]) -> str:
 
 
 class Story(NamedTuple):
-    """What the formula of a row says about its lasso."""
+    """The formula's view of the lasso of a row."""
 
     lost: int | None  # after so many steps all continuations violate it
     named: list[int]  # actions that it names
@@ -236,7 +236,7 @@ def packed(
 ) -> str:
     """Return the data of a page as base64; `stories` are those of the rows.
 
-    `folder` is what the table of tasks leaves out of the names of systems.
+    `folder` is omitted from the names of systems in the table of tasks.
     """
     data = {
         "rows": n_rows,

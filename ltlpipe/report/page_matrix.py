@@ -1,8 +1,8 @@
 """The matrix of a page: systems, formulas, and a verdict in each cell.
 
-Columns are what makes the smallest table: formulas where systems share them, else the
-places of formulas in their files; where neither fills a third of the cells, the
-formulas of each system are counted.
+Columns are chosen for the smallest table: formulas if systems share them, else the
+places of formulas in their files; if neither fills a third of the cells, the formulas
+of each system are counted.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Line(NamedTuple):
 class Matrix(NamedTuple):
     """Systems as rows, formulas as columns."""
 
-    heads: list[tuple[str, str]]  # what a column is called, short and in full
+    heads: list[tuple[str, str]]  # the title of a column, short and in full
     lines: list[Line]
-    about: str  # what the columns are
+    about: str  # the kind of the columns
     left_out: str  # empty if nothing is
 
     @property
@@ -100,7 +100,7 @@ def matrix(frame: pd.DataFrame) -> Matrix | None:
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what the matrix needs, as texts, and the number of each row."""
+    """Return the texts of the matrix, and the number of each row."""
     columns = ["system", "formula", "formula_id", "verdict", "reason", "configuration"]
     plain = frame.reindex(columns=columns).astype(object)
     plain = plain.where(plain.notna(), None)
@@ -113,7 +113,7 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _columns(plain: pd.DataFrame) -> tuple[str, str]:
-    """Return the column whose values are those of the matrix, and what they are."""
+    """Return the column whose values head the matrix, and their kind."""
     n_systems = plain["system"].nunique()
     found = [("formula", "Columns are formulas.")]
     by_place = plain.groupby(["system", "formula_id"])["formula"]

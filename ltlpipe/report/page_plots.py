@@ -1,4 +1,4 @@
-"""The plots of a page: those that say something about its table."""
+"""The plots of a page: those that are informative for its table."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ MOST_PAIRS = 3
 """Scatter plots, one for each two configurations."""
 
 MOST_NAMES = 12
-"""Configurations of one plot; with more nobody can tell the curves apart."""
+"""Limit on the configurations of one plot: more curves are indistinguishable."""
 
 _LEAST_SIZES = 3
 
 
 class Plot(NamedTuple):
-    """A plot; `image` is None where there is only something to say."""
+    """A plot; `image` is None if there is only a text."""
 
     caption: str
     image: str | None  # an address that holds it
 
 
 def plots(frame: pd.DataFrame) -> list[Plot]:
-    """Return the plots that say something about a result table."""
+    """Return the plots that are informative for a result table."""
     from ltlpipe.report.plots import svg_text
 
     found: list[Plot] = []

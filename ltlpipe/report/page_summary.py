@@ -1,4 +1,4 @@
-"""The upper part of a page: the setting, the verdicts, and who disagrees."""
+"""The upper part of a page: the setting, the verdicts, and disagreements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_ANSWERS = 50
 """Answers to one of them that are listed."""
 
 MEANING = ("semantics", "deadlock", "accepting", "fairness", "fair_sets", "visible")
-"""Options that change what is asked: answers under two of their values may differ."""
+"""Options that change the question: answers under two of their values may differ."""
 
 _SETTING = (
     *("ltlpipe_version", "spot_version", "host_cores"),
@@ -62,7 +62,7 @@ class Answer(NamedTuple):
     row: int
     verdict: str
     configuration: str
-    has_changed: bool  # its files are not any more what they were
+    has_changed: bool  # its files have changed
 
 
 class Contradiction(NamedTuple):
@@ -75,7 +75,7 @@ class Contradiction(NamedTuple):
 
 
 def setting(source: Source) -> list[tuple[str, list[str]]]:
-    """Return what the tasks were solved with: titles, and one or several values."""
+    """Return the setting of the tasks: titles, and one or several values."""
     frame = source.frame
     facts = [("Source", [source.name]), ("Tasks", [number(len(frame))])]
     facts.append(("Systems", [number(frame["system"].nunique())]))
@@ -151,7 +151,7 @@ def _groups(
 
 
 def _total(rows: pd.DataFrame, column: str) -> float | None:
-    """Return the sum of what is known; None if nothing is."""
+    """Return the sum of the known values; None if nothing is."""
     known = rows[column].dropna() if column in rows else ()
     return float(sum(known)) if len(known) else None
 
@@ -192,7 +192,7 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
 
 
 def _contradiction(source: Source, rows: pd.DataFrame) -> Contradiction:
-    """Return what the rows of one question say, whose verdicts differ."""
+    """Return the rows of one question with different verdicts."""
     (said,) = disagreements(from_frame(rows))
     turn = rows.groupby("verdict").cumcount().sort_values(kind="stable")
     first = rows.loc[turn.index[:MOST_ANSWERS]]
@@ -211,7 +211,7 @@ def _contradiction(source: Source, rows: pd.DataFrame) -> Contradiction:
 
 
 def _has_changed(source: Source, row: dict[str, Any]) -> bool:
-    """Whether the files of a task of a store do not hold what was solved."""
+    """Return whether the files of a stored task have changed."""
     if source.origins is None:
         return False
     versions = (str(row["ltlpipe_version"]), str(row["spot_version"]))
@@ -219,7 +219,7 @@ def _has_changed(source: Source, row: dict[str, Any]) -> bool:
 
 
 def _meaning(configuration: object) -> str:
-    """Return the part of a configuration that says what is asked."""
+    """Return the part of a configuration that belongs to the question."""
     if not isinstance(configuration, str):
         return ""
     options = OPTION.split(configuration)

@@ -1,14 +1,14 @@
 """How verdicts look, wherever they are shown: one palette, and one sign for each.
 
 Tables, plots, the page and notebooks take these colours and no others, so that a
-verdict looks the same in all of them.  No verdict is told by its colour alone: there is
-a sign or a word beside it.
+verdict looks the same in all of them.  No verdict is shown by colour alone: there is a
+sign or a word beside it.
 
 Source: M. Okabe and K. Ito, "Color Universal Design", 2008.
 
 Differences from the source: vermilion is darker, so that words in it can be read on
-white (contrast of 4.5 and more, as in WCAG 2.2, 1.4.3), and so is the grey, which is no
-colour of the source; on dark ground blue, vermilion and grey are lighter.
+white (contrast of 4.5 and more, as in WCAG 2.2, 1.4.3), and so is the grey, which is
+not a colour of the source; on dark backgrounds blue, vermilion and grey are lighter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ON_BLACK = {HOLDS: "#6cbdf0", VIOLATED: "#ff9e4f", UNKNOWN: "#bbbbc6"}
 """The same on dark ground."""
 
 SYMBOLS = {HOLDS: "\u2713", VIOLATED: "\u2717", UNKNOWN: "?"}
-"""What tells verdicts apart besides their names and colours."""
+"""Signs that distinguish verdicts besides their names and colours."""
 
 DIFFER = "\u2260"
 """The sign of answers that contradict each other."""

@@ -1,10 +1,10 @@
-"""The local states that a run of a network passes, as far as its actions tell them.
+"""The local states that a run of a network passes, as far as its actions determine
+them.
 
 Result tables have the names of actions only.  A component is replayed by itself: the
 set of the states in which it can be after each of its steps, first forwards, and then
 backwards from the end, where the cycle closes: it ends in the state in which it began.
-A state is known where the set has one element; where components are deterministic,
-all are.
+A state is known if the set has one element; for deterministic components all are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 States = frozenset[int]
 Change = tuple[int | None, int | None]
-"""A local state before a step and after it; None: the actions do not tell."""
+"""A local state before a step and after it; None: the actions do not determine it."""
 
 
 class Replay:
@@ -44,10 +44,10 @@ class Replay:
         actions : sequence of str
             Prefix and cycle.
         first : int
-            Where the cycle begins.
+            The index at which the cycle begins.
         takers : mapping
-            Who takes an action: some components, all of them or one; nobody takes an
-            action that is missing here.
+            The participants of an action: some components, all of them or one; a
+            missing action has none.
         """
         own: dict[int, list[tuple[str, bool]]] = {}
         begins: dict[int, int] = {}  # the steps of a component before the cycle
@@ -95,8 +95,8 @@ class _Component:
     ) -> list[States] | None:
         """Return in which states it can be, before the first step and after each.
 
-        Each step has a label, and whether it is taken for certain; behind the last one
-        it is where it was before step `begin`.  None if there is no such run.
+        Each step has a label, and whether it is certainly taken; after the last one the
+        component is in its state before step `begin`.  None if there is no such run.
         """
         sets = [frozenset([self._lts.initial])]
         for label, is_certain in steps:
@@ -126,7 +126,7 @@ class _Component:
         )
 
     def _by_label(self, label: str) -> dict[int, States]:
-        """Return where a label leads, from each state that has it."""
+        """Return the targets of a label, for each state that has it."""
         if label not in self._steps:
             lts = self._lts
             chosen = np.flatnonzero(lts.label == self._number[label])

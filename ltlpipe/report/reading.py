@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
 
 NEEDED = ("system", "formula", "verdict")
-"""Columns without which a table is no result table that can be reported on."""
+"""Columns that a result table needs for a report."""
 
 LOADING_SECONDS = 8.0
 """How long systems are loaded for the pictures of lassos."""
@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
     name: str  # the file's
     frame: pd.DataFrame  # a row per task, from 0, with columns of `ltlpipe.results`
-    runs: list[RunOfStore]  # none of a file that is no store
+    runs: list[RunOfStore]  # none for a file that is not a store
     origins: Origins | None  # the same
 
 
@@ -54,7 +54,7 @@ def read_source(path: StrPath) -> Source:
 
 
 def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """Return a table with what a store would have, as far as that is known."""
+    """Return a table with the columns of a store, as far as they are known."""
     import pandas as pd
 
     for name in NEEDED:

@@ -1,4 +1,4 @@
-"""What the formulas of a result table say about the steps of their lassos.
+"""Named steps and bad prefixes of the lassos of a result table.
 
 Which actions they name, and after which step a safety formula is lost.  Tables do not
 have that: it is found out again for formulas that are safety formulas by their syntax
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def named(formula: str) -> frozenset[str]:
-    """Return the names of a formula's propositions; none of what is no formula."""
+    """Return the names of a formula's propositions; none if it is not a formula."""
     try:
         return frozenset(parse(formula).propositions)
     except LtlpipeError:
@@ -63,7 +63,7 @@ class ViolatingSteps:
         first : int
             Where the cycle begins.
         unclear : collection of str
-            Names that steps have which no proposition can name.
+            Names of steps that no proposition can name.
         """
         key = (formula, tuple(actions), first)
         if key not in self._known:

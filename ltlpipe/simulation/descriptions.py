@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.steps import LassoStep
 
 MOST_VALUES = 60
-"""Components or variables of a state that are shown, if not all are asked for."""
+"""Components or variables of a state that are shown by default."""
 
 MOST_LISTED = 40
-"""Enabled steps in a text, if not all are asked for."""
+"""Enabled steps that are listed by default."""
 
 _MOST_MOVES = 8  # of a step
-_MOST_LETTERS = 400  # of what is left of a formula
+_MOST_LETTERS = 400  # of a residual formula
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number of things."""
+    """Return a number with its noun."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def moves_text(step: LassoStep) -> str:
-    """Return who moves in a step, and from where to where."""
+    """Describe the moves of a step, with source and target."""
     shown = [
         f"{visible(name)}: {visible(str(old))} -> {visible(str(new))}"
         for name, old, new in step.moves[:_MOST_MOVES]
@@ -54,7 +54,7 @@ def state_text(simulation: Simulation, *, most: int | None = MOST_VALUES) -> str
 
 
 def residual_text(simulation: Simulation) -> str:
-    """Return what is left of the formula."""
+    """Describe the residual formula."""
     text = visible(str(simulation.residual))
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]} ..."
 
@@ -70,12 +70,12 @@ def violation_text(simulation: Simulation) -> str | None:
 
 
 def lasso_text(simulation: Simulation) -> str | None:
-    """Return where the run is on its lasso, or beside it."""
+    """Describe the position of the run on its lasso, or off it."""
     lengths = simulation.lasso_length
     if lengths is None:
         return None
     if not simulation.on_lasso:
-        return f"beside the lasso since step {simulation.n_on_lasso + 1:,}"
+        return f"off the lasso since step {simulation.n_on_lasso + 1:,}"
     step = simulation.next_on_lasso
     if step is None:
         return "at the end of the lasso"
@@ -92,13 +92,13 @@ def lasso_text(simulation: Simulation) -> str | None:
 def mark_of(step: LassoStep, expected: LassoStep | None) -> str:
     """Return the marks of an enabled step.
 
-    They are ``>`` if the lasso goes on with it, ``*`` if a proposition holds.
+    They are ``>`` if the lasso continues with it, ``*`` if a proposition holds.
     """
     return (">" if step == expected else " ") + ("*" if step.holds else " ")
 
 
 def nothing_text(simulation: Simulation) -> str | None:
-    """Return why no steps are listed, or what else there is to say of them."""
+    """Describe why no steps are listed, or how many more there are."""
     if simulation.is_deadlock:
         after = ", and repeats itself for ever" if simulation.enabled else ""
         return f"deadlock: the state has no successors{after}"
@@ -133,7 +133,7 @@ def enabled_lines(
 
 
 def overview(simulation: Simulation) -> str:
-    """Return the state, what is left of the formula, and the enabled steps."""
+    """Describe the state, the residual formula, and the enabled steps."""
     lines = [f"after {count(simulation.n_steps, 'step')}: {state_text(simulation)}"]
     if simulation.accepting:
         names = " ".join(map(quoted_name, simulation.accepting))

@@ -1,4 +1,4 @@
-"""The shortest way from a state to one that is asked for."""
+"""A shortest path from a state to the nearest state with given values."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ltlpipe.simulation.walkers import Taken, Walker
 
 MOST_SEARCHED = 50_000
-"""States that are looked at for one that is asked for."""
+"""Limit on the states that are explored."""
 
 MOST_DRAWN = 10_000
-"""Steps of a state that random walks choose from, and searches look at."""
+"""Limit on the steps of a state, for random walks and searches."""
 
 STEP_WORK = 20.0
 """Units of work per step."""
@@ -27,14 +27,14 @@ _STATE_BYTES, _VALUE_BYTES = 400.0, 16.0
 
 
 def state_bytes(values: Sized) -> float:
-    """Return what a state takes in memory, and how it was reached."""
+    """Return the bytes of a state and of the step that reached it."""
     return _STATE_BYTES + _VALUE_BYTES * len(values)
 
 
 def nearest_way(
     walker: Walker, start: Any, is_wanted: Callable[[Any], bool]
 ) -> Job[list[Taken]]:
-    """Return the steps of a shortest way to a state that is wanted.
+    """Return the steps of a shortest path to a matching state.
 
     Raises
     ------

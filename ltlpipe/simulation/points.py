@@ -1,4 +1,4 @@
-"""What is told of each point of a run: what is left, what is lost, what may follow."""
+"""The points of a run: state, residual formula, whether it can still be satisfied."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds
 
 
 class Point(NamedTuple):
-    """Where a run has got to, and how."""
+    """A point of a run, and the step that led to it."""
 
     state: Any
     taken: Taken | None  # the step that has led there; None in the beginning
@@ -59,13 +59,13 @@ class Points:
             residual(formula.spot, ())  # refuses PSL
 
     def initial(self, state: Any) -> Point:
-        """Return the point where the run begins."""
+        """Return the initial point."""
         alive = None if self._monitor is None else self._monitor.initial
         place = None if self._track is None else 0
         return Point(state, None, self._formula, alive, None, place)
 
     def after(self, point: Point, taken: Taken, n_steps: int) -> Point:
-        """Return where a step leads, which is that with the number `n_steps`."""
+        """Return the point after a step; its number is `n_steps`."""
         _, _, left, alive, lost, place = point
         if left is not None:
             left = residual(left, taken.holds)
@@ -75,7 +75,7 @@ class Points:
         if lost is None and is_lost:
             lost = n_steps
         following = self.following(point)
-        # The letters of graphs may differ in what the formula does not name.
+        # Letters of graphs may differ in propositions that the formula does not name.
         if following is not None and following[:3] == taken[:3]:
             assert self._track is not None
             assert place is not None
@@ -85,7 +85,7 @@ class Points:
         return Point(taken.state, taken, left, alive, lost, place)
 
     def following(self, point: Point) -> Taken | None:
-        """Return the step of the lasso behind a point; None beside it or at its end."""
+        """Return the next step of the lasso; None off it or at its end."""
         track, place = self._track, point.place
         if track is None or place is None or place == len(track.steps):
             return None

@@ -29,7 +29,7 @@ _SHOWN = 3  # formulas in a message
 
 
 class ToldStep(NamedTuple):
-    """What is known of one step."""
+    """The recorded data of one step."""
 
     action: str | None
     moves: tuple[Move, ...] | None
@@ -40,7 +40,7 @@ class Record(NamedTuple):
     """A lasso, or a run, with its formula."""
 
     steps: tuple[ToldStep, ...]
-    first: int  # where the cycle begins: behind all steps if there is none
+    first: int  # where the cycle begins: after all steps if there is none
     formula: str | None
     file: str
     repeats: bool = False  # a state without successors repeats itself
@@ -88,7 +88,7 @@ def given_lasso(
     if isinstance(given, Lasso):
         own = OwnLasso(given, formula)
         if given.system is system and not isinstance(system, SpotGraph):
-            return own  # of a graph it is by its valuations that a step is known
+            return own  # steps of a graph are identified by their valuations
         steps = [step.to_dict() for step in given.steps]
         told = {"formula": formula, "lasso": given.to_dict() | {"steps": steps}}
         record = record_of(told)
@@ -96,7 +96,7 @@ def given_lasso(
     if isinstance(given, dict):
         record = record_of(given)
         if record is None:
-            raise UnsupportedError("--lasso: there is none in what is given")
+            raise UnsupportedError("--lasso: the input contains no lasso")
         return record
     return chosen((yield from records_of(given)), asked)
 
@@ -141,7 +141,8 @@ def objects_in(text: str, file: str) -> list[tuple[int | None, Any]]:
 
 
 def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record | None:
-    """Return the lasso of a JSON object, or what is one; None if it has none.
+    """Return the lasso of a JSON object, or the object itself if it is a lasso; None if
+    it has none.
 
     Raises
     ------
@@ -159,11 +160,11 @@ def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record 
     if lasso is None:
         return None
     if formula is not None and not isinstance(formula, str):
-        raise refusal("'formula' is no text")
+        raise refusal("'formula' is not a text")
     if lasso is given and "prefix" not in lasso:
         raise refusal("no key 'lasso'")
     if not isinstance(lasso, dict):
-        raise refusal("'lasso' is no JSON object")
+        raise refusal("'lasso' is not a JSON object")
     prefix, cycle = lasso.get("prefix"), lasso.get("cycle")
     if not isinstance(prefix, list) or not isinstance(cycle, list):
         raise refusal("'prefix' and 'cycle' of a lasso are lists")
@@ -183,7 +184,7 @@ def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record 
 
 
 def _actions(lasso: dict[str, Any], entries: list[Any]) -> list[Any] | None:
-    """Return the actions: of a model beside the valuations, else these themselves."""
+    """Return the actions: those beside the valuations of a model, else the letters."""
     apart = [lasso.get("prefix_actions"), lasso.get("cycle_actions")]
     if all(isinstance(part, list) for part in apart):
         return [str(name) for part in apart for name in part]  # type: ignore[union-attr]
@@ -191,7 +192,7 @@ def _actions(lasso: dict[str, Any], entries: list[Any]) -> list[Any] | None:
 
 
 def _moves(steps: Any) -> list[tuple[Move, ...] | None] | None:
-    """Return who moves in each step, as far as it is told."""
+    """Return the moves of each step, where they are recorded."""
     if not isinstance(steps, list):
         return None
     found: list[tuple[Move, ...] | None] = []
@@ -206,7 +207,7 @@ def _moves(steps: Any) -> list[tuple[Move, ...] | None] | None:
 def chosen(records: list[Record], formula: Formula | None) -> Record:
     """Return the lasso of a formula; the first one if any will do.
 
-    The only lasso of a file can be looked at with any formula.
+    The only lasso of a file can be combined with any formula.
 
     Raises
     ------

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.steps import LassoStep
 
 _SHOWN_STEPS = 200  # of the history
-_SHOWN_AHEAD = 50  # of the lasso, or of what was undone
+_SHOWN_AHEAD = 50  # of the lasso, or of undone steps
 _NEW, _BAD, _AHEAD = "bold", "bold red", "dim"
-_FAILED = 1  # how the application ends after an error of its own
+_FAILED = 1  # exit code after an internal error
 
 
 class SimulationScreen(App[None]):
@@ -66,7 +66,7 @@ class SimulationScreen(App[None]):
         Binding("u", "perform('undo')", "Undo"),
         Binding("r", "perform('redo')", "Redo"),
         Binding("x", "perform('random')", "Random"),
-        # At once, so that the keys behind them are for the command, however fast.
+        # At once, so that fast keys after them reach the command.
         Binding("slash", "type('filter ')", "Filter", key_display="/", priority=True),
         Binding("s", "type('save ')", "Save", priority=True),
         Binding("colon", "type('')", "Command", key_display=":", priority=True),
@@ -84,10 +84,10 @@ class SimulationScreen(App[None]):
         super().__init__()
         self._session = session
         self._told: dict[str, Any] = {}  # the state that the table shows
-        self._changed: set[str] = set()  # what stands out in it
-        self._first = 0  # the state that the list of steps begins with
+        self._changed: set[str] = set()  # the highlighted rows
+        self._first = 0  # the first state of the list of steps
         self._is_busy = False
-        self._is_stopped = False  # whether what is being done shall end
+        self._is_stopped = False  # whether the running command shall end
 
     def compose(self) -> ComposeResult:
         """Return the parts of the screen."""
@@ -101,7 +101,7 @@ class SimulationScreen(App[None]):
                 yield OptionList(id="history", markup=False)
         yield Static(id="note", markup=False)
         yield Input(
-            id="command", placeholder="a command: ? lists them", select_on_focus=False
+            id="command", placeholder="command (? lists them)", select_on_focus=False
         )
         yield Footer()
 
@@ -126,25 +126,25 @@ class SimulationScreen(App[None]):
     def action_perform(self, line: str) -> None:
         """Perform a command."""
         if self._is_busy:
-            self._say("busy: escape ends what is being done", is_error=True)
+            self._say("busy: escape ends the running command", is_error=True)
             return
         self._is_busy, self._is_stopped = True, False
         self.run_worker(self._performed(line))
 
     def action_type(self, text: str) -> None:
-        """Let a command be typed that begins with a text."""
+        """Open the command line with a text."""
         command = self.query_one("#command", Input)
         command.value = text
         self.screen.set_focus(command)  # at once: the next key is for the command
         command.cursor_position = len(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does something: none begins a command while one is typed."""
+        """Return whether a key is active: none starts a command while one is typed."""
         del parameters
         return action != "type" or not isinstance(self.focused, Input)
 
     def action_leave(self) -> None:
-        """End what is being done, or leave the command."""
+        """End the running command, or leave the command line."""
         self._is_stopped = True
         self.query_one("#command", Input).value = ""
         self.screen.set_focus(self.query_one("#enabled"))
@@ -155,7 +155,7 @@ class SimulationScreen(App[None]):
         self.exit()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Perform what was typed."""
+        """Perform the typed command."""
         line = event.value
         self.action_leave()
         self.action_perform(line)
@@ -168,7 +168,7 @@ class SimulationScreen(App[None]):
             self.action_perform(event.option_id)
 
     async def _performed(self, line: str) -> None:
-        """Perform a command beside the screen, which can end it."""
+        """Perform a command in a thread; the screen can end it."""
         limits = Limits(memory_mib=default_memory_mib())
         job = self._session.perform(line)
         try:
@@ -189,19 +189,19 @@ class SimulationScreen(App[None]):
         self._show()
 
     def _watch(self, progress: Progress) -> None:
-        """End what is being done, if that is wanted; it is not in this thread."""
+        """End the running command on request; called in its thread."""
         del progress
         if self._is_stopped:
             raise StoppedError(INTERRUPTED)
 
-    # What is shown
+    # Display
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
         shown = Text(visible_lines(text), _BAD if is_error else "")
         self.query_one("#note", Static).update(shown)
 
     def _show(self) -> None:
-        """Show the state, and all that goes with it."""
+        """Show the state and everything that depends on it."""
         self.query_one("#about", Static).update(self._about())
         self._show_enabled()
         self._show_state()
@@ -240,7 +240,7 @@ class SimulationScreen(App[None]):
         listed.border_subtitle = Text(visible(name)) if name else ""
 
     def _show_state(self) -> None:
-        """Show the state; what the last step has changed stands out."""
+        """Show the state; the changes of the last step are highlighted."""
         simulation, table = self._session.simulation, self._table
         state, accepting = simulation.state, {*simulation.accepting}
         if [*state] != [*self._told]:
@@ -270,7 +270,7 @@ class SimulationScreen(App[None]):
         listed.highlighted = min(here, listed.option_count - 1)
 
     def _run_options(self) -> Iterator[Option]:
-        """Yield the states of the run; what each does when it is chosen is its id."""
+        """Yield the states of the run; the id is the command of each."""
         simulation = self._session.simulation
         n_steps, bad = simulation.n_steps, simulation.bad_prefix
         self._first = max(n_steps - _SHOWN_STEPS, 0)

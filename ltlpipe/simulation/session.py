@@ -1,4 +1,4 @@
-"""Commands of a simulation, as people type them, in a line each."""
+"""Commands of a simulation, one per line."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 HELP = """\
 NUMBER, or an action   take an enabled step, by its number or if it is the only one
-step ACTION            the same, for an action that is called like a command
+step ACTION            the same, for an action with the name of a command
 next [N]               take the next steps of the lasso
 rejoin                 go back to where the run has left the lasso
-undo [N], redo [N]     take steps back, and again
+undo [N], redo [N]     undo and redo steps
 goto N                 go to the state after N steps of the run
-goto NAME=VALUE ...    go the shortest way to a state with these values, or local states
+goto NAME=VALUE ...    take a shortest path to a state with these values or local states
 random [N] [SEED]      take steps at random
 filter [TEXT]          list only steps with TEXT in their names; or all again
 enabled, state         print all of them
@@ -34,7 +34,7 @@ help, quit"""
 
 
 class Reply(NamedTuple):
-    """What a command has to say."""
+    """The output of a command."""
 
     note: str = ""
     is_elsewhere: bool = False  # there may be another state to show
@@ -86,7 +86,7 @@ class Session:
         if any(step.action == action for step in self.simulation.enabled):
             return (yield from self._step(action))
         raise UnsupportedError(
-            f"{quoted_name(action)} is no command, and no enabled step"
+            f"{quoted_name(action)} is neither a command nor an enabled step"
             + nearest(name, [*self._commands, *self._actions()])
             + " (help lists the commands)"
         )
@@ -207,7 +207,7 @@ class Session:
         yield from ()
         _nothing(rest, "left")
         if self.simulation.formula is None:
-            raise UnsupportedError("there is no formula: -f gives one")
+            raise UnsupportedError("there is no formula: add one with -f")
         return Reply(visible(str(self.simulation.residual)))
 
     def _save(self, rest: str) -> Job[Reply]:
@@ -231,7 +231,7 @@ class Session:
 
 
 def _number(text: str, command: str = "") -> int:
-    """Return a number that somebody has typed."""
+    """Return a typed number."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         named = f"{command}: " if command else ""
         raise UnsupportedError(f"{named}expected a number, not {quoted_name(text)}")
@@ -240,7 +240,7 @@ def _number(text: str, command: str = "") -> int:
 
 def _nothing(rest: str, command: str) -> None:
     if rest:
-        raise UnsupportedError(f"{command}: expected nothing behind it")
+        raise UnsupportedError(f"{command}: expected nothing after it")
 
 
 def _unquoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A run of a system, step by step: what both interfaces of ``simulate`` drive."""
+"""A run of a system, step by step: the model behind both interfaces of ``simulate``."""
 
 from __future__ import annotations
 
@@ -75,10 +75,11 @@ class Simulation(Displayed):
     system : Network, Model, SpotGraph, a graph of Spot, or paths
         As for `ltlpipe.check`.
     formula : str, Formula or spot.formula, optional
-        Of which is told what is left after each step; by default that of the lasso.
+        The formula whose residual is computed after each step; by default that of the
+        lasso.
     lasso : Lasso, Verdict, dict or path, optional
-        A run to walk along: a counterexample, what ``check --json`` prints of one or a
-        file of that, or what `save` has written.
+        A run to follow: a counterexample, the output of ``check --json`` (or a file of
+        it), or a file written by `save`.
     seed : int, optional
         Of random walks.
     deadlock : str, optional
@@ -95,7 +96,7 @@ class Simulation(Displayed):
     Raises
     ------
     InputError
-        A file cannot be read, or the lasso is none of the system.
+        A file cannot be read, or the lasso is not a run of the system.
     FormulaError
         `formula` does not parse, or a proposition names nothing of the system.
     UnsupportedError
@@ -183,7 +184,7 @@ class Simulation(Displayed):
 
     @property
     def residual(self) -> Any:
-        """What is left of the formula, a formula of Spot; None without one."""
+        """The residual formula, a formula of Spot; None without a formula."""
         return self._now.left
 
     @property
@@ -219,7 +220,7 @@ class Simulation(Displayed):
     def name_filter(self) -> str:
         """A part of the names of those actions that `enabled` lists; empty for all.
 
-        Capital letters do not matter.
+        Case does not matter.
         """
         return self._filter
 
@@ -244,7 +245,7 @@ class Simulation(Displayed):
 
     @property
     def is_deadlock(self) -> bool:
-        """Whether the state has no successors, but maybe itself for ever."""
+        """Whether the state has no successors, except itself by stuttering."""
         return next(self._walker.each_step(self._now.state), None) is None
 
     @property
@@ -294,7 +295,7 @@ class Simulation(Displayed):
 
     @property
     def next_on_lasso(self) -> LassoStep | None:
-        """The step that `follow` takes; None beside the lasso, or at its end."""
+        """The step that `follow` takes; None off the lasso, or at its end."""
         taken = self._next()
         return None if taken is None else self._told(self._now.state, taken)
 
@@ -319,9 +320,7 @@ class Simulation(Displayed):
             wanted = which
             which = next((k for k, s in enumerate(self.enabled) if s == wanted), -1)
             if which < 0:
-                raise UnsupportedError(
-                    f"{wanted.action!r} is no enabled step like that"
-                )
+                raise UnsupportedError(f"{wanted.action!r} is not an enabled step")
         expect(WHOLE, which=which)
         steps = self._listed().taken
         if not 0 <= which < len(steps):
@@ -334,7 +333,7 @@ class Simulation(Displayed):
         return self
 
     def follow(self, n: int = 1) -> Simulation:
-        """Take the next steps of the lasso; behind its cycle it begins anew.
+        """Take the next steps of the lasso; after its cycle it repeats.
 
         Raises
         ------
@@ -350,7 +349,7 @@ class Simulation(Displayed):
         return self
 
     def rejoin(self) -> Simulation:
-        """Go back to where the run has left the lasso.
+        """Go back to the point where the run left the lasso.
 
         Raises
         ------
@@ -392,7 +391,7 @@ class Simulation(Displayed):
         return self.goto(self.n_steps + n)
 
     def goto(self, where: int | Mapping[str, Any]) -> Simulation:
-        """Go to another state of the run, or to one that is like what is asked for.
+        """Go to another state of the run, or to the nearest state with given values.
 
         Parameters
         ----------
@@ -521,7 +520,7 @@ class Simulation(Displayed):
             yield from self._walker.repeated(state)
 
     def _listed(self) -> _Enabled:
-        """Return the steps that `enabled` tells."""
+        """Return the steps that `enabled` lists."""
         if self._enabled is None:
             state = self._now.state
             text = self._filter.casefold()
@@ -549,7 +548,7 @@ class Simulation(Displayed):
         )
 
     def _take(self, taken: Taken) -> None:
-        """Take a step; what was undone is kept if it is the same step."""
+        """Take a step; undone steps are kept if it is the first of them."""
         again = self._ahead.pop() if self._ahead else None
         if again is None or again.taken != taken:
             self._ahead.clear()
@@ -563,7 +562,7 @@ class Simulation(Displayed):
     def _no_next(self) -> str:
         """Say why the lasso cannot be followed."""
         if self._track is None:
-            return "there is no lasso to follow: --lasso gives one"
+            return "there is no lasso to follow: add one with --lasso"
         if self._now.place is not None:
             return f"the lasso ends here, after {self.n_steps} steps: it has no cycle"
         return (

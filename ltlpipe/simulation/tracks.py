@@ -27,7 +27,7 @@ FOLLOWING = "finding the lasso"
 """The phase of all that is done here."""
 
 _MOST_ALIKE = 1_000  # states that the same names may lead to
-_STEP_WORK = 30.0  # units per step that is looked at
+_STEP_WORK = 30.0  # units per step that is examined
 
 _Layer = dict[Any, "tuple[Any, Taken | None]"]
 """States that are reached after some steps: from where, and how."""
@@ -37,10 +37,10 @@ class Track(NamedTuple):
     """A lasso, or a run, in steps of the system."""
 
     steps: tuple[Taken, ...]
-    first: int  # where the cycle begins: behind all steps if there is none
+    first: int  # where the cycle begins: after all steps if there is none
 
     def next_place(self, place: int) -> int:
-        """Return the place of the step behind that at a place."""
+        """Return the index of the next step."""
         after = place + 1
         return self.first if after == len(self.steps) else after
 
@@ -61,7 +61,7 @@ def track_of_record(walker: Walker, record: Record, *, stutters: bool) -> Job[Tr
     Raises
     ------
     InputError
-        It is none of the system; names the first step that is none.
+        It is not a run of the system; names the first wrong step.
     """
     finder = _Finder(walker, record, stutters=stutters)
     k, n = record.first, len(record.steps)
@@ -84,14 +84,14 @@ def track_of_record(walker: Walker, record: Record, *, stutters: bool) -> Job[Tr
 
 
 class _Finder:
-    """Looks for the steps that a record tells of."""
+    """Looks for the steps of a record."""
 
     def __init__(self, walker: Walker, record: Record, *, stutters: bool) -> None:
         self._walker, self._record, self._stutters = walker, record, stutters
         self._ticks = Ticks(FOLLOWING, _STEP_WORK)
 
     def layers(self, start: _Layer, begin: int, end: int) -> Job[list[_Layer]]:
-        """Return the states before each of some steps, and behind the last one."""
+        """Return the states before each of some steps, and after the last one."""
         found = [start]
         for k in range(begin, end):
             told, layer = self._record.steps[k], _Layer()
@@ -121,7 +121,9 @@ class _Finder:
     def _refusal(self, k: int, told: ToldStep, *, too_many: bool) -> InputError:
         named = "" if told.action is None else f", {told.action!r},"
         what = (
-            "could be too many steps" if too_many else "is no step of the system there"
+            "could be too many steps"
+            if too_many
+            else "is not a step of the system there"
         )
         message = f"step {k + 1} of the lasso{named} {what}"
         return InputError(message, file=self._record.file)

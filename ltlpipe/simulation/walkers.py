@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
 
 MOST_EXAMINED = 100_000
-"""Steps of one state that are looked at."""
+"""Limit on the steps of one state."""
 
 
 class Taken(NamedTuple):
     """One step out of a state."""
 
     action: int  # its number; of a graph Spot's of the edge; -1 repeats the state
-    state: Any  # where it leads
+    state: Any  # its target
     holds: tuple[str, ...]  # the propositions of the formula that hold
     letter: tuple[str, ...] = ()  # of a graph: all of its propositions that hold
 
 
 class Walker(ABC):
-    """Says what steps a system has.
+    """Enumerates the steps of a system.
 
     Attributes
     ----------
     values : str
-        What `shown` tells of a state: "component" or "variable".
+        The entries of `shown`: "component" or "variable".
     """
 
     values = "variable"
@@ -65,7 +65,7 @@ class Walker(ABC):
     ) -> Iterator[Taken]:
         """Yield the steps of a state, some of them twice.
 
-        `wanted` says by its name whether an action is looked at.
+        `wanted` filters actions by their names.
         """
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Walker(ABC):
 
     @abstractmethod
     def action_name(self, state: Any, taken: Taken) -> str:
-        """Return what a step out of a state is called."""
+        """Return the name of a step out of a state."""
 
     @abstractmethod
     def shown(self, state: Any) -> dict[str, Any]:
@@ -82,14 +82,14 @@ class Walker(ABC):
 
     @abstractmethod
     def moves(self, state: Any, taken: Taken) -> tuple[Move, ...]:
-        """Return what a step out of a state changes."""
+        """Return the changes of a step out of a state."""
 
     @abstractmethod
     def along(self, state: Any, action: int, target: Any) -> Taken:
         """Return the step of a run between two states."""
 
     def told(self, state: Any, taken: Taken) -> Any:
-        """Return what prefix and cycle of a lasso say of a step."""
+        """Return the letter of a step in prefix and cycle of a lasso."""
         del taken
         return self.shown(state)
 
@@ -195,7 +195,7 @@ class ModelWalker(Walker):
         self._propositions = question.propositions
 
     def initial(self) -> Any:
-        """Return the valuation in which runs begin."""
+        """Return the initial valuation."""
         return self._model.initial()
 
     def each_step(
@@ -304,7 +304,7 @@ class GraphWalker(Walker):
         moves: tuple[Move, ...] | None,
         before: Mapping[str, Any] | None,
     ) -> bool:
-        """Whether the formula's propositions hold as a file says."""
+        """Return whether the formula's propositions hold as a file records."""
         del state, moves
         if before is None:
             return True

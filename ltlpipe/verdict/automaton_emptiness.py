@@ -119,7 +119,7 @@ class EmptinessResult(Displayed):
     empty : bool or None
         None if a limit was hit.
     reason : str or None
-        Why it is not known, or why there is no run: the limit that was hit.
+        Why emptiness or the run is unknown: the limit that was hit.
     run : AutomatonRun or None
         An accepting run, which has been replayed, if there is one.
     plan : Plan
@@ -172,7 +172,7 @@ def is_empty(
     Raises
     ------
     UnsupportedError
-        It is no automaton, is alternating, or the options ask for what cannot be done.
+        It is not an automaton, is alternating, or an option is not supported.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def is_empty(
     if not is_graph(automaton) and not isinstance(automaton, SpotGraph):
         raise UnsupportedError(
             f"automaton= is a spot.twa_graph, not a {type(automaton).__name__}; "
-            "ltlpipe.automaton makes one of a formula"
+            "ltlpipe.automaton translates a formula"
         )
     verdict = check(automaton, empty=True, progress=progress, **options)
     graph = automaton.graph if isinstance(automaton, SpotGraph) else automaton

@@ -1,4 +1,4 @@
-"""From a system and a property to a verdict: what users call.
+"""From a system and a property to a verdict: the public functions.
 
 The way between the two is `ltlpipe.verdict.portfolio`.
 """
@@ -43,13 +43,13 @@ def check(
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
 
-    Exactly one of `formula`, `automaton` and `empty` says what is asked.
+    Exactly one of `formula`, `automaton` and `empty` is given.
 
     Parameters
     ----------
     system : Network, Model, SpotGraph, a graph of Spot, or paths
-        What `ltlpipe.load` returned, which is not changed, or what it takes.  Reading
-        may take as long as the question.
+        A result of `ltlpipe.load`, which is not changed, or an argument for it.
+        Reading may take as long as the question.
     formula : str, Formula or spot.formula
         LTL in Spot's syntax.  Of a network an atomic proposition names an action, and
         exactly one action happens at each step; of a model it is a comparison, such as
@@ -58,8 +58,8 @@ def check(
         state in which all accept infinitely often count; of an automaton, only runs
         that it accepts.
     automaton : spot.twa_graph or path
-        An automaton, or its HOA file, of the negated property: it accepts the runs
-        that shall not be.
+        An automaton, or its HOA file, of the negated property: it accepts the
+        violations.
     empty : bool
         Ask whether the system, with the acceptance of its components, or as an
         automaton, has no accepting run at all.
@@ -73,14 +73,14 @@ def check(
     -------
     Verdict
         `verdict` is "holds", "violated" or "unknown"; `reason` is the limit
-        that was hit, else None.  `lasso` is set iff violated and asked for.
+        that was hit, else None.  `lasso` is set iff violated and requested.
 
     Raises
     ------
     FormulaError
         `formula` does not parse, or a proposition names nothing of the system.
     UnsupportedError
-        The options ask for what cannot be done.
+        An option or combination is not supported.
 
     References
     ----------
@@ -157,7 +157,7 @@ def livelock(
     Raises
     ------
     UnsupportedError
-        An action does not exist, or the options ask for what cannot be done.
+        An action does not exist, or an option is not supported.
 
     References
     ----------

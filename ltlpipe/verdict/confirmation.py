@@ -1,10 +1,10 @@
-"""Lassos of which only names are told: whether the system has them as violations.
+"""Lassos given by names only: whether the system has them as violations.
 
 A result table, and the JSON of `check`, name the actions of a lasso.  Runs of the
-system with these names are looked for from the initial state on, and each is given to
-the independent replay (`ltlpipe.verdict.judgement`), with the acceptance and the
-fairness that were asked for, and to Spot.  So a lasso that is confirmed is one,
-whatever has found its steps.
+system with these names are enumerated from the initial state, and each is checked by
+the independent replay (`ltlpipe.verdict.judgement`), with the requested acceptance and
+fairness, and by Spot.  So a lasso that is confirmed is one, whatever has found its
+steps.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RUN_OPTIONS = (
     *("deadlock", "fairness", "fair_sets", "network_acceptance"),
     *("semantics", "unknown"),
 )
-"""Options that say which runs a system has, which count, and what their words are."""
+"""Options that determine the runs of a system, which of them count, and their words."""
 
 MOST_ALIKE = 1_000
 """States that the same names may lead to."""
@@ -49,9 +49,9 @@ MOST_RUNS = 100
 """Runs of the same names that are replayed until one is a violation."""
 
 CONFIRMING = "finding the lasso"
-"""The phase of looking for the steps."""
+"""The phase of finding the steps."""
 
-_STEP_WORK = 30.0  # units per step that is looked at
+_STEP_WORK = 30.0  # units per step that is examined
 
 _State = tuple[int, ...]
 _Layer = dict[_State, "dict[tuple[_State, int], None]"]
@@ -59,15 +59,15 @@ _Layer = dict[_State, "dict[tuple[_State, int], None]"]
 
 
 class UndecidedError(Exception):
-    """There are more runs with these names than are looked at."""
+    """There are too many runs with these names."""
 
 
 class ToldLasso(NamedTuple):
-    """A lasso as files tell of it."""
+    """A lasso as recorded in a file."""
 
     prefix: tuple[str, ...]  # actions
     cycle: tuple[str, ...]
-    before: tuple[Mapping[str, Any], ...] | None = None  # valuations, if told
+    before: tuple[Mapping[str, Any], ...] | None = None  # valuations, if recorded
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class ToldLasso(NamedTuple):
 def run_options(given: Mapping[str, Any]) -> Options:
     """Return the options of a question, of which those about runs alone are taken.
 
-    So nothing that a file says is run: it may name a translator.
+    So nothing named by a file is executed: it may name a translator.
     """
     known = {each.name for each in fields(Options)} & set(RUN_OPTIONS)
     return Options(**{name: given[name] for name in known & set(given)})
@@ -91,14 +91,14 @@ def confirmed(
     options: Options,
     constraint: Any = None,
 ) -> Job[Lasso]:
-    """Return a lasso that is told, as one that has been replayed.
+    """Replay a recorded lasso.
 
     Parameters
     ----------
     system : Network or Model
-        Whose run it is said to be.
+        The system with the run.
     asked : Property
-        What it is said to violate.
+        The violated property.
     told : ToldLasso
         Its steps.
     options : Options
@@ -109,14 +109,16 @@ def confirmed(
     Raises
     ------
     ReplayError
-        The system has no such run, or it is no violation.
+        The system has no such run, or it is not a violation.
     UndecidedError
         There are too many such runs.
     FormulaError, UnsupportedError
-        The question cannot be asked of this system.
+        The property does not fit this system.
     """
     if not isinstance(system, (Network, Model)):
-        raise UnsupportedError("a lasso of a graph of Spot is not told by its actions")
+        raise UnsupportedError(
+            "the actions of a lasso do not determine a run of a graph of Spot"
+        )
     if not told.cycle:
         raise ReplayError("the lasso has no cycle")
     with silenced():
@@ -156,14 +158,14 @@ def _replayed(questions: Sequence[Question], way: _Way, length: int) -> Job[Lass
 
 
 class _Way(NamedTuple):
-    """A run with the names that are told."""
+    """A run with the recorded names."""
 
     actions: list[int]
     states: list[_State]  # before each step, and after the last one
 
 
 class _Finder:
-    """Looks for the runs whose steps have the names that are told."""
+    """Enumerates the runs with the recorded names."""
 
     def __init__(self, steps: _Steps, told: ToldLasso, *, stutters: bool) -> None:
         self._steps, self._told, self._stutters = steps, told, stutters
@@ -188,7 +190,7 @@ class _Finder:
     def _layers(
         self, start: _State, begin: int, end: int
     ) -> Generator[Progress, None, list[_Layer]]:
-        """Return the states before each of some steps, and behind the last one."""
+        """Return the states before each of some steps, and after the last one."""
         found: list[_Layer] = [{start: {}}]
         for k in range(begin, end):
             layer: _Layer = {}
@@ -205,12 +207,12 @@ class _Finder:
                         )
             if found[-1] and not layer:
                 name = self._names[k]
-                self.why = f"step {k + 1}, {name!r}, is no step of the system there"
+                self.why = f"step {k + 1}, {name!r}, is not a step of the system there"
             found.append(layer)
         return found
 
     def _fits(self, state: _State, k: int) -> bool:
-        """Whether a state has the valuation that is told before a step, if one is."""
+        """Return whether a state has the valuation recorded before a step, if any."""
         before = self._told.before
         return before is None or self._steps.shown(state) == before[k]
 
@@ -246,7 +248,7 @@ class _Steps(Protocol):
     """The steps of a system, by their names."""
 
     def initial(self) -> _State:
-        """Return the state in which runs begin."""
+        """Return the initial state."""
 
     def called(self, state: _State, name: str) -> Iterator[tuple[int, _State]]:
         """Yield the steps of a state by a name: actions and targets."""

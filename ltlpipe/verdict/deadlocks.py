@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Lasso
 
 _REASON = (
-    "breadth-first, because the nearest deadlock is found by what is the shortest way "
-    "to it; no reductions, because they keep infinite runs only"
+    "breadth-first, which finds a shortest path to a nearest deadlock; no reductions, "
+    "because they only preserve infinite runs"
 )
 
 
@@ -67,8 +67,8 @@ def deadlocks(
     Returns
     -------
     Verdict
-        "violated" if there is one: the prefix of the lasso is a shortest way to it,
-        the cycle the step in which it repeats itself.  "holds" if there is none.
+        "violated" if there is one: the prefix of the lasso is a shortest path to it,
+        the cycle its stuttering step.  "holds" if there is none.
     """
     chosen, limits = understood(options)
     try:

@@ -1,4 +1,4 @@
-"""A strategy in the portfolio: its job, and what that has taken."""
+"""A strategy in the portfolio: its job, and the resources it has used."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 FREE_WAITING = 500_000.0
 """Units of work that a strategy may wait for workers before that is its own work.
 
-A worker that has just begun takes longer for a translation than one that is warm: below
-this, turns do not depend on it.
+A new worker takes longer for a translation than a warm one: below this, turns do not
+depend on it.
 """
 
 
 @dataclass(eq=False)
 class Entry:
-    """A strategy at work, or waiting for its turn."""
+    """A strategy that runs or waits for its turn."""
 
     strategy: Strategy
-    trace: Trace  # what it has done
+    trace: Trace  # its record
     job: Job[Answer]
     has_begun: bool = False  # whether it has done anything
-    seconds: float = 0.0  # what it has taken
+    seconds: float = 0.0  # its work so far
     work: float = 0.0  # the same in units of work, as its turns count it
     owed: float = 0.0  # of turns that it has missed, waiting for kernels
-    last: Progress = field(default_factory=Progress)  # what it has said last
+    last: Progress = field(default_factory=Progress)  # its last progress
     error: UnsupportedError | None = None  # why it has ended, if that is beyond it
     _waited: float = 0.0  # units of work of workers
 

@@ -133,7 +133,7 @@ def _name_of(state: tuple[Any, int]) -> str:
 
 
 def _labels(question: Question) -> tuple[Callable[[PlainStep], Any], AutomatonWriter]:
-    """Return what gives the label of a step, and the writer that it is for."""
+    """Return the function for the label of a step, and its writer."""
     propositions = question.property.propositions
     known: dict[Any, Any] = {}
     if isinstance(question, GraphQuestion):
@@ -166,7 +166,7 @@ def _labels(question: Question) -> tuple[Callable[[PlainStep], Any], AutomatonWr
 
 
 def _holding(question: Question) -> Callable[[int], Sequence[str]]:
-    """Return what says which propositions hold in a letter."""
+    """Return the function for the propositions of a letter."""
     if isinstance(question, NetworkQuestion):
         actions = ["", *question.actions]
         return lambda letter: [actions[letter]]

@@ -90,7 +90,7 @@ def lasso_of(
     Parameters
     ----------
     system : SpotGraph
-        Whose run it is.
+        The graph.
     edges : int32[k + c]
         As indices; -1 where a state repeats itself.
     states : int32[k + c + 1, 1]
@@ -151,7 +151,7 @@ def graph_run_replayed(
     Raises
     ------
     ReplayError
-        The lasso is no accepting run of the graph.
+        The lasso is not an accepting run of the graph.
     """
     check_form(lasso, [system.graph.get_init_state_number()])
     stepper, ticks = Stepper(system.graph), Ticks(REPLAYING, _STEP_WORK)

@@ -1,4 +1,4 @@
-"""One question from what is asked to its verdict: conducted, shortened, replayed."""
+"""The way of one question to its verdict: portfolio, shortening, replay."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
-from ltlpipe.strategies.certified import Certified
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import Shortened, shortened
-from ltlpipe.verdict.certification import Certification, certified_options
+from ltlpipe.verdict.certification import (
+    Certification,
+    certified_options,
+    certified_strategies,
+)
 from ltlpipe.verdict.judgement import as_witness, has_actions, judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.vacuity import VacuityDetection
@@ -36,16 +39,17 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.strategies.certified import Certified
     from ltlpipe.strategies.strategy import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
 
 
 FEW_STATES = 4000
-"""States near the initial one among which a short lasso is looked for, at least."""
+"""Least number of states near the initial one in which a short lasso is searched."""
 
 STATES_PER_STEP = 500
-"""The same for each step of the run that is known, if that is more."""
+"""The same for each step of the known run, if that is more."""
 
 SOME_STATES = 50_000
 """What the steps of a run can come to: they are stored in a tenth of a second."""
@@ -61,7 +65,7 @@ _REPLAY_SECONDS = 0.2
 
 
 INSTANT = "instant"
-"""The strategy that looks for short lassos itself."""
+"""The strategy that finds short lassos itself."""
 
 
 class Inquiry:
@@ -74,7 +78,7 @@ class Inquiry:
     Raises
     ------
     FormulaError, UnsupportedError
-        The question cannot be asked of this system.
+        The property does not fit this system.
     """
 
     def __init__(
@@ -87,11 +91,10 @@ class Inquiry:
         prelude: float = PRELUDE,
         files: Sequence[str] = (),
     ) -> None:
-        self._certified: Certified | None = None
+        self._certified: tuple[Certified, ...] = ()
         if options.certificate is not None:
+            self._certified = strategies = certified_strategies(options)
             options = certified_options(options)
-            self._certified = Certified()
-            strategies = (self._certified,)
         self._files = files
         if constraint is not None and options.translator is not None:
             raise UnsupportedError(
@@ -108,7 +111,9 @@ class Inquiry:
         self._violated: Verdict | None = None  # with its lasso
         self._held: Verdict | None = None
         self._uncertified = False  # whether a certificate is being written
-        self._vacuity: VacuityDetection | None = None  # begun when it is known to hold
+        self._vacuity: VacuityDetection | None = (
+            None  # started once it is known to hold
+        )
         self._lasso_seconds = 0.0  # of making it short, and of its replay
         self._clock = Clock()
         if constraint is None:
@@ -134,12 +139,12 @@ class Inquiry:
         return self._timed(found)
 
     def refused(self, error: UnsupportedError) -> Verdict:
-        """Return what to say of one of several questions for which `verdict` raises."""
+        """Return the verdict for one of several questions that is unsupported."""
         found = self._timed(self._made(UNKNOWN, UNSUPPORTED))
         return replace(found, message=str(error))
 
     def _timed(self, found: Verdict) -> Verdict:
-        """Return a verdict with what it has cost."""
+        """Return a verdict with its costs."""
         stats = found.stats.by(self._clock)
         if self._lasso_seconds:
             seconds = (stats.lasso_seconds or 0.0) + self._lasso_seconds
@@ -164,7 +169,7 @@ class Inquiry:
             if self._options.vacuity:
                 yield from self._detected()
             return self._with_vacuity(self._held)
-        if self._certified is not None:
+        if self._certified:
             known = VIOLATED if answer.kind == FOUND else UNKNOWN
             warn(f"no certificate is written: the verdict is {known}")
         if answer.kind != FOUND:
@@ -178,10 +183,10 @@ class Inquiry:
         return self._violated
 
     def _certify(self) -> Job[None]:
-        """Write the certificate of a question that holds, if one is asked for."""
-        strategy = self._certified
-        if strategy is None:
+        """Write the certificate of a question that holds, if requested."""
+        if not self._certified:
             return
+        strategy = next(s for s in self._certified if s.ended is not None)
         self._uncertified = True
         certificate = yield from Certification(
             self._question,
@@ -194,7 +199,7 @@ class Inquiry:
         self._held = replace(self._held, certificate=certificate)
 
     def _shortened(self, found: Shortened) -> Job[None]:
-        """Note a violation, whose run has been looked for where it can be short.
+        """Record a violation, whose run has been shortened.
 
         With ``options.shortest`` it is noted once more when it is a shortest one.
         """
@@ -218,7 +223,7 @@ class Inquiry:
         yield from self._marked()
 
     def _marked(self) -> Job[None]:
-        """Note where a violation of a safety formula is complete."""
+        """Record the end of a bad prefix of a safety formula."""
         formula, found = self._asked.formula, self._violated
         if formula is None or not formula.spot.is_syntactic_safety():
             return
@@ -275,7 +280,7 @@ class Inquiry:
             inquiry._question.close()
 
     def _with_vacuity(self, held: Verdict, reason: str | None = None) -> Verdict:
-        """Return a verdict with what is known of vacuity; warn if that is too little.
+        """Return a verdict with its vacuity; warn if that is undecided.
 
         The reason is the limit that has ended it.
         """
@@ -290,8 +295,7 @@ class Inquiry:
     def _stopped(self, reason: str) -> Verdict:
         """Return the verdict of a question that a limit has ended.
 
-        A verdict that was found is never lost, though its lasso, or what was asked of
-        it besides, may be.
+        A verdict is never lost, though its lasso or additional results may be.
         """
         if self._uncertified:
             warn(f"no certificate is written: {reason}")
@@ -299,7 +303,7 @@ class Inquiry:
             ended = INTERRUPTED if reason == INTERRUPTED else None
             return self._with_vacuity(replace(self._held, reason=ended), reason)
         if self._found is not None and self._violated is None:
-            # The limit was hit while a shorter run was looked for.
+            # The limit was hit during the search for a shorter run.
             with suppress(StoppedError):
                 run(self._noted(self._found), Limits(timeout=_REPLAY_SECONDS))
         if self._violated is not None:

@@ -52,7 +52,7 @@ def judged(question: Question, run: Run) -> Job[Lasso]:
     Raises
     ------
     ReplayError
-        It is no violation: a bug.
+        It is not a violation: a bug.
     """
     yield _REPLAYING
     network = with_components(question)
@@ -140,7 +140,7 @@ def _word_replayed(asked: Property, lasso: Lasso) -> Job[None]:
 
 
 def check_fairness(system: Network | Model, lasso: Lasso, options: Options) -> None:
-    """Check that a lasso is fair, by its states and what is enabled in them.
+    """Check that a lasso is fair, by its states and their enabled actions.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The independent replay of a run of a model.
 
-It shares no code with the searches: the model's interpreter says which steps a
-valuation has, and propositions are evaluated on valuations.
+It shares no code with the searches: the model's interpreter computes the steps of a
+valuation, and propositions are evaluated on valuations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import Model
     from ltlpipe.verdict.verdict import Lasso
 
-_STEPS_AT_ONCE = 100  # replayed between two looks at the limits
+_STEPS_AT_ONCE = 100  # steps between two checks of the limits
 _STEP_WORK = 100.0  # units per step
 
 
@@ -34,7 +34,7 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
     Raises
     ------
     ReplayError
-        The lasso is no run of the model.
+        The lasso is not a run of the model.
     """
     check_form(lasso, model.initial())
     states = [tuple(state) for state in lasso.states.tolist()]
@@ -61,9 +61,10 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
 def spelling_of_states(
     propositions: Mapping[str, Expression], lasso: Lasso
 ) -> Job[Spelling]:
-    """Return the word of a run of a model: what holds in the state before each step.
+    """Return the word of a run of a model: the propositions in the state before each
+    step.
 
-    `propositions` says what each means in the model.
+    `propositions` has the meaning of each in the model.
     """
     numbers: dict[frozenset[str], int] = {}
     word = np.zeros(len(lasso.actions), dtype=np.int64)

@@ -2,22 +2,22 @@
 
 A strategy that needs no kernels comes first, alone, for a few milliseconds. Then the
 others without an obstacle take turns, each turn longer than the last, and the first
-goes on only while all of them wait for kernels. At most `MOST_OPEN` are open. The
-next begins when one has dropped out, or when all have had `PATIENCE`; then one of
-them makes room, and begins again later. What a strategy has done is kept while it
-waits. One that fails (memory, tables too large, not applicable after all) drops out
-and takes nothing with it. So no strategy can trap a question.
+continues only while all of them wait for kernels. At most `MOST_OPEN` are open. The
+next one starts when one has dropped out, or when all have had `PATIENCE`; then one of
+them is evicted, and starts again later. What a strategy has done is kept while it
+waits. One that fails (memory, tables too large, not applicable after all) drops out and
+takes nothing with it. So no strategy can trap a question.
 
-Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): who
-answers, its lasso and its counts are the same on an idle and on a busy machine, once
-the kernels are compiled.  A strategy that waits for a worker process (Spot) keeps its
-turn, and the CPU time of the worker is its work; one that waits for kernels to be
-compiled does not, since that happens once per version.  What it misses meanwhile it
-has afterwards, and until then turns do not grow: they would be seconds long when
-it is ready.
+Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): the
+answering strategy, its lasso and its counts do not depend on the load, once the kernels
+are compiled.  A strategy that waits for a worker process (Spot) keeps its turn, and the
+CPU time of the worker is its work; one that waits for kernels to be compiled does not,
+since that happens once per version.  What it misses meanwhile it has afterwards, and
+until then turns do not grow: they would be seconds long when it is ready.
 
-Memory: each open strategy may hold a quarter of the limit, and what the others leave
-over.  At the limit the largest is closed; it may begin again, alone, at the end.
+Memory: each open strategy may hold a quarter of the limit, and the memory that the
+others leave.  At the limit the largest is closed; it may start again, alone, at the
+end.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ It costs less than kernels that are loaded take for a small product.
 """
 
 PRELUDE_ALONE = 20_000.0
-"""The same where a process answers one question only.
+"""The same in a process that answers a single question.
 
 Importing Numba and loading kernels for it takes ten times as long, and more.
 """
@@ -78,7 +78,7 @@ Others may have a violation and its run sooner.
 PATIENCE = 1e5
 """Units of work of each that is open after which another takes the place of one.
 
-It is doubled each time, since who has made room begins anew.
+It is doubled each time, since an evicted strategy starts from scratch.
 """
 
 
@@ -90,7 +90,7 @@ class Portfolio:
     question : Question
         What is asked.
     strategies : sequence of Strategy
-        Which, in the order in which they begin.
+        The strategies, in the order of their starts.
     prelude : float
         Units of work of a strategy without kernels before others begin.
 
@@ -128,7 +128,7 @@ class Portfolio:
         for strategy in strategies:
             obstacle = strategy.obstacle(question)
             if insisted and strategy.name not in insisted:
-                obstacle = obstacle or f"{', '.join(insisted)} is asked for"
+                obstacle = obstacle or f"{', '.join(insisted)} is requested"
             if obstacle is None:
                 self._waiting.append(strategy)
             elif strategy.is_named(question.options):
@@ -145,7 +145,7 @@ class Portfolio:
         return any(trace.has_found for _, trace in self._traces)
 
     def trace(self) -> Trace:
-        """Return what the strategy has done that has answered, or come furthest.
+        """Return the record of the strategy that has answered, or come furthest.
 
         Without an answer that is the one that has found a violation, if there is one,
         else the one that has entered the most states.
@@ -164,7 +164,7 @@ class Portfolio:
         )
 
     def tried(self) -> tuple[Tried, ...]:
-        """Return what has become of each strategy."""
+        """Return the outcome of each strategy."""
         at_work = [
             Tried(entry.strategy.name, "set aside", entry.seconds, None)
             for entry in self._at_work
@@ -214,7 +214,7 @@ class Portfolio:
 
     @property
     def _at_work(self) -> list[Entry]:
-        """The strategies that have begun and not ended."""
+        """The strategies that have started and not ended."""
         return self._open if self._spare is None else [self._spare, *self._open]
 
     def _length(self, turn: float) -> float:
@@ -229,7 +229,7 @@ class Portfolio:
         return any(not entry.strategy.needs_kernels for entry in self._open)
 
     def _next_turn(self, turn: float) -> float:
-        """Return how long the next turns are; who waits for kernels has missed one."""
+        """Return the length of the next turns; waiting for kernels skips one."""
         waiting = [entry for entry in self._open if entry.last.compiling]
         for entry in waiting:
             entry.owed += turn
@@ -266,7 +266,7 @@ class Portfolio:
         self._waiting.append(entry.strategy)
 
     def _set_aside(self, entry: Entry, reason: str) -> None:
-        """Close a strategy that may begin again at the end."""
+        """Close a strategy that may start again at the end."""
         self._close(entry, "set aside", reason)
         self._again.append(entry.strategy)
 
@@ -289,7 +289,7 @@ class Portfolio:
         """Advance a strategy until its turn is over; return its answer, if it has one.
 
         A strategy that has found a violation has several turns in a row for its run.
-        One that has waited for kernels has what it has missed, too.
+        One that has waited for kernels also gets its missed turns.
         """
         end, more = entry.work + turn + entry.owed, FOUND_TURNS
         entry.owed = 0.0
@@ -315,7 +315,7 @@ class Portfolio:
                 end, more = entry.work + turn, more - 1
 
     def _supersede(self, entry: Entry) -> None:
-        """Set aside what a strategy that has begun its search does better."""
+        """Set aside the strategies that a started search supersedes."""
         if entry.trace.plan.emptiness is None or self._question.given.emptiness:
             return
         for other in list(self._open):
@@ -324,7 +324,7 @@ class Portfolio:
                 self._set_aside(other, f"{entry.strategy.name} does the same with less")
 
     def _share(self, entry: Entry, work: float, grant: Grant) -> Grant:
-        """Return what a strategy may do next."""
+        """Return the grant for a strategy's next turn."""
         others = self._held() - entry.last.memory_bytes
         memory = grant.memory_bytes
         if len(self._at_work) > 1 and memory != math.inf:
@@ -335,13 +335,13 @@ class Portfolio:
         return sum(entry.last.memory_bytes for entry in self._at_work)
 
     def _set_largest_aside(self) -> None:
-        """Set aside what holds the most of what has not found anything."""
+        """Set aside the largest strategy that has not found a violation."""
         candidates = [e for e in self._at_work if not e.trace.has_found]
         largest = max(candidates or self._at_work, key=lambda e: e.last.memory_bytes)
-        self._set_aside(largest, "memory, with others beside it")
+        self._set_aside(largest, "memory, shared with others")
 
     def _progress(self, entry: Entry, *, all_wait: bool = False) -> Progress:
-        """Return what the portfolio says of itself."""
+        """Return the progress of the portfolio."""
         last = entry.last
         waits, compiling = last.waits, last.compiling
         if all_wait:
@@ -391,7 +391,7 @@ class Portfolio:
         return UnsupportedError(f"{strategy.name} cannot be used: {reason}")
 
     def _given_up(self) -> Answer:
-        """Return why there is no answer."""
+        """Return the reason why there is no answer."""
         if self._reasons:
             return Answer(INCONCLUSIVE, self._reasons[-1])
         if self._errors:

@@ -28,13 +28,13 @@ REPLAYING = "replaying"
 """The phase of all that is done here."""
 
 STEPS_AT_ONCE = 1000
-"""Steps that are replayed between two looks at the limits."""
+"""Steps that are replayed between two checks of the limits."""
 
 _STEP_WORK = 10.0  # units per step
 
 
 class ReplayError(RuntimeError):
-    """A lasso is no violation: a bug of ltlpipe, never of the input."""
+    """A lasso is not a violation: a bug of ltlpipe, never of the input."""
 
 
 def run_replayed(
@@ -63,7 +63,7 @@ def run_replayed(
     Raises
     ------
     ReplayError
-        The lasso is no accepting run of the network.
+        The lasso is not an accepting run of the network.
     """
     check_form(lasso, [c.initial for c in network.components])
     states, actions = lasso.states, lasso.actions
@@ -88,7 +88,7 @@ def run_replayed(
 
 
 def check_form(lasso: Lasso, initial: Sequence[int]) -> None:
-    """Check that a lasso's parts fit together, where it begins, and that it closes."""
+    """Check the parts of a lasso, its initial state, and that it closes."""
     states, length = lasso.states, len(lasso.prefix) + len(lasso.cycle)
     if not lasso.cycle or len(lasso.actions) != length or len(states) != length + 1:
         raise ReplayError("the lasso's parts do not fit together")
@@ -185,7 +185,7 @@ def spelling_of_actions(
 ) -> Spelling:
     """Return the word of a run of a network, whose actions hold one at a time.
 
-    The network knows which actions no proposition can name.
+    The network determines which actions no proposition can name.
     """
     known, word = np.unique(lasso.actions, return_inverse=True)
     letters = [
@@ -207,7 +207,7 @@ def word_replayed(asked: Formula | Any, spelling: Spelling, start: int) -> Job[N
     spelling : Spelling
         The word.
     start : int
-        Where it goes on behind its last letter.
+        The index at which it continues after its last letter.
 
     Raises
     ------
@@ -216,4 +216,4 @@ def word_replayed(asked: Formula | Any, spelling: Spelling, start: int) -> Job[N
     """
     _, letters, word, _ = spelling
     if not (yield from violates(asked, letters, word, start)):
-        raise ReplayError("Spot says that the word of the lasso is no violation")
+        raise ReplayError("according to Spot, the word of the lasso is not a violation")

@@ -30,8 +30,8 @@ def product_size(
     """Return the reachable states and transitions of a product; None after a limit.
 
     The arguments are those of `check`; instead of a formula there may be an automaton
-    of its violations, and without a property the product is the system itself.  Also
-    told is how many of the transitions carry Fin marks.
+    of its violations, and without a property the product is the system itself.  The
+    transitions with Fin marks are counted as well.
     """
     return _found(system, formula, options, _explored)
 
@@ -53,7 +53,7 @@ def _found(
     options: dict[str, Any],
     find: Callable[[Question], Job[Found | None]],
 ) -> Found | None:
-    """Return what a job finds out about a question; None if a limit was hit."""
+    """Return the result of a job about a question; None if a limit was hit."""
     chosen, limits = understood(options)
 
     def job() -> Job[Found | None]:

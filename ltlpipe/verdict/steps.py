@@ -1,4 +1,4 @@
-"""The steps of a lasso as people read them: who moves, and from where to where."""
+"""The steps of a lasso as text: the moves, with sources and targets."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def steps_of(lasso: Any, wanted: Iterable[int] | None = None) -> list[LassoStep]
 def situation(lasso: Any, step: int) -> dict[str, Any]:
     """Return the states of all components before a step, from 0, by their names.
 
-    Of a model the values of its variables.  Behind the last step it is the situation
-    in which the cycle begins.
+    Of a model the values of its variables.  After the last step it is the situation in
+    which the cycle begins.
     """
     if isinstance(lasso.system, Network):
         components = lasso.system.components
@@ -79,7 +79,7 @@ def situation(lasso: Any, step: int) -> dict[str, Any]:
 
 
 def _holding(lasso: Any) -> Callable[[int], tuple[str, ...]]:
-    """Return what says which propositions hold at a step."""
+    """Return the function for the propositions that hold at a step."""
     spelling = lasso.spelling
     if spelling is None:
         return lambda _: ()
@@ -90,16 +90,16 @@ def _holding(lasso: Any) -> Callable[[int], tuple[str, ...]]:
 
 
 def _movers_of(lasso: Any) -> Callable[[int], tuple[Move, ...]]:
-    """Return what says who moves in a step."""
+    """Return the function for the moves of a step."""
     if isinstance(lasso.system, Network):
         return partial(_component_moves, lasso, component_names(lasso.system))
     if lasso.has_valuations:
         return partial(_variable_moves, lasso)
-    return partial(_moves_by_number, lasso)  # nobody knows whose run it is
+    return partial(_moves_by_number, lasso)  # the system is unknown
 
 
 def _component_moves(lasso: Any, names: Sequence[str], step: int) -> tuple[Move, ...]:
-    """Return who takes part in a step of a network, with the names of its states."""
+    """Return the moves of a step of a network, with names of states."""
     before, after = lasso.states[step : step + 2].tolist()
     action = int(lasso.actions[step])
     return moves_of_components(lasso.system, names, action, before, after)
@@ -112,9 +112,10 @@ def moves_of_components(
     before: Sequence[int],
     after: Sequence[int],
 ) -> tuple[Move, ...]:
-    """Return who takes part in a step; `names` are those of `component_names`.
+    """Return the components that take part in a step; `names` are those of
+    `component_names`.
 
-    Nobody does where a state repeats itself, by the action -1.
+    None does in a stuttering step, the action -1.
     """
     components = network.components
     who: Sequence[int] = network.actions[action].participants if action >= 0 else ()
@@ -129,7 +130,7 @@ def moves_of_components(
 
 
 def _variable_moves(lasso: Any, step: int) -> tuple[Move, ...]:
-    """Return who moves in a step of a model, or what changes in one of a graph."""
+    """Return the moves of a step of a model, or the change of state of a graph."""
     old, new = lasso.valuation(step), lasso.valuation(step + 1)
     model = lasso.system if isinstance(lasso.system, Model) else None
     return moves_of_values(model, int(lasso.actions[step]), old, new)
@@ -154,7 +155,7 @@ def moves_of_values(
 def changed_values(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the variables that differ, with both values; what is not there is 0."""
+    """Return the variables that differ, with both values; missing ones are 0."""
     return {
         name: (old.get(name, 0), new.get(name, 0))
         for name in {**old, **new}
@@ -173,7 +174,7 @@ def _moves_by_number(lasso: Any, step: int) -> tuple[Move, ...]:
 
 
 def component_names(network: Network) -> list[str]:
-    """Return what the components are called; numbers tell apart who share a name."""
+    """Return the names of the components; numbers distinguish equal names."""
     given = [component.name for component in network.components]
     times = Counter(given)
     taken = {name for name in given if times[name] == 1}

@@ -8,8 +8,8 @@ since the formula is monotone or antitone in each occurrence, that is so iff it 
 with the strongest replacement, false or true (`ltlpipe.logic.occurrences`).  The
 formula holds vacuously if there is such a subformula.
 
-An occurrence that can be replaced has propositions that can: what is left with the
-strongest replacement of the whole occurrence implies what is left with that of one
+An occurrence that can be replaced contains propositions that can: the formula with the
+strongest replacement of the whole occurrence implies the formula with that of one
 proposition in it.  So it suffices to try single propositions, and an occurrence with a
 proposition that matters matters, too.  What is reported is the largest occurrence, by
 the operators and propositions in it.
@@ -17,14 +17,14 @@ the operators and propositions in it.
 Differences from the source:
 
 * Occurrences are replaced one at a time, not all of a subformula at once.
-* A replacement that gives an equivalent formula says nothing of the system, and does
-  not count; for a network equivalence is that over words of actions.  If a formula is
-  satisfied by all words, the part that can be replaced is the formula, by true; if the
-  system has no run that counts, it is the formula, by false.
-* One run may show that several propositions matter.  It is looked for first, as a
-  violation of the disjunction of all that is left: found, it answers all at once.
-  After that, what a run violates that was found for another proposition is not asked
-  of the system any more.
+* A replacement that gives an equivalent formula is no finding about the system, and
+  does not count; for a network equivalence is that over words of actions.  If a formula
+  is satisfied by all words, the part that can be replaced is the formula, by true; if
+  the system has no run that counts, it is the formula, by false.
+* One run may show that several propositions matter.  It is searched first, as a
+  violation of the disjunction of all strengthened formulas: one such run answers all at
+  once. After that, strengthened formulas that are violated by a run found for another
+  one need no check.
 """
 
 from __future__ import annotations
@@ -59,13 +59,14 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.verdict import Lasso, Verdict
 
 EQUIVALENT = "equivalent"
-"""Beside verdicts: what is left holds because it is equivalent to the formula."""
+"""Besides verdicts: the strengthened formula holds because it is equivalent to the
+formula."""
 
 _COMPARING = 2e6
 """Microseconds of Spot for one comparison; without an answer formulas differ."""
 
 _TOGETHER = 5e6
-"""Units of work for the disjunction; the parts are asked about one by one otherwise."""
+"""Units of work for the disjunction; afterwards its parts are checked one by one."""
 
 
 class _Shown(NamedTuple):
@@ -76,7 +77,7 @@ class _Shown(NamedTuple):
 
 
 class VacuityDetection:
-    """Finds out whether a formula holds vacuously; it is known to hold.
+    """Decides whether a formula, which is known to hold, holds vacuously.
 
     Parameters
     ----------
@@ -106,13 +107,13 @@ class VacuityDetection:
         self._asked = asked
         self._ask, self._as_witness = ask, as_witness
         self._one_at_a_time = one_at_a_time
-        self._answers: dict[Any, str] = {}  # by what is left
+        self._answers: dict[Any, str] = {}  # by strengthened formula
         self._reason: str | None = None  # why one of them is unknown
         self._shown: list[_Shown] = []
         self.known = Vacuity()
 
     def job(self) -> Job[None]:
-        """Return the job that finds it out; it keeps `known` up to date."""
+        """Return the job that decides it; it updates `known`."""
         try:
             yield from self._detected()
         except UnsupportedError:  # PSL, too many occurrences, more than Spot can do
@@ -139,7 +140,7 @@ class VacuityDetection:
     # --- questions ----------------------------------------------------------
 
     def _all_at_once(self, leaves: list[Occurrence]) -> Job[bool]:
-        """Look for one run to which all propositions matter; return if there is one."""
+        """Search for one run to which all propositions matter."""
         left = list(dict.fromkeys(leaf.stronger for leaf in leaves))
         together = disjunction(left)
         if len(left) == 1 or (yield from self._is_equivalent(together)):
@@ -156,7 +157,7 @@ class VacuityDetection:
         return True
 
     def _answer(self, left: Any) -> Job[str]:
-        """Find out whether what is left of the formula holds."""
+        """Decide whether a strengthened formula holds."""
         if left not in self._answers:
             self._answers[left] = yield from self._new_answer(left)
         return self._answers[left]
@@ -199,7 +200,7 @@ class VacuityDetection:
             return False
 
     def _formula(self, left: Any) -> Formula:
-        """Return what is left as a formula from the same place."""
+        """Return a strengthened formula with the same origin."""
         return replace(self._asked, text=str(left), spot=left)
 
     # --- answers ------------------------------------------------------------
@@ -228,7 +229,7 @@ class VacuityDetection:
         self.known = Vacuity(True, self._asked.text, value, "1" if value else "0")
 
     def _conclude(self, leaves: list[Occurrence]) -> None:
-        """Note that there is no part that can be replaced, or that it is not known."""
+        """Record that no part can be replaced, or that this is undecided."""
         if UNKNOWN in self._answers.values():
             self.known = Vacuity(reason=self._reason)
             return

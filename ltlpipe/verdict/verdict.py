@@ -25,7 +25,7 @@ UNSUPPORTED = "unsupported"
 """The reason of a question for which an option cannot be used."""
 
 MOST_STEPS = 1_000
-"""The steps of longer lassos are left out of JSON, which has their actions."""
+"""The steps of longer lassos are omitted in JSON, which has their actions."""
 
 LASSO_LIMIT = "lasso-limit"
 """The reason of a violation whose lasso could not be extracted within the limits."""
@@ -79,11 +79,10 @@ class Lasso(Displayed):
     spelling : Spelling, optional
         The letters of `word`.
     system : Network, Model or SpotGraph, optional
-        Whose run it is.
+        The system.
     bad_prefix : int, optional
-        The steps after which no continuation satisfies the formula: those behind them
-        do not matter.  None if that is not known, and for formulas that are not safety
-        formulas by their syntax.
+        The steps after which no continuation satisfies the formula: later steps do not
+        matter.  None if unknown, and for formulas that are not syntactically safe.
     """
 
     prefix: list[Any]
@@ -98,14 +97,14 @@ class Lasso(Displayed):
 
     @cached_property
     def steps(self) -> list[LassoStep]:
-        """Each step: its action, who moves and how, and which propositions hold."""
+        """Each step: its action, its moves, and the propositions that hold."""
         return steps_of(self)
 
     def to_frame(self) -> Any:
         """Return a DataFrame with a row for each step, numbered from 1.
 
-        Columns are `part` ("prefix" or "cycle"), `action`, `moves` (who moves and how,
-        as text), and `holds` (the propositions of the formula that hold).
+        Columns are `part` ("prefix" or "cycle"), `action`, `moves` (as text), and
+        `holds` (the propositions of the formula that hold).
         """
         import pandas as pd
 
@@ -201,26 +200,26 @@ class Lasso(Displayed):
 
 @dataclass(frozen=True)
 class Vacuity:
-    """Whether a formula holds for less than it says.
+    """Whether a formula holds vacuously.
 
     Parameters
     ----------
     vacuous : bool or None
-        Whether a part of it can be replaced by false or true, so that what is left is
+        Whether a part of it can be replaced by false or true, so that the result is
         stronger and holds, too.  None if that was not decided.
     part : str or None
         The largest such part, as it is written in the formula; the formula itself if it
         is satisfied by all words, or if the system has no run that counts.
     value : bool or None
-        What takes the place of the part: true where it counts as negated.
+        The replacement: true where the part counts as negated.
     stronger : str or None
-        What is left then, which holds.
+        The strengthened formula, which holds.
     witness : Lasso or None
-        If it does not hold vacuously: a run of the system that violates what is left
-        without `witness_part`.
+        If it does not hold vacuously: a run of the system that violates the formula
+        strengthened at `witness_part`.
     witness_part : str or None
         The propositions, each at one place of the formula, that the witness shows to
-        matter; they have commas between.
+        matter, separated by commas.
     reason : str or None
         Why it was not decided: a limit, or "unsupported".
     """
@@ -234,7 +233,7 @@ class Vacuity:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``--json`` prints of it beside `vacuous` and `vacuous_part`."""
+        """Return the keys of ``--json`` besides `vacuous` and `vacuous_part`."""
         sometimes = {
             "vacuous_value": self.value,
             "stronger_formula": self.stronger,
@@ -269,11 +268,11 @@ class Verdict(Displayed):
     stats : Statistics
         What it cost.
     lasso : Lasso or None
-        A replayed counterexample if violated, unless it was not asked for.
+        A replayed counterexample if violated, unless disabled.
     formula_id : str or None
-        Where the formula comes from.
+        The origin of the formula.
     warnings : tuple of str
-        What `check` has warned of.
+        The warnings of `check`.
     message : str or None
         Why it is unsupported.
     vacuity : Vacuity or None
@@ -297,7 +296,7 @@ class Verdict(Displayed):
 
     @property
     def vacuous(self) -> bool | None:
-        """Whether it holds vacuously; None if that is not known, or was not asked."""
+        """Whether it holds vacuously; None if unknown or not requested."""
         return None if self.vacuity is None else self.vacuity.vacuous
 
     @property
@@ -334,7 +333,7 @@ class Verdict(Displayed):
         )
 
     def residuals(self) -> list[Any]:
-        """Return what is left of the formula before each step, and after the last.
+        """Return the obligations of the formula before each step, and after the last.
 
         Formulas of Spot; nothing without a formula or a lasso.
         """
@@ -350,8 +349,9 @@ class Verdict(Displayed):
         """Return what ``--json`` prints for this verdict.
 
         ``coverage``, ``omitted`` and ``omission_probability`` are there for searches
-        that may miss states only, ``swarm`` for several of them, ``message`` for the
-        reason "unsupported" only, the fields of `vacuity` if it is known.
+        that may miss states only, ``swarm`` for several of them, ``spilled_mib`` where
+        the table went to files, ``message`` for the reason "unsupported" only, the
+        fields of `vacuity` if it is known.
         """
         stats = self.stats
         known: dict[str, Any] = {}
@@ -365,6 +365,8 @@ class Verdict(Displayed):
             }
         if "swarm" in stats.details:
             known["swarm"] = stats.details["swarm"]
+        if "spilled_mib" in stats.details:
+            known["spilled_mib"] = round(stats.details["spilled_mib"], 3)
         if self.vacuity is not None:
             known |= self.vacuity.to_dict()
         if self.certificate is not None:

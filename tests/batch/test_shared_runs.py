@@ -346,7 +346,7 @@ def test_bad_tables(tmp_path):
     """Said as of any table."""
     with pytest.raises(UnsupportedError, match="has no column 'lasso_prefix'"):
         witnesses(pd.DataFrame({"system": [], "formula": [], "verdict": []}))
-    with pytest.raises(LtlpipeError, match="there is no such store"):
+    with pytest.raises(LtlpipeError, match="the store does not exist"):
         witnesses(tmp_path / "none.sqlite")
     with pytest.raises(TypeError, match="source: expected a path or"):
         witnesses(3)

@@ -376,7 +376,9 @@ def test_files_that_are_no_stores(path, tmp_path):
     path.write_text("precious, and longer than a header of SQLite would be " * 9)
     before = path.read_bytes()
     for function in (Store, results):
-        with pytest.raises(LtlpipeError, match=r"run\.sqlite: this is no result store"):
+        with pytest.raises(
+            LtlpipeError, match=r"run\.sqlite: this is not a result store"
+        ):
             function(path)
     assert path.read_bytes() == before
 
@@ -387,13 +389,15 @@ def test_files_that_are_no_stores(path, tmp_path):
     db.close()
     before = other.read_bytes()
     for function in (Store, results):
-        with pytest.raises(LtlpipeError, match="this SQLite file is no result store"):
+        with pytest.raises(
+            LtlpipeError, match="this SQLite file is not a result store"
+        ):
             function(other)
     assert other.read_bytes() == before
 
-    with pytest.raises(LtlpipeError, match="there is no such store"):
+    with pytest.raises(LtlpipeError, match="the store does not exist"):
         results(tmp_path / "nothing.sqlite")
-    with pytest.raises(LtlpipeError, match="cannot be used: there is no such folder"):
+    with pytest.raises(LtlpipeError, match="cannot be used: the folder does not exist"):
         Store(tmp_path / "nothing" / "run.sqlite")
 
 
@@ -414,7 +418,7 @@ def test_never_made(path, monkeypatch):
     """What killed the run in that moment has left no store."""
     monkeypatch.setattr(sqlite_file, "_NEW_SECONDS", 0.05)
     path.touch()
-    with pytest.raises(LtlpipeError, match="this SQLite file is no result store"):
+    with pytest.raises(LtlpipeError, match="this SQLite file is not a result store"):
         results(path)
 
 

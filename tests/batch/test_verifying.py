@@ -198,7 +198,7 @@ def test_a_store_that_names_a_program(system, tmp_path):
 
 
 def test_what_is_no_store(tmp_path):
-    with pytest.raises(LtlpipeError, match="there is no such store"):
+    with pytest.raises(LtlpipeError, match="the store does not exist"):
         verify(tmp_path / "nothing.sqlite")
 
 

@@ -221,7 +221,7 @@ def test_psl(run, tmp_path):
         (["-f", "a", "--to", "pdf"], "--to pdf: expected one of text, csv"),
         (["-f", "a", "--out", "r.pdf"], "--out r.pdf: expected one of"),
         (["-f", "a", "--to", "parquet"], "needs --out"),
-        (["-f", "a", "--to", "csv", "--json"], "both want standard output"),
+        (["-f", "a", "--to", "csv", "--json"], "cannot both write to standard output"),
         (["-f", "a", "--explain", "2"], "there are 1 formulas"),
         (["-f", "a", "--out", "nowhere/r.csv"], "cannot be written"),
         (["-f", "a", "--out", "nowhere/r.html"], "cannot be written"),

@@ -509,7 +509,7 @@ def test_explain(run, ring):
         "check", ring, "-f", "F a", "--explain", "--json", "--emptiness", "se05"
     )
     assert len(outcome.records) == 1
-    assert outcome.err.startswith("plan:\n  se05, because --emptiness asks for it\n")
+    assert outcome.err.startswith("plan:\n  se05, requested by --emptiness\n")
 
 
 def test_explained_strategies(run, ring):
@@ -518,12 +518,13 @@ def test_explained_strategies(run, ring):
     lines = out.partition("strategies:\n")[2].splitlines()
     assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
     assert "  symmetry: not tried: its turn had not come" in lines
-    assert {line.split(":")[0].strip() for line in lines[:7]} == {
+    assert {line.split(":")[0].strip() for line in lines[:8]} == {
         "instant",
         "explicit",
         "ample",
         "walks",
         "symmetry",
+        "stabiliser",
         "decoupled",
         "components",
     }
@@ -753,16 +754,16 @@ def test_plans_of_acceptance(run, tmp_path):
 
     tela = reasons("--acceptance", "tela")
     assert tela[0].startswith("tela, because the acceptance Inf(0)&Fin(1) is Rabin:")
-    assert tela[1] == "TELA, because --acceptance asks for it"
+    assert tela[1] == "TELA, requested by --acceptance"
     rabin = reasons("--emptiness", "rabin", "--deterministic")
     assert rabin[:2] == [
-        "rabin, because --emptiness asks for it",
+        "rabin, requested by --emptiness",
         "TGRA, because rabin takes it",
     ]
     free = reasons("--deterministic")
     assert free[1] == "TELA, because tela takes it"
     fair = reasons("--fairness", "weak")
-    assert fair[0].startswith("couvreur99, because fairness brings marks of its own")
+    assert fair[0].startswith("couvreur99, because fairness adds marks")
     assert "weakly fair to each component (1 of them, 1 mark)" in fair[2]
     strong = reasons("--fairness", "strong", "--fair-sets", "a", "--progress", "a,b")
     assert "strongly fair to each set of actions (2 of them, 4 marks)" in strong[2]
@@ -789,7 +790,7 @@ def test_plans_of_acceptance(run, tmp_path):
         (["--fairness", "weak", "--reduce", "ample"], "use none"),
         (
             ["--fairness", "weak", "--emptiness", "decoupled-scc"],
-            "decoupled cannot be used: fairness depends on what is enabled",
+            "decoupled cannot be used: fairness depends on which actions are enabled",
         ),
         (["--deterministic", "--acceptance", "tgba"], "use tgra, tfla, tela"),
         (["--deterministic", "--emptiness", "se05"], "use tgra, tfla, tela"),

@@ -108,7 +108,7 @@ def test_a_limit_of_files_is_named(tmp_path, monkeypatch):
 
 
 def test_where_no_store_can_be_made(tmp_path):
-    with pytest.raises(LtlpipeError, match="there is no such folder"):
+    with pytest.raises(LtlpipeError, match="the folder does not exist"):
         Store(tmp_path / "nothing" / "run.sqlite")
     with pytest.raises(LtlpipeError, match="it is a folder"):
         Store(tmp_path)

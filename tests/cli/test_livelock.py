@@ -105,7 +105,7 @@ def test_explain_and_limits(run, polite):
     assert (
         "plan:\n  tela, because strong fairness is a Streett condition" in outcome.out
     )
-    assert "no reductions, because they change what is enabled" in outcome.out
+    assert "no reductions, because they change which actions are enabled" in outcome.out
     outcome = run("livelock", *polite, *flags, "--max-states", 1, "--json")
     assert outcome.code == 3
     assert outcome.records[0]["reason"] == "max-states"

@@ -89,7 +89,7 @@ def test_options(run, table, tmp_path):
         ([], "Missing option '-o' / '--out'"),
         (["-o", "p.svg", "--by", "colour"], "no column 'colour'"),
         (["-o", "p.svg", "--value", "reason"], "no task was solved"),
-        (["-o", "p.svg", "--value", "formula"], "formula are no numbers"),
+        (["-o", "p.svg", "--value", "formula"], "formula are not numbers"),
         (["-o", "p.svg", "--where", "seconds"], "expected a condition"),
         (["-o", "p.svg", "--where", "seconds < 0"], "nothing to plot"),
     ],

@@ -139,13 +139,17 @@ def test_bad_requests(flags, complaint, run, store):
 def test_no_store(run, tmp_path):
     """A file that is none, or not there."""
     outcome = run("results", tmp_path / "no.sqlite")
-    assert outcome == (2, "", f"error: {tmp_path}/no.sqlite: there is no such store\n")
+    assert outcome == (
+        2,
+        "",
+        f"error: {tmp_path}/no.sqlite: the store does not exist\n",
+    )
     sqlite3.connect(tmp_path / "other.sqlite").close()
     (tmp_path / "text.sqlite").write_text("text " * 100)
     for name in ("other", "text"):
         outcome = run("results", tmp_path / f"{name}.sqlite")
         assert outcome.code == 2
-        assert "is no result store" in outcome.err
+        assert "is not a result store" in outcome.err
 
 
 # --- --witnesses ------------------------------------------------------------

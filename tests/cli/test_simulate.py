@@ -79,14 +79,14 @@ def test_the_end_of_the_input_is_no_error():
 def test_bad_commands_do_not_end_it():
     """Each has a message with its line, and changes nothing."""
     bad = {
-        "nope": "nope is no command, and no enabled step",
+        "nope": "nope is neither a command nor an enabled step",
         "ask_x": "did you mean ask_r or ask_l",
         "9": "no enabled step has the number 9: 1 to 2",
         "0": "no enabled step has the number 0",
         "undo": "1 steps cannot be undone: there are 0",
         "undo x": "undo: expected a number, not x",
         "redo": "0 have been undone",
-        "next": "there is no lasso to follow: --lasso gives one",
+        "next": "there is no lasso to follow: add one with --lasso",
         "rejoin": "there is no lasso",
         "goto": "goto: expected the number of a state, or NAME=VALUE",
         "goto 7": "no state after 7 steps",
@@ -96,11 +96,11 @@ def test_bad_commands_do_not_end_it():
         "goto cluster_lock=lost": "no such state can be reached",
         "random -1": "random: expected a number",
         "random 1 2 3": "random: expected a number of steps, and a seed",
-        "left": "there is no formula: -f gives one",
+        "left": "there is no formula: add one with -f",
         "step": "step: expected an action",
         "save": "save: expected a file",
         "save /": "cannot be written",
-        "help me": "help: expected nothing behind it",
+        "help me": "help: expected nothing after it",
         "\udcff": "no command",
     }
     lines = "\n".join(bad)
@@ -137,7 +137,7 @@ def test_along_a_lasso(lasso):
     assert f"formula: {UNFAIR}" in outcome.out
     assert "lasso: 1 step, then 3 for ever" in outcome.out
     assert "\n   1 >* ask_l " in outcome.out
-    assert "beside the lasso since step 3" in outcome.out
+    assert "off the lasso since step 3" in outcome.out
     assert outcome.err.count("error") == 1
     assert "error: line 3: the run has left the lasso after step 2" in outcome.err
     assert "after 7 steps" in outcome.out
@@ -218,7 +218,7 @@ def test_a_lasso_of_another_system(lasso):
     """Says which step is none of the system."""
     outcome = talk(PETERSON, "-f", "1", "--lasso", lasso)
     assert outcome.code == 2
-    assert "step 1 of the lasso, 'ask_l', is no step of the system" in outcome.err
+    assert "step 1 of the lasso, 'ask_l', is not a step of the system" in outcome.err
 
 
 def test_help_loads_nothing():
@@ -278,7 +278,7 @@ def test_lines_on_a_terminal():
     ) as terminal:
         terminal.wait_for("> ")
         terminal.type("ask_l\nnope\n")
-        terminal.wait_for("error: nope is no command")
+        terminal.wait_for("error: nope is neither a command")
         assert "after 1 step" in plain(terminal.seen)
         terminal.type("\x04")
         assert terminal.end().code == 0

@@ -134,7 +134,7 @@ def test_where_no_problem_is(run, problems, tmp_path):
     """Usage errors and folders without problems."""
     assert "Missing argument 'PATH'" in run("solve").complaint
     complaint = run("solve", problems).complaint
-    assert "nothing says where the results go: --out or --store" in complaint
+    assert "expected a place for the results: --out or --store" in complaint
     outcome = run("solve", tmp_path / "nothing", "--out", tmp_path / "r.csv")
     assert outcome.code == 2
     assert "expected a folder of problems" in outcome.err

@@ -119,8 +119,8 @@ def test_elsewhere(run, store, monkeypatch):
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
-        ("text", "this is no result store"),
-        ("foreign", "this SQLite file is no result store"),
+        ("text", "this is not a result store"),
+        ("foreign", "this SQLite file is not a result store"),
         ("newer", "made by a newer ltlpipe (schema 4; this version knows 3)"),
         ("torn", "run.sqlite: "),
     ],
@@ -164,5 +164,5 @@ def test_what_is_no_store(command, damage, complaint, run, store, tmp_path):
 def test_nothing_there(run, tmp_path):
     outcome = run("status", tmp_path / "nothing.sqlite")
     assert outcome.code == 2
-    assert "there is no such store" in outcome.complaint
+    assert "the store does not exist" in outcome.complaint
     assert not list(tmp_path.iterdir())

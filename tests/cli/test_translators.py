@@ -81,7 +81,7 @@ def test_a_lasso_is_replayed_with_the_formula(translator, run, ring):
     outcome = run("check", ring, "-f", "GF a", "--translator", translator(liar))
     assert outcome.code not in (0, 1)
     assert "violated" not in outcome.out
-    assert "Spot says that the word of the lasso is no violation" in outcome.err
+    assert "according to Spot, the word of the lasso is not a violation" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_answers():
     nan = np.nan
     np.testing.assert_equal(answers(frame, "seconds"), [2.0, nan, FEWEST, 1.0, nan])
     np.testing.assert_equal(answers(frame, "states"), [3.0, nan, 3.0, nan, nan])
-    with pytest.raises(UnsupportedError, match="values of formula are no numbers"):
+    with pytest.raises(UnsupportedError, match="values of formula are not numbers"):
         answers(frame, "formula")
     with pytest.raises(UnsupportedError, match="no column 'verdict'"):
         answers(frame.drop(columns="verdict"), "seconds")

@@ -313,7 +313,7 @@ def test_an_empty_table(tmp_path):
         ("a.csv", "system,formula,verdict\ns,a,\n", InputError, "expected one of"),
         ("a.csv", "system,formula,verdict,states\ns,a,holds,x\n", InputError, "table"),
         ("a.parquet", "text", InputError, "cannot be read"),
-        ("a.txt", "text", UnsupportedError, "this is no result store"),
+        ("a.txt", "text", UnsupportedError, "this is not a result store"),
         (
             "a.csv",
             'system,formula,verdict,lasso_prefix,lasso_cycle\ns,a,violated,[],"[1]"\n',

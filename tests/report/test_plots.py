@@ -164,7 +164,7 @@ def test_which_two():
     assert plots.scatter(both, "q").axes[0].get_ylabel() == "p, seconds (wall clock)"
     with pytest.raises(UnsupportedError, match=r"there are 3 \('p', 'q', 'r'\)"):
         plots.scatter(frame)
-    with pytest.raises(UnsupportedError, match="'s' is no configuration: expected"):
+    with pytest.raises(UnsupportedError, match="'s' is not a configuration: expected"):
         plots.scatter(frame, "s")
     with pytest.raises(UnsupportedError, match="all rows are of one configuration"):
         plots.scatter(frame[:1])

@@ -132,7 +132,7 @@ def test_along_a_lasso():
         listed = screen.app.query_one("#enabled", OptionList)
         assert "enter_r" in screen.options("enabled")[listed.highlighted]
         await screen.press("1")
-        assert "beside the lasso since step 3" in screen.text("about")
+        assert "off the lasso since step 3" in screen.text("about")
         await screen.press("n")
         assert "the run has left the lasso" in screen.text("note")
         await screen.press("b", "n")
@@ -249,7 +249,7 @@ def test_bad_commands_and_the_end():
 
     async def story(screen):
         await screen.type("nope")
-        assert "nope is no command" in screen.text("note")
+        assert "nope is neither a command" in screen.text("note")
         await screen._pilot.press("colon", *"random")
         await screen.press("escape")
         assert screen.app.query_one("#command", Input).value == ""

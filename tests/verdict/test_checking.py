@@ -63,7 +63,7 @@ def test_a_verdict_says_all_about_itself():
     assert list(tried["explicit"]) == ["strategy", "outcome", "seconds", "reason"]
     assert tried["explicit"]["outcome"] == "answered"
     assert tried["instant"]["outcome"] == "not tried"
-    assert tried["instant"]["reason"] == "dfs-weak is asked for"
+    assert tried["instant"]["reason"] == "dfs-weak is requested"
     lasso = as_json["lasso"]
     assert (lasso["prefix"], lasso["cycle"]) == ([], ["a", "b"])
 
@@ -307,7 +307,7 @@ def test_running_out_of_memory_is_a_limit(monkeypatch):
     [
         ("G(a -> F b)", "ample", ("ample",), "ample sets, because the formula is"),
         ("G(a -> F b)", "alphabet", (), "nothing trimmed, because components"),
-        ("F a", "none", (), "no reductions, because reduce= asks for none"),
+        ("F a", "none", (), "no reductions, requested by reduce="),
         ("F a", "auto", ("alphabet",), "alphabet, because there are"),
         ("F a", "alphabet,ample", ("alphabet", "ample"), "ample sets, because"),
         ("F a", "alphabet", ("alphabet",), "alphabet, because there are transitions"),

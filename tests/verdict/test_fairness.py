@@ -124,7 +124,7 @@ def test_what_is_searched_is_the_system_itself():
     tried = {t.strategy: t for t in fair.plan.tried}
     for name in ("ample", "components", "decoupled"):
         assert tried[name].outcome == "not tried"
-        assert tried[name].reason == "fairness depends on what is enabled"
+        assert tried[name].reason == "fairness depends on which actions are enabled"
     assert tried["symmetry"].reason == "fairness tells components apart"
 
 

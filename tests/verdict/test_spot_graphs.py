@@ -301,7 +301,7 @@ def test_who_sees_to_the_acceptance(automaton):
     """The search if it can, else the automaton that the search is given."""
     told = is_empty(automaton, emptiness="se05")
     assert told.plan.automaton == "BA"
-    assert "sees to the acceptance of the graph" in told.plan.reasons[-1]
+    assert "checks the acceptance of the graph" in told.plan.reasons[-1]
     taken = is_empty(automaton, emptiness="tela")
     assert taken.plan.automaton is None
     chosen = is_empty(automaton, seed=1)

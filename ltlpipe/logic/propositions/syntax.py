@@ -112,9 +112,9 @@ class Deadlock:
 
 @dataclass(frozen=True)
 class Taken:
-    """Whether the step that leaves a state takes an action, by its number."""
+    """Whether the step that leaves a state takes one of some actions."""
 
-    action: int
+    actions: frozenset[int]  # their numbers
 
 
 @dataclass(frozen=True)

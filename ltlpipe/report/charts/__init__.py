@@ -2,5 +2,5 @@
 
 In comes a `ltlpipe.Lasso`; out goes a picture, as SVG or as text.  What is in the
 picture is decided once (`sequence`), whatever it is drawn with (`svg_chart`,
-`text_chart`).  Read `sequence` first, then `chart` for what users get.
+`text_chart`).  Read `sequence` first, then `chart`, the public class.
 """

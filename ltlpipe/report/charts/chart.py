@@ -1,4 +1,4 @@
-"""The sequence chart of a lasso, as users get it."""
+"""The sequence chart of a lasso: the public class."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Chart:
     Parameters
     ----------
     lasso : Lasso
-        What is drawn.
+        The lasso to draw.
     steps : int
         About how many steps are shown of longer lassos: the first and the last ones,
         and those around the places where the cycle begins and the bad prefix ends.
@@ -71,9 +71,9 @@ class Chart:
         ----------
         width : int
             The most characters of a line, at least 40.  Names and states are cut, and
-            lifelines left out, where it takes that.
+            lifelines left out, to fit.
         ascii_only : bool
-            Whether to do without box characters.
+            Whether to avoid box characters.
         """
         from ltlpipe.report.charts.text_chart import ASCII, BOX, text_of_chart
 
@@ -96,5 +96,5 @@ class Chart:
 
 
 def framed(svg: str) -> str:
-    """Return a picture in HTML, as large as it is: wide ones are scrolled."""
+    """Return a picture in HTML, in its full size: wide ones scroll."""
     return f'<div style="overflow-x: auto">{svg}</div>'

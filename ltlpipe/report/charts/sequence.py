@@ -2,9 +2,9 @@
 
 A lifeline (*lane*) is a component of a network that takes part in a step; of a model a
 process that moves, or a variable that changes.  Each step is a *row* with a *cell* on
-the lanes that take part, which says in which state that leaves them.  Long lassos are
-cut: a row stands for steps that are left out, and says where they have led.  In wide
-systems the lanes that move least are one lane, *others*.
+the lanes that take part, with their next state.  Long lassos are cut: one row
+represents the omitted steps, with the states after them.  In wide systems the lanes
+that move least are one lane, *others*.
 
 Texts come from input files: they are made one line without control characters here.
 """
@@ -48,14 +48,14 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A step, or steps that are left out."""
+    """A step, or omitted steps."""
 
-    number: int  # of the step, or the first that is left out, from 1
+    number: int  # of the step, or the first omitted one, from 1
     action: str
     cells: tuple[Cell, ...]  # by lane; of steps left out those that have changed
     named: bool = False  # a proposition of the formula holds at the step
-    irrelevant: bool = False  # behind the bad prefix
-    left_out: int = 0  # how many steps it stands for; 0: it is a step
+    irrelevant: bool = False  # after the bad prefix
+    left_out: int = 0  # the number of omitted steps; 0: it is a step
 
 
 class ChartedLasso(NamedTuple):
@@ -68,11 +68,11 @@ class ChartedLasso(NamedTuple):
     rows : tuple of Row
         From top to bottom.
     first : int
-        The row in which the cycle begins, which goes on to the last one.
+        The row in which the cycle begins; it ends with the last one.
     lost : int or None
         The number of rows up to the end of the bad prefix, if it ends in the chart.
     notes : tuple of str
-        What has to be said below.
+        The lines below the chart.
     """
 
     lanes: tuple[Lane, ...]
@@ -90,7 +90,7 @@ class ChartedLasso(NamedTuple):
 def kept(n_steps: int, most: int, around: Iterable[int] = ()) -> list[int | None]:
     """Return the steps to show: the first, those around places, and the last.
 
-    None stands for steps that are left out.
+    None marks omitted steps.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def kept(n_steps: int, most: int, around: Iterable[int] = ()) -> list[int | None
     for step in sorted(wanted):
         last = shown[-1] if shown else step - 1
         assert last is not None
-        if last == step - 2:  # a step takes no more room than that it is left out
+        if last == step - 2:  # a step takes no more room than the note of its omission
             shown.append(step - 1)
         elif last != step - 1:
             shown.append(None)
@@ -118,7 +118,7 @@ def kept(n_steps: int, most: int, around: Iterable[int] = ()) -> list[int | None
 
 
 def charted(lasso: Lasso, *, most_steps: int, most_lanes: int) -> ChartedLasso:
-    """Return what a chart of a lasso shows."""
+    """Return the contents of a chart of a lasso."""
     n_steps, first = len(lasso.actions), len(lasso.prefix)
     lost = lasso.bad_prefix
     if lost is not None and lost > n_steps:  # in a later round of the cycle
@@ -144,7 +144,7 @@ def charted(lasso: Lasso, *, most_steps: int, most_lanes: int) -> ChartedLasso:
 def _in_order(
     lasso: Lasso, initial: dict[str, Any], steps: Iterable[LassoStep]
 ) -> list[str]:
-    """Return who moves in steps: in the order of the system, processes first."""
+    """Return the participants of steps: in the order of the system, processes first."""
     moving = dict.fromkeys(move.name for step in steps for move in step.moves)
     processes = lasso.system.processes if isinstance(lasso.system, Model) else ()
     order = dict.fromkeys([*processes, *initial, *moving])
@@ -154,7 +154,7 @@ def _in_order(
 def _kept_lanes(
     names: Sequence[str], steps: Iterable[LassoStep], most: int
 ) -> list[str]:
-    """Return who has a lane: with too many those that move most, first where named."""
+    """Return the lanes: of too many those that move most, named ones first."""
     if len(names) <= most:
         return list(names)
     weight: Counter[str] = Counter()
@@ -167,7 +167,7 @@ def _kept_lanes(
 
 
 class _Lanes:
-    """Where everybody is drawn, and what is known of their states."""
+    """The lanes of the participants, and their known states."""
 
     def __init__(
         self, names: Sequence[str], kept: Sequence[str], initial: dict[str, Any]
@@ -196,7 +196,7 @@ class _Lanes:
         return tuple(sorted(found))
 
     def cells_of_gap(self, after: dict[str, Any]) -> tuple[Cell, ...]:
-        """Return the cells of who is in another state behind steps left out."""
+        """Return the cells of lanes whose state differs after omitted steps."""
         found = []
         for name, place in self._place.items():
             now, last = _text(after.get(name, 0)), self._last[name]
@@ -250,7 +250,7 @@ def _laid_out(lasso: Lasso, lanes: _Lanes) -> tuple[Lane, ...]:
 
 
 def _notes(lasso: Lasso, names: Sequence[str]) -> list[str]:
-    """Return what is missing from the chart, and what does not end in it."""
+    """Return notes on omissions, and on a bad prefix that ends outside the chart."""
     notes = []
     if lasso.has_valuations:
         notes.append("variables that do not change have no line")
@@ -273,13 +273,13 @@ def _notes(lasso: Lasso, names: Sequence[str]) -> list[str]:
 
 
 def lost_note(number: int) -> str:
-    """Return what is said where a bad prefix ends."""
+    """Return the text at the end of a bad prefix."""
     what = "this step" if number == 1 else f"these {number} steps"
     return f"violated by {what}: what follows does not matter"
 
 
 def shortened(text: str, most: int, dots: str = "…") -> str:
-    """Return a text with its middle left out: ends of names often tell them apart.
+    """Return a text without its middle: ends of names often distinguish them.
 
     Examples
     --------

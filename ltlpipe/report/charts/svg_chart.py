@@ -1,12 +1,11 @@
 """A sequence chart as SVG: one picture that needs nothing but itself.
 
-Fonts differ from reader to reader: texts are in a monospaced one, whose characters are
-as wide as is assumed here, and what may be wider is squeezed (``textLength``).  All
-looks are attributes of elements: a style sheet inside would apply to the whole page of
-a notebook.
+Fonts differ between readers: texts are monospaced, with an assumed width of characters,
+and texts that may be wider are squeezed (``textLength``).  All looks are attributes of
+elements: a style sheet inside would apply to the whole page of a notebook.
 
-Colours are those of `ltlpipe.report.palette`, as in plots; what a colour says, a shape
-or a weight says as well.
+Colours are those of `ltlpipe.report.palette`, as in plots; every distinction by colour
+is also one by shape or weight.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monos
 _INK, _SOFT, _LINE, _PANEL = "#222222", "#6b6b6b", "#b5b5b5", "#f1f1f4"
 _NAMED = ON_WHITE[VIOLATED]
 _CYCLE = "#fdf3df"
-_DIM = "#8c8c8c"  # what is irrelevant
+_DIM = "#8c8c8c"  # irrelevant steps
 
 _SIZE = 12  # of letters
 _LETTER = 7.3  # the width of a character
@@ -39,7 +38,7 @@ _PAD = 7  # on each side of a state
 _BETWEEN = 20  # lanes
 _MARGIN = 10
 _ACTION, _NAME, _STATE = 36, 24, 18  # characters that are shown
-_MANY = 12  # lanes with which room gets short
+_MANY = 12  # number of lanes from which room is short
 _STATE_OF_MANY = 10
 _MIDDLE = {"text-anchor": "middle"}
 _SLANT = 0.77  # the sine of the angle of names that are slanted, 50 degrees
@@ -156,7 +155,7 @@ def _lane_widths(chart: ChartedLasso, n_state: int) -> list[float]:
 
 
 def _tops(chart: ChartedLasso, top: float) -> tuple[list[float], float]:
-    """Return where rows begin, and where the last one ends."""
+    """Return the positions of the rows, and the end of the last one."""
     rows = []
     for number, row in enumerate(chart.rows):
         if number == chart.lost:
@@ -234,7 +233,7 @@ def _draw_row(
 
 
 def _draw_joint(group: ET.Element, row: Row, y: float, grid: _Grid, ink: str) -> None:
-    """Draw the bar that joins who takes part, from the action on."""
+    """Draw the bar that joins the participants, from the action on."""
     if not row.cells:
         return
     xs = [grid.lanes[cell.lane] for cell in row.cells]
@@ -253,7 +252,7 @@ def _draw_joint(group: ET.Element, row: Row, y: float, grid: _Grid, ink: str) ->
 def _draw_cell(
     group: ET.Element, row: Row, cell: Cell, y: float, grid: _Grid, ink: str
 ) -> None:
-    """Draw that a lane takes part, and its state behind the step."""
+    """Draw the mark of a participant, and its state after the step."""
     x = grid.lanes[cell.lane]
     if not row.left_out:
         dot = {"cx": _n(x), "cy": _n(y), "stroke": ink, "stroke-width": "2"}
@@ -281,7 +280,7 @@ def _draw_pill(
 
 
 def _draw_lost(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
-    """Draw the line behind which nothing matters."""
+    """Draw the line at the end of the bad prefix."""
     assert chart.lost is not None
     at_end = chart.lost == len(chart.rows)
     y = (grid.bottom if at_end else grid.rows[chart.lost]) - _LOST / 2 - 2
@@ -302,7 +301,7 @@ def _lost_step(chart: ChartedLasso) -> int:
 
 
 def _told(chart: ChartedLasso, row: Row) -> str:
-    """Return what a pointer on a step is told."""
+    """Return the tooltip of a step."""
     changes = [
         f"{chart.lanes[cell.lane].name}: {cell.before} → {cell.after}"
         for cell in row.cells
@@ -347,7 +346,7 @@ def _text(
     **look: str,
 ) -> ET.Element:
     place = {"class": kind, "x": _n(x), "y": _n(y)}
-    if not text.isascii() and cell_len(text):  # in which font is not known
+    if not text.isascii() and cell_len(text):  # in an unknown font
         place["textLength"] = _n(_width(text))
         place["lengthAdjust"] = "spacingAndGlyphs"
     look.setdefault("fill", _INK)
@@ -357,7 +356,7 @@ def _text(
 
 
 def _tip(element: ET.Element, text: str) -> None:
-    """Give an element what a pointer on it is told."""
+    """Add a tooltip to an element."""
     title = ET.Element("title")
     title.text = text
     title.tail, element.text = element.text, None

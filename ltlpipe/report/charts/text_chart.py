@@ -1,10 +1,10 @@
 """A sequence chart as text: box characters, or what ASCII has for them.
 
-A row is a line: a mark on each lane that takes part, with the state behind it, and a
-bar between the first and the last of them.  Lanes get narrower until all fit into the
-width: names and states are cut in their middle, then names are numbers that are
-explained below, then states are left out, and at last the lanes that move least become
-one.
+A row is a line: a mark on each lane that takes part, with the next state, and a
+bar between the first and the last of them.  Lanes are narrowed until all fit into the
+width: names and states are cut in their middle, then names are replaced by numbers that
+are explained below, then states are omitted, and finally the lanes that move least are
+merged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ltlpipe.report.charts.sequence import Cell, ChartedLasso, Row
 
 LEAST_WIDTH = 40
-"""What a chart takes even where there is less."""
+"""The least width of a chart."""
 
 _LEAST_NAME = 5  # characters that a name is cut to
 _LEAST_STATE = 3
@@ -31,7 +31,7 @@ class Marks(NamedTuple):
     """The characters of a chart."""
 
     line: str  # of a lane
-    dim_line: str  # behind the bad prefix
+    dim_line: str  # after the bad prefix
     bar: str
     dim_bar: str
     crossing: str
@@ -68,7 +68,7 @@ class _Sheet(NamedTuple):
 
     @property
     def left(self) -> int:
-        """What is left of the lanes."""
+        """The layout of the lanes."""
         return 2 + self.numbers + 3 + self.actions + 2
 
 
@@ -164,7 +164,7 @@ def _heads(chart: ChartedLasso, sheet: _Sheet) -> list[str]:
 
 
 def _has_room(state: str, width: int) -> bool:
-    """Whether a lane is wide enough for a state, or what it can be cut to."""
+    """Return whether a lane is wide enough for a state, maybe cut."""
     return width - 2 >= min(_LEAST_STATE, cell_len(state))
 
 
@@ -204,7 +204,7 @@ def _line(row: Row, sheet: _Sheet) -> str:
     cells = {cell.lane: cell for cell in row.cells}
     joined = range(0)
     if cells and not row.left_out:
-        joined = range(min(cells), max(cells))  # between which lanes there is a bar
+        joined = range(min(cells), max(cells))  # the lanes joined by a bar
     return f"{head}  " + "".join(
         _segment(row, cells.get(lane), sheet, lane, goes_on=lane in joined)
         for lane in range(len(sheet.lanes))
@@ -214,7 +214,7 @@ def _line(row: Row, sheet: _Sheet) -> str:
 def _segment(
     row: Row, cell: Cell | None, sheet: _Sheet, lane: int, *, goes_on: bool
 ) -> str:
-    """Return what a row shows of a lane, and of the gap behind it."""
+    """Return the text of a row on a lane, and in the gap after it."""
     marks, width = sheet.marks, sheet.lanes[lane]
     bar = marks.dim_bar if row.irrelevant else marks.bar
     if cell is None:
@@ -239,7 +239,7 @@ def _mark(row: Row, marks: Marks) -> str:
 
 
 def _lost(chart: ChartedLasso, number: int, sheet: _Sheet, width: int) -> str:
-    """Return the line behind which nothing matters."""
+    """Return the line at the end of the bad prefix."""
     steps = sum(max(row.left_out, 1) for row in chart.rows[:number])
     side = sheet.marks.corners[1] if number > chart.first else " "
     bar = sheet.marks.bar
@@ -261,7 +261,7 @@ def _notes(chart: ChartedLasso, sheet: _Sheet) -> list[str]:
         for row in chart.rows
         for cell in row.cells
     ):
-        notes.append("some states are left out: there is no room for them")
+        notes.append("some states are omitted for lack of room")
     return [*notes, *chart.notes]
 
 

@@ -129,7 +129,7 @@ def shares(
     """Return the questions that two acceptances were asked, and their pairs.
 
     The kind of a question is a key of `FIN_SHARES`.  The second array, float64[k], has
-    the numbers of generalised Rabin pairs; NaN where that is not known.
+    the numbers of generalised Rabin pairs; NaN where that is unknown.
     """
     import numpy as np
 
@@ -148,7 +148,7 @@ def shares(
 def _known(
     frame: pd.DataFrame, labels: np.ndarray, order: Sequence[str], column: str
 ) -> pd.Series:
-    """Return the first value of a column that is there, by question."""
+    """Return the first value of a column, by question."""
     import pandas as pd
 
     found = pd.Series(dtype="float64")

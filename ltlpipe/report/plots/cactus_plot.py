@@ -1,7 +1,7 @@
 """Cactus plots: how many tasks each configuration solves within how much time.
 
-A curve rises by one at the seconds of each task that has been solved; where it ends
-is how many were.  Tasks count for themselves, no sum of seconds is formed.
+A curve rises by one at the seconds of each solved task and ends at their number.  Tasks
+count for themselves, no sum of seconds is formed.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def costs_of_solved(
 def _draw(axes: Axes, costs: dict[str, np.ndarray], names: list[str]) -> None:
     """Draw a staircase per configuration, each up to the right border.
 
-    Their looks follow the table, not who is best: they agree with other plots.  Dashes
-    and markers of identical ones take turns.
+    Their looks follow the order of the table, not the ranking: they agree with other
+    plots.  Dashes and markers of identical ones take turns.
     """
     import numpy as np
 

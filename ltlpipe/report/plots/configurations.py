@@ -1,10 +1,11 @@
 """Which rows of a result table belong together: configurations and questions.
 
-A *question* is what was asked: a system, a formula and a seed.  A *configuration* is
-one way to answer questions, named by the values of some columns.  In tables out of a
-store the column `configuration` has the options that were asked for; in others only
-what was chosen is known, and the columns are those that tell the rows of a question
-apart: of `CHOSEN` as few as possible, and of as few those with the fewest values.
+A *question* is a system, a formula and a seed.  A *configuration* is
+one way to answer questions, named by the values of some columns.  In tables from a
+store the column `configuration` has the requested options; other tables only have the
+chosen ones, and a configuration is given by columns that distinguish the rows of a
+question: as few of `CHOSEN` as possible, and among these the ones with the fewest
+values.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ ASKED = (
     *("configuration", "timeout", "cpu_time", "memory_limit_mib", "max_states"),
     "ltlpipe_version",
 )
-"""Columns of a store that say how a question was to be answered."""
+"""Columns of a store with the requested configuration."""
 
 CHOSEN = ("emptiness", "automaton", "reductions", "ltlpipe_version")
-"""Columns of other tables that say how it was answered."""
+"""Columns of other tables with the chosen configuration."""
 
 SEARCHING = {
     *("emptiness", "acceptance", "automaton", "workers", "seed", "bitstate"),
@@ -46,7 +47,7 @@ IN_ALL, OF_SEARCH = "seconds", "search_seconds"
 """Columns: the wall clock of a task, and that of its search alone."""
 
 OPTION = re.compile(r" (?=[a-z_]+=)")
-"""Where the next option of a configuration begins."""
+"""The beginning of the next option of a configuration."""
 
 _SEED = re.compile(r"(^| )seed=\S+")
 
@@ -216,7 +217,9 @@ def answers(frame: pd.DataFrame, value: str) -> np.ndarray:
     try:
         cost = pd.to_numeric(frame[value]).to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        raise UnsupportedError(f"plots: the values of {value} are no numbers") from None
+        raise UnsupportedError(
+            f"plots: the values of {value} are not numbers"
+        ) from None
     answered = frame["verdict"].isin([HOLDS, VIOLATED]).to_numpy(dtype=bool)
     cost = np.where(answered & np.isfinite(cost), cost, np.nan)
     positive = cost[cost > 0]

@@ -2,8 +2,8 @@
 
 Systems whose names differ in the size only are a family.  A curve is one family under
 one configuration; its points are medians over all tasks of a size, in which a task
-without an answer counts as one that costs more than any other.  So a size has no
-point if half of its tasks or more have no answer.
+without an answer counts as more expensive than any other.  So a size has no point if
+half of its tasks or more have no answer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NUMBERED = re.compile(
     r"[\s._-]*$",
     re.IGNORECASE,
 )
-"""What stands before a number that tells things apart, and is no size."""
+"""The word before a number that enumerates, and is not a size."""
 
 
 class Curve(NamedTuple):
@@ -55,7 +55,7 @@ def growth(
     size: str | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Plot what tasks have cost over the size of their systems.
+    """Plot the cost of tasks over the size of their systems.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def growth(
     by : sequence of str, optional
         The columns that name configurations; by default those that differ.
     value : str
-        What tasks have cost: "states", "seconds", ...
+        The cost of a task: "states", "seconds", ...
     size : str, optional
         A regular expression that finds the size in the name of a system, as its first
         group if it has one; by default `LAST_NUMBER`, unless it is the number of a
@@ -196,7 +196,7 @@ def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
 
 
 def _title(drawn: Sequence[Curve], configuration: str) -> str:
-    """Return what the names of the curves are."""
+    """Return the names of the curves."""
     several = len({curve.family for curve in drawn}) > 1
     return ", ".join(filter(None, ["systems" if several else "", configuration]))
 

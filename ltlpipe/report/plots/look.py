@@ -50,6 +50,6 @@ def styled() -> Iterator[None]:
 def draw(figure: Figure, stream: BinaryIO, form: str) -> None:
     """Write a figure in a format of `matplotlib`: "svg", "pdf", "png"."""
     with styled(), warnings.catch_warnings():
-        # A name may be in a script that the font lacks: boxes stand for it.
+        # A name may be in a script that the font lacks: it is drawn as boxes.
         warnings.filterwarnings("ignore", r"Glyph .* missing", UserWarning)
         figure.savefig(stream, format=form, metadata=_ABOUT[form])

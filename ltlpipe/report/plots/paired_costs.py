@@ -19,7 +19,7 @@ DIFFER, UNANSWERED = "verdicts differ", "not answered"
 class Pairs(NamedTuple):
     """The questions that two configurations were both asked, k of them."""
 
-    x: np.ndarray  # float64[k], what it has cost the first one; NaN: not answered
+    x: np.ndarray  # float64[k], the cost for the first one; NaN: not answered
     y: np.ndarray  # float64[k], the second one
     kind: np.ndarray  # object[k], the kind of point
 
@@ -47,13 +47,13 @@ class Pairs(NamedTuple):
 
     @property
     def most(self) -> float:
-        """What the dearest answer has cost; 1 if there is none."""
+        """The highest cost of an answer; 1 if there is none."""
         import numpy as np
 
         return float(np.nanmax([*self.x, *self.y], initial=0.0)) or 1.0
 
     def least(self, limit: float) -> float:
-        """Return where the axes begin: below all answers, and below the limit."""
+        """Return the start of the axes: below all answers, and below the limit."""
         import numpy as np
 
         return float(np.nanmin([*self.x, *self.y], initial=limit)) / 1.5
@@ -85,7 +85,7 @@ def pairs(
 def met(
     frame: pd.DataFrame, labels: np.ndarray, a: str, b: str, value: str
 ) -> pd.DataFrame:
-    """Return what both configurations have said and cost, a row per question."""
+    """Return verdicts and costs of both configurations, a row per question."""
     import pandas as pd
 
     said = frame["verdict"]
@@ -103,5 +103,5 @@ def met(
 
 
 def costs_of(met: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return what they have cost both, float64[k] each; NaN: not answered."""
+    """Return the costs for both, float64[k] each; NaN: not answered."""
     return met["cost_x"].to_numpy("float64"), met["cost_y"].to_numpy("float64")

@@ -1,8 +1,8 @@
 """Scatter plots: one configuration against another, a point per question.
 
 Both axes are logarithmic.  A point below the diagonal cost less with the configuration
-of the y-axis; what one of the two did not answer lies beyond its dotted line, which is
-at the limit of time where there is one.
+of the y-axis; questions without an answer lie beyond a dotted line, which is at the
+time limit if there is one.
 """
 
 from __future__ import annotations
@@ -94,12 +94,12 @@ def scatter(
 
 
 def _chosen(names: list[str], a: str | None, b: str | None) -> tuple[str, str]:
-    """Return the two configurations that are asked for."""
+    """Return the two requested configurations."""
     listed = ", ".join(map(repr, names))
     for name in (a, b):
         if name is not None and name not in names:
             known = f"expected one of {listed}" if names else "all rows are of one"
-            raise UnsupportedError(f"{name!r} is no configuration: {known}")
+            raise UnsupportedError(f"{name!r} is not a configuration: {known}")
     if a is not None and b is not None:
         return a, b
     others = [name for name in names if name not in (a, b)]
@@ -115,7 +115,7 @@ def _chosen(names: list[str], a: str | None, b: str | None) -> tuple[str, str]:
 
 
 def _limit(rows: pd.DataFrame, found: Pairs, value: str) -> float:
-    """Return where the dotted lines are: at the limit of time, above all answers."""
+    """Return the position of the dotted lines: at the time limit, above all answers."""
     most = found.most
     if value in ("seconds", "wall_seconds") and "timeout" in rows:
         limits = rows["timeout"].dropna()

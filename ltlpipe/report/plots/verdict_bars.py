@@ -1,4 +1,4 @@
-"""Bars of verdicts: what tasks have come to, a bar per configuration."""
+"""Bars of verdicts: numbers of tasks, a bar per configuration."""
 
 from __future__ import annotations
 

@@ -49,6 +49,8 @@ class Vocabulary:
     """When each action can be taken, for ``fireable(a)``."""
     actions: Mapping[str, int] = field(default_factory=dict)
     """Numbers of actions, for ``action=="a"``."""
+    action_sets: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Names that stand for several actions, or for none that is ever taken."""
 
 
 def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
@@ -145,9 +147,7 @@ class _Binder:
 
     def named_value(self, subject: Expression, value: str) -> Expression:
         if subject == Name(ACTION) and ACTION not in self.known.variables:
-            if value not in self.known.actions:
-                raise self.unknown("no action", value, self.known.actions)
-            return Taken(self.known.actions[value])
+            return Taken(self.actions_called(value))
         bound = self.bound(subject)
         values = None
         if isinstance(bound, Variable):
@@ -157,6 +157,15 @@ class _Binder:
         if value not in values:
             raise self.unknown(f"no value of {subject}", value, values)
         return Operation("==", (bound, Number(values[value])))
+
+    def actions_called(self, name: str) -> frozenset[int]:
+        """Return the actions that a name stands for."""
+        known = self.known
+        if name in known.actions:
+            return frozenset({known.actions[name]})
+        if name in known.action_sets:
+            return known.action_sets[name]
+        raise self.unknown("no action", name, [*known.actions, *known.action_sets])
 
     def has_value(self, subject: Expression, name: str) -> bool:
         """Whether a bare name compared with `subject` is one of its values.

@@ -60,7 +60,7 @@ def evaluate(
         if isinstance(part, Deadlock):
             return int(dead)
         if isinstance(part, Taken):
-            return int(part.action == action)
+            return int(action in part.actions)
         if isinstance(part, Operation):
             return _OPERATORS[part.operator](*map(value, part.operands))
         raise TypeError(f"{part} is not bound to a system")

@@ -81,7 +81,7 @@ def taken_bits(propositions: Sequence[Expression], n_actions: int) -> np.ndarray
     bits = np.zeros(n_actions, dtype=np.int64)
     for bit, proposition in enumerate(propositions):
         if isinstance(proposition, Taken):
-            bits[proposition.action] |= 1 << bit
+            bits[list(proposition.actions)] |= 1 << bit
     return bits
 
 
