@@ -11,7 +11,7 @@ import errno
 import mmap
 import os
 import tempfile
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,11 +28,23 @@ class DiskFullError(Exception):
     """The disk has no room for a longer array."""
 
 
+class _File:
+    """An open file without a name, closed with the last array over it."""
+
+    def __init__(self, folder: str) -> None:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            self.descriptor = os.dup(file.fileno())
+        self.folder = folder
+
+    def __del__(self) -> None:
+        if hasattr(self, "descriptor"):  # opening may have failed
+            os.close(self.descriptor)
+
+
 class _Mapping(mmap.mmap):
     """A whole file in memory; the array over it keeps it open."""
 
-    file: IO[bytes]
-    folder: str
+    file: _File
 
 
 def is_mapped(array: np.ndarray) -> bool:
@@ -56,11 +68,11 @@ def in_file(folder: str, like: np.ndarray) -> np.ndarray:
         No file can be made in the folder.
     """
     try:
-        file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (the array's)
+        file = _File(folder)
     except OSError as error:
         message = f"--spill: no file can be made: {error.strerror or error}"
         raise InputError(message, file=folder) from None
-    return _mapped(file, folder, like.shape, like.dtype)
+    return _mapped(file, like.shape, like.dtype)
 
 
 def lengthened(array: np.ndarray, needed: int) -> np.ndarray:
@@ -73,7 +85,7 @@ def lengthened(array: np.ndarray, needed: int) -> np.ndarray:
         length = max(needed, int(factor * array.shape[0]))
         try:
             shape = (length, *array.shape[1:])
-            return _mapped(owner.file, owner.folder, shape, array.dtype)
+            return _mapped(owner.file, shape, array.dtype)
         except DiskFullError as error:
             full = error
     raise full
@@ -86,21 +98,19 @@ def renewed(array: np.ndarray, needed: int) -> np.ndarray:
     """
     owner: Any = array.base
     length = max(needed, int(_LONGER[0] * array.shape[0]))
-    return in_file(owner.folder, np.broadcast_to(array.dtype.type(0), (length,)))
+    return in_file(owner.file.folder, np.broadcast_to(array.dtype.type(0), (length,)))
 
 
-def _mapped(
-    file: IO[bytes], folder: str, shape: tuple[int, ...], dtype: Any
-) -> np.ndarray:
+def _mapped(file: _File, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """Return an array over a file, which is made long enough."""
     n_bytes = max(int(np.prod(shape)) * np.dtype(dtype).itemsize, 1)
     try:
-        os.posix_fallocate(file.fileno(), 0, n_bytes)
+        os.posix_fallocate(file.descriptor, 0, n_bytes)
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise DiskFullError(error.strerror) from None
         reason = error.strerror or str(error)
-        raise InputError(f"--spill: {reason}", file=folder) from None
-    mapping = _Mapping(file.fileno(), n_bytes)
-    mapping.file, mapping.folder = file, folder
+        raise InputError(f"--spill: {reason}", file=file.folder) from None
+    mapping = _Mapping(file.descriptor, n_bytes)
+    mapping.file = file
     return np.ndarray(shape, dtype, buffer=mapping)
