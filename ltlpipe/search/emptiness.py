@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 _SWEPT = 2 / 3  # of a stack that has been swept: with more it grows
 _SPILLED = 8 << 20  # bytes that are moved to a file without a pause
-_ROUNDING = 64  # bytes by which packed arrays may exceed what their entries need
 
 
 @dataclass(frozen=True)
@@ -290,7 +289,7 @@ class StoredSearch(Resumable):
         self, array: np.ndarray, needed: int, limit_bytes: float, entry_bytes: float
     ) -> int:
         """Return how long `array` shall be: generously, but within the limit."""
-        free = limit_bytes - self.memory_bytes - _ROUNDING
+        free = limit_bytes - self.memory_bytes
         return affordable_length(array.shape[0], needed, entry_bytes, free)
 
 

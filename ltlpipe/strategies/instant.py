@@ -38,7 +38,7 @@ def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options = question.options
     if options.emptiness != AUTO:
-        return f"{options.emptiness} is asked for"
+        return f"{options.emptiness} is requested"
     if options.named_strategies:
         return "--reduce does not name it"
     for option in BOUND_TO_KERNELS:

@@ -50,7 +50,7 @@ def obstacle(question: Question) -> str | None:
     if not options.reduces(WALKS):
         return "--reduce does not name it"
     if options.emptiness != AUTO:
-        return f"{options.emptiness} is asked for"
+        return f"{options.emptiness} is requested"
     if any(_has_fin(condition) for condition in _of_system(question)):
         return WITH_FIN
     if options.bitstate is not None or options.compact is not None:

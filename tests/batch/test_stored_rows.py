@@ -161,7 +161,7 @@ def test_a_row_that_changes_under_way(path):
         (other,) = store._db.execute(
             "SELECT key FROM results WHERE formula = 'F a'"
         ).fetchone()
-        with pytest.warns(LtlpipeWarning, match="the checksum does not fit"):
+        with pytest.warns(LtlpipeWarning, match="the checksum does not match"):
             store.record(other, result(states=3))
         assert store.claim(other)["states"] == 3
 
@@ -290,6 +290,6 @@ def test_an_older_run_goes_on(path, tmp_path):
     older(old, path)
     changed(old, "UPDATE runs SET ended_at = NULL, alive_at = strftime('%s', 'now')")
     before = known(old)
-    with pytest.raises(LtlpipeError, match="run 1, by an earlier ltlpipe, goes on"):
+    with pytest.raises(LtlpipeError, match="run 1, of an earlier ltlpipe, has not"):
         Store(old)
     assert known(old) == before

@@ -461,8 +461,8 @@ def test_a_proposition_that_is_no_action(run, ring):
     outcome = run("check", ring, *asked)
     assert (outcome.code, outcome.out) == (2, "")  # before anything is checked
     assert outcome.err == (
-        "error: formula: no action of the system is called 'c' (--unknown never says "
-        "that it never happens)\n  F c\n    ^\n"
+        "error: formula: no action of the system is called 'c' (--unknown never "
+        "treats it as never happening)\n  F c\n    ^\n"
     )
     outcome = run("check", ring, *asked[2:], "--json", "--unknown", "never")
 
@@ -529,7 +529,7 @@ def test_explained_strategies(run, ring):
         "components",
     }
     assert "  explicit: not tried: its turn had not come" in lines
-    assert lines[7].startswith("holds: GF a   [instant: 3 states, ")
+    assert lines[8].startswith("holds: GF a   [instant: 3 states, ")
 
     limits = ["--emptiness", "couvreur99", "--max-states", "1"]
     out = run("check", ring, "-f", "GF a", "--explain", *limits).out

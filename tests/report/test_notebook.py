@@ -222,7 +222,7 @@ def test_verdict(word, columns, told, no_dot):
     [
         (Vacuity(True, "F <b>", False, "G a"), "vacuously: F <b> could be false"),
         (Vacuity(False), "not vacuously"),
-        (Vacuity(reason="timeout"), "whether vacuously is not known (timeout)"),
+        (Vacuity(reason="timeout"), "vacuity undecided (timeout)"),
     ],
 )
 def test_vacuity(vacuity, told, no_dot):
@@ -399,7 +399,7 @@ def test_without_the_package(dot, monkeypatch):
 
 
 def test_others_are_not_shown():
-    with pytest.raises(TypeError, match="how to show a int"):
+    with pytest.raises(TypeError, match="a int has no HTML display"):
         html_of(3)
 
 

@@ -453,7 +453,7 @@ def test_leaving_a_lasso_and_coming_back():
         simulation.follow()
     assert simulation.rejoin().n_steps == 2
     assert simulation.follow(30).on_lasso
-    with pytest.raises(UnsupportedError, match="no lasso to follow: lasso= gives one"):
+    with pytest.raises(UnsupportedError, match="no lasso to follow: add one with"):
         Simulation(MUTEX).follow()
     with pytest.raises(UnsupportedError, match="no lasso to follow"):
         Simulation(MUTEX).rejoin()
@@ -512,7 +512,7 @@ BROKEN = {
     '{"lasso": {"prefix": ["nope"], "cycle": []}}': "step 1 of the lasso, 'nope'",
     '{"lasso": {"prefix": [], "cycle": ["ask"]}}': "the cycle of the lasso does not",
     '{"lasso": {"prefix": ["ask", "ask"], "cycle": []}}': "step 2 of the lasso, 'ask'",
-    '{"lasso": {"prefix": [{"x": 1}], "cycle": []}}': "step 1 of the lasso is no step",
+    '{"lasso": {"prefix": [{"x": 1}], "cycle": []}}': "step 1 of the lasso is not a",
     "[" * 100_000: "no JSON",
 }
 

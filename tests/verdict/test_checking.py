@@ -113,7 +113,7 @@ def test_unknown_propositions():
     with pytest.warns(LtlpipeWarning, match="'c', 'zz'") as warned:
         assert check(RING, "G !(c | zz)", unknown="never").verdict == "holds"
     assert [w.filename for w in warned] == [__file__]  # who calls `check`
-    with pytest.raises(FormulaError, match=r"'zz'.*unknown='never' says") as error:
+    with pytest.raises(FormulaError, match=r"'zz'.*unknown='never' treats") as error:
         check(RING, "G(a -> !zz)")
     assert error.value.position == 8
 
