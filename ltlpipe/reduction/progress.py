@@ -26,13 +26,15 @@ ENTRY_WORK = 1 / 16
 _COMPARED_WORK = 1 / 100  # sorting apart, array operations cost ten nanoseconds
 _COMPARED_BYTES = 12
 
+_MEASURED = 0.5  # seconds of whole reductions by what their parts are said to take
+
 ITEMS = 1 << 12
 """Items that a loop in Python looks at until the next progress."""
 
 
 def reducing(work: float, memory_bytes: float = 0) -> Progress:
     """Return a progress in the phase of component reduction."""
-    return Progress(COMPONENTS, work, memory_bytes)
+    return Progress(COMPONENTS, work * _MEASURED, memory_bytes)
 
 
 def factoring(work: float, memory_bytes: float = 0) -> Progress:

@@ -15,7 +15,7 @@ CPU time of the worker is its work; one that waits for kernels to be compiled do
 since that happens once per version.  What it misses meanwhile it has afterwards, and
 until then turns do not grow: they would be seconds long when it is ready.
 
-Memory: each open strategy may hold a quarter of the limit, and the memory that the
+Memory: each open strategy may hold a fifth of the limit, and the memory that the
 others leave.  At the limit the largest is closed; it may start again, alone, at the
 end.
 """
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.strategy import Strategy
 
-MOST_OPEN = 3
+MOST_OPEN = 4
 
 FALLBACK = "explicit"
 """The strategy that can nearly always be used; it makes room for no other."""

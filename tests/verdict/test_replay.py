@@ -129,7 +129,7 @@ def test_spot_judges_the_word():
     """The word of the run violates G !c but not G !idle."""
     network, lasso = a_network(), a_lasso()
     judge("G !c", lasso, network)
-    with pytest.raises(ReplayError, match="no violation"):
+    with pytest.raises(ReplayError, match="not a violation"):
         judge("G !idle", lasso, network)
 
 
