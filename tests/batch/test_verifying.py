@@ -109,12 +109,12 @@ def test_what_solve_has_written(system, tmp_path):
     ("prefix", "cycle", "why"),
     [
         ([], ["rest"], "the cycle does not close"),
-        ([], ["meet"], "step 1, 'meet', is no step"),
-        (["ask"], ["wait", "magic"], "step 3, 'magic', is no step"),
-        (["ask"], ["meet", "ask"], "is no violation"),
-        ([], ["ask", "meet"], "is no violation"),
+        ([], ["meet"], "step 1, 'meet', is not a step"),
+        (["ask"], ["wait", "magic"], "step 3, 'magic', is not a step"),
+        (["ask"], ["meet", "ask"], "is not a violation"),
+        ([], ["ask", "meet"], "is not a violation"),
         (["ask"], [], "has no cycle"),
-        (["ask", "wait"], ["<stutter>"], "is no step"),
+        (["ask", "wait"], ["<stutter>"], "is not a step"),
     ],
 )
 def test_a_lasso_that_is_none(system, tmp_path, prefix, cycle, why):

@@ -98,7 +98,7 @@ def test_results(told, run):
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
-        ({"formula": "G !enter_r"}, "is no violation"),
+        ({"formula": "G !enter_r"}, "is not a violation"),
         ({"verdict": "holds"}, "'holds' with a lasso"),
         ({"formula": "G !nothing"}, "is called 'nothing'"),
         (
