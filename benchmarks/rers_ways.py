@@ -6,10 +6,13 @@ question.  Spin gets the network as Promela with the negated formula as claim
 (`benchmarks.spin`); making and compiling its verifier is not counted.
 ``rers_ways.csv`` has a row for each question and way and grows with each that is
 done; ``rers_ways.svg`` draws how many are decided within how many seconds each.
+``rers_twice.csv`` counts for each problem the verdicts that two ways agree on which
+share little code, and names the properties that only one way decides.
 
 It is an error if two ways contradict each other, or a published answer.
 
     python -m benchmarks.rers_ways [--timeout 10] [--every 4] [--ways auto,spin]
+                                   [--problems 2017/111,2017/113]
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from benchmarks import record
 from benchmarks.rers import Asked, asked_of
@@ -40,6 +45,9 @@ WAYS = {
     "walks": "alphabet,factoring,walks",
 }
 """The reductions of each way."""
+
+KIN = {"explicit": "product", "ample": "product"}
+"""Ways that share most of their code; each other one is apart, but for ``auto``."""
 
 MEMORY_MIB = 4096
 
@@ -109,6 +117,31 @@ def contradictions(rows: Iterable[dict[str, str]]) -> list[str]:
     return [" ".join(name) for name, told in answers.items() if len(told) > 1]
 
 
+def twice(rows: Iterable[dict[str, str]]) -> pd.DataFrame:
+    """Return for each problem how many verdicts come from ways that share little.
+
+    Columns: ``problem``, ``properties`` asked, ``decided``, ``twice`` (by two ways or
+    more that share little code) and ``single``, the numbers of those decided once.
+    """
+    table = pd.DataFrame(rows)
+    table = table[table["way"] != "auto"]
+    table["kin"] = table["way"].replace(KIN)
+    kin = table["kin"].where(table["verdict"] != "unknown")
+    found = kin.groupby([table["problem"], table["property"].astype(int)]).nunique()
+    return pd.DataFrame(
+        {
+            "problem": problem,
+            "properties": len(of_problem),
+            "decided": int((of_problem > 0).sum()),
+            "twice": int((of_problem > 1).sum()),
+            "single": " ".join(
+                str(number) for (_, number), n in of_problem.items() if n == 1
+            ),
+        }
+        for problem, of_problem in found.groupby(level="problem")
+    )
+
+
 def draw(rows: list[dict[str, str]], path: Path) -> None:
     """Plot how many questions each way decides within how many seconds each."""
     import matplotlib as mpl
@@ -137,11 +170,13 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=10.0)
     parser.add_argument("--every", type=int, default=4)
     parser.add_argument("--ways", default=",".join((*WAYS, SPIN)))
+    parser.add_argument("--problems", default="", metavar="SET/NUMBER,...")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=record.RESULTS)
     chosen = parser.parse_args()
     data = Path(os.environ.get("LTLPIPE_BENCHMARKS", "../shared/benchmarks"))
-    asked = asked_of(data, [])[:: chosen.every]
+    problems = [name for name in chosen.problems.split(",") if name]
+    asked = asked_of(data, problems)[:: chosen.every]
     path = chosen.out / "rers_ways.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     for way in chosen.ways.split(","):
@@ -154,6 +189,9 @@ def main() -> None:
         print(way, n_decided, "of", len(rows), flush=True)
     rows = record.resume(path)
     draw(rows, chosen.out / "rers_ways.svg")
+    agreed = twice(rows)
+    agreed.to_csv(chosen.out / "rers_twice.csv", index=False)
+    print(agreed.to_string(index=False))
     if wrong := contradictions(rows):
         raise SystemExit(f"different answers: {', '.join(wrong)}")
 
