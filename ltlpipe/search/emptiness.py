@@ -27,6 +27,7 @@ from ltlpipe.search.driver import EXTRACTING, Resumable, advance
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
+    ROUNDING,
     OutOfMemoryError,
     affordable_length,
     total_bytes,
@@ -289,7 +290,7 @@ class StoredSearch(Resumable):
         self, array: np.ndarray, needed: int, limit_bytes: float, entry_bytes: float
     ) -> int:
         """Return how long `array` shall be: generously, but within the limit."""
-        free = limit_bytes - self.memory_bytes
+        free = limit_bytes - self.memory_bytes - ROUNDING
         return affordable_length(array.shape[0], needed, entry_bytes, free)
 
 

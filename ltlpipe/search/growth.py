@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _GROWTH = 1.5
-_ROUNDING = 512
+ROUNDING = 512
 """Bytes by which packed arrays, those of 31 workers too, exceed what entries need."""
 
 FIRST_ENTRIES = 1 << 10
@@ -87,7 +87,7 @@ def affordable_length(
     its length included; if they take more than `free_bytes`, `OutOfMemoryError` is
     raised.
     """
-    affordable = length + int(min(free_bytes - _ROUNDING, 1 << 50) // entry_bytes)
+    affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
     # Growing by crumbs would take for ever; then the limit is reached.
     least = max(needed, int(1.05 * length))
     if affordable < least:

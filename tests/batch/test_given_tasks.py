@@ -110,7 +110,7 @@ def test_the_table_of_a_frame(folder):
         ({"system": [RING]}, "tasks: expected columns 'system' and 'formula'"),
         (
             {"system": [RING], "formula": ["a"], "colour": [1]},
-            "tasks: column 'colour' is no option",
+            "tasks: column 'colour' is not an option",
         ),
         (
             {"system": ["x.aut", "z.aut"], "formula": ["a", "a"]},

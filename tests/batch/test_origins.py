@@ -107,5 +107,5 @@ def test_runs(ring, tmp_path):
 
 def test_what_is_no_store(tmp_path):
     (tmp_path / "text.sqlite").write_text("text " * 100)
-    with pytest.raises(LtlpipeError, match="no result store"):
+    with pytest.raises(LtlpipeError, match="not a result store"):
         Origins(tmp_path / "text.sqlite")

@@ -303,7 +303,7 @@ def test_a_model_whose_file_has_changed(tmp_path):
     solve([(path, f) for f in FORMULAS[:3]], store=store)
     assert len(witnesses(store)) < 3
     path.write_text(text + "\n")
-    with pytest.warns(LtlpipeWarning, match="in a file that is unchanged"):
+    with pytest.warns(LtlpipeWarning, match="or its file has changed"):
         found = witnesses(store)
     for prefix, cycle, formulas in listed(
         found, "lasso_prefix", "lasso_cycle", "formulas"

@@ -130,10 +130,10 @@ def test_other_files(tmp_path):
     with pytest.raises(LtlpipeError, match="the store does not exist"):
         results(tmp_path)
     (tmp_path / "r.txt").write_text("system")
-    with pytest.raises(UnsupportedError, match="no result store, and its name"):
+    with pytest.raises(UnsupportedError, match="not a result store, and its name"):
         results(tmp_path / "r.txt")
     db = sqlite3.connect(tmp_path / "other")
     db.execute("CREATE TABLE t (c)")
     db.close()
-    with pytest.raises(LtlpipeError, match="no result store"):
+    with pytest.raises(LtlpipeError, match="not a result store"):
         results(tmp_path / "other")

@@ -103,7 +103,7 @@ def test_a_parquet_table(folder):
         ("system,formula\n", None, "no task found"),
         ("formula\nG a\n", 1, "expected columns 'system' and 'formula'"),
         ("system,timeout\nx.aut,1\n", 1, "expected columns 'system' and 'formula'"),
-        ("system,formula,colour\nx.aut,G a,1\n", 1, "'colour' is no option"),
+        ("system,formula,colour\nx.aut,G a,1\n", 1, "'colour' is not an option"),
         ("system,formula,System\nx.aut,G a,1\n", 1, "two columns 'system'"),
         ("system,formula\nx.aut,G a\nx.aut\n", 3, "1 cells, expected 2"),
         ("system,formula\nx.aut,G a,b\n", 2, "3 cells, expected 2"),
@@ -187,7 +187,7 @@ def test_a_grid():
     [
         (["emptiness"], "expected option=value,value"),
         (["emptiness=se05,"], "expected option=value,value"),
-        (["colour=red"], "'colour' is no option"),
+        (["colour=red"], "'colour' is not an option"),
         (["emptiness=se05", "emptiness=gv04"], "is given twice"),
         (["emptiness=se06"], "expected one of auto"),
         (["seed=-1"], "seed=-1: expected 0 or more"),

@@ -77,16 +77,16 @@ class OnTerminal:
     stdin : "none", "terminal" or a file
         Where its standard input comes from: with "terminal" it is what is typed, and
         the terminal is the one that the program has.
-    program : list of str
-        How the program is started.
+    program : list of str, optional
+        How the program is started, `PROGRAM` by default.
     """
 
-    def __init__(self, *args, stdout="pipe", stdin="none", program=PROGRAM):
+    def __init__(self, *args, stdout="pipe", stdin="none", program=None):
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
         self._ours, self._theirs = ours, os.dup(theirs)
         self.process = subprocess.Popen(
-            [*program, *map(str, args)],
+            [*(program or PROGRAM), *map(str, args)],
             stdin={"none": None, "terminal": theirs}.get(stdin, stdin),
             stdout=subprocess.PIPE if stdout == "pipe" else theirs,
             stderr=theirs,

@@ -101,7 +101,7 @@ def test_bad_commands_do_not_end_it():
         "save": "save: expected a file",
         "save /": "cannot be written",
         "help me": "help: expected nothing after it",
-        "\udcff": "no command",
+        "\udcff": "neither a command",
     }
     lines = "\n".join(bad)
     outcome = talk(MUTEX, lines=f"{lines}\nstate\n")

@@ -117,5 +117,5 @@ def test_clients_are_interchangeable(a, b):
 
 @pytest.mark.parametrize("n", [0, -1])
 def test_no_clients(n):
-    with pytest.raises(_errors.UnsupportedError, match=f"{n} clients"):
+    with pytest.raises(_errors.UnsupportedError, match=f"must be at least 1, not {n}"):
         client_server(n)

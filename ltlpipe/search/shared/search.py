@@ -24,6 +24,7 @@ from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
+    ROUNDING,
     Column,
     OutOfMemoryError,
     affordable_length,
@@ -275,7 +276,7 @@ class SharedSearch(Search):
                 length = stacks[0].shape[0]
                 if needed > length:
                     entry_bytes = sum(c.entry_bytes for c in columns.values())
-                    free = limit_bytes - self.memory_bytes
+                    free = limit_bytes - self.memory_bytes - ROUNDING
                     length = affordable_length(length, needed, entry_bytes, free)
                 for stack, column in zip(stacks, columns.values(), strict=True):
                     stack.resize(column.shape(length), refcheck=False)
@@ -289,13 +290,13 @@ class SharedSearch(Search):
             own_bytes = sum(c.entry_bytes for c in self._own_states().values())
             row_bytes = 8 * n_words + self._entry_bytes(Reg.STORED)
             row_bytes += self.n_workers * own_bytes
-            free = limit_bytes - self.memory_bytes
+            free = limit_bytes - self.memory_bytes - ROUNDING
             n_rows = affordable_length(n_rows, needed, row_bytes, free)
         self._lengthen_states(n_rows)  # memory may have been refused half-way
         n_slots = self.store.slots.shape[0]
         if needed > MAX_LOAD * n_slots:
             minimum = int(needed / MAX_LOAD) + 1
-            free = limit_bytes - self.memory_bytes
+            free = limit_bytes - self.memory_bytes - ROUNDING
             yield from self._resize_slots(affordable_length(n_slots, minimum, 4, free))
 
     def _lengthen_states(self, length: int) -> None:

@@ -27,6 +27,7 @@ from ltlpipe.systems.pnml.coloured.net import from_plain, to_plain
 from ltlpipe.systems.pnml.coloured.unfolding import unfolded
 from ltlpipe.systems.pnml.coloured.writing import coloured_text
 from ltlpipe.systems.pnml.reading import parse_pnml
+from tests.depth import examples
 from tests.oracles import reachable_markings
 from tests.systems.pnml.coloured.nets import symmetric_nets
 from tests.systems.pnml.coloured.oracle import ColouredOracle, NegativeError
@@ -69,7 +70,7 @@ def agrees(net):
 
 
 @given(symmetric_nets())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_agrees_with_the_interpreter(net):
     """The same markings and steps, by the names of colours."""
     agrees(net)
@@ -77,13 +78,13 @@ def test_agrees_with_the_interpreter(net):
 
 @pytest.mark.slow
 @given(symmetric_nets(max_places=4, max_transitions=4))
-@settings(max_examples=4000)
+@settings(max_examples=examples(4000))
 def test_thousands_agree_with_the_interpreter(net):
     agrees(net)
 
 
 @given(symmetric_nets(wild=True))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_differences_that_are_none(net):
     """They are refused where the oracle finds some; else the net is right."""
     try:
@@ -193,7 +194,7 @@ def test_unreachable_colours_are_left_out():
 
 
 @given(symmetric_nets(), st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_verdicts_and_lassos(net, data):
     """Verdicts are Spot's on the oracle's graph, lassos runs of the coloured net."""
     result = agrees(net)
