@@ -7,13 +7,16 @@ Two tables:
   catalogue as they come.  ``components.svg`` is the cactus plot: how many questions
   each way answers in how many seconds each.  Spin explores the whole network where it
   can be written as Promela (labels of two components at most), once per problem: what
-  a formula that holds asks of it, without the formula.
+  a formula that holds asks of it, without the formula.  The table grows with each
+  question that is answered, and those that it has are not asked again: `--problems`,
+  `--ways` and `--timeout` add some.
 - ``merging.csv``: networks whose common labels are on pairs of transitions drawn
   without any plan, with three random visible actions: sparse ones with a hundred
   components, and dense ones with thirty and sixty pairs.  One question each.  Seconds
   of the question are with every reduction that is used without being asked for.
 
-    python -m benchmarks.components
+    python -m benchmarks.components [--problems 2019/30,2019/60] [--ways auto]
+                                    [--timeout 20]
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import math
 import random
 import tempfile
 import time
+from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,45 +41,54 @@ from ltlpipe.reduction.components.merger import Limit, n_composed, reduce_compon
 from ltlpipe.runtime.jobs import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 WAYS = {
     "none": "none",
     "ample": "alphabet,ample",
     "components": "alphabet,components",
-    "components,ample": "alphabet,components,ample",
+    "components+ample": "alphabet,components,ample",
     "auto": "auto",
 }
-SIZES = {"2016": (5, 10, 20, 30, 60), "2019": (5, 8, 10, 12, 15, 30)}
+SPIN = "spin, whole network"
+SIZES = {"2016": (5, 10, 20, 30, 60), "2019": (5, 8, 10, 12, 15, 30, 60, 100)}
 
 
-def problems(largest: int, n_formulas: int) -> Iterator[tuple[str, Network, list[str]]]:
+def problems(
+    chosen: Collection[str], largest: int, n_formulas: int
+) -> Iterator[tuple[str, Network, list[str]]]:
     """Yield style, network and formulas; `largest` bounds the components."""
     for style, sizes in SIZES.items():
         for n in sizes:
-            if n <= largest:
+            if n <= largest and (not chosen or f"{style}/{n}" in chosen):
                 network = rers_network(n, style=style, seed=n).network
                 names = [action.name for action in network.actions]
                 yield style, network, list(islice(instances(names, seed=n), n_formulas))
 
 
 def asked(
-    style: str, network: Network, formulas: list[str], timeout: float
+    style: str,
+    network: Network,
+    formulas: list[str],
+    ways: Iterable[str],
+    timeout: float,
+    done: Collection[tuple[str, ...]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row per formula and way."""
+    """Yield a row per formula and way, unless it is `done`."""
     # Formulas share what is known of one network object, ways shall not.
     own = {way: Network(network.components, network.name) for way in WAYS}
+    n = len(network.components)
     for number, formula in enumerate(formulas, start=1):
-        decided = set()
-        for way, reduce in WAYS.items():
+        for way in ways:
+            if (style, str(n), str(number), way, str(timeout)) in done:
+                continue
             verdict = check(
-                own[way], formula, reduce=reduce, timeout=timeout, memory=4096
+                own[way], formula, reduce=WAYS[way], timeout=timeout, memory=4096
             )
             stats = verdict.stats
-            decided |= {verdict.verdict} - {"unknown"}
             yield {
                 "style": style,
-                "components": len(network.components),
+                "components": n,
                 "formula": number,
                 "way": way,
                 "verdict": verdict.verdict,
@@ -85,7 +98,20 @@ def asked(
                 "seconds": round(stats.seconds, 4),
                 "timeout": timeout,
             }
-        assert len(decided) <= 1, (network.name, formula, decided)
+
+
+def disagreements(rows: Iterable[dict[str, str]]) -> list[str]:
+    """Return the questions to which there are different answers."""
+    told = defaultdict(set)
+    for row in rows:
+        if row["verdict"] in ("holds", "violated"):
+            told[question_of(row)].add(row["verdict"])
+    return ["/".join(question) for question, said in told.items() if len(said) > 1]
+
+
+def question_of(row: dict[str, str]) -> tuple[str, ...]:
+    """Return style, number of components and number of the formula."""
+    return row["style"], row["components"], row["formula"]
 
 
 def explored_by_spin(network: Network, timeout: float) -> dict[str, Any]:
@@ -93,10 +119,12 @@ def explored_by_spin(network: Network, timeout: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         found = run_spin(network, reduce=True, workdir=Path(folder), timeout=timeout)
     return {
-        "way": "spin, whole network",
+        "formula": None,
+        "way": SPIN,
         "verdict": "explored" if found["verdict"] == "holds" else "unknown",
         "reason": found["reason"],
         "states": found.get("states"),
+        "largest_composition": None,
         "seconds": round(float(str(found["seconds"])), 4),
         "timeout": timeout,
     }
@@ -165,19 +193,24 @@ def used(component: LTS) -> set[str]:
     return {component.labels[k] for k in set(component.label.tolist())}
 
 
-def draw_cactus(rows: list[dict[str, Any]], path: Path) -> None:
-    """Plot how many questions each way answers within how many seconds."""
+def draw_cactus(rows: list[dict[str, str]], path: Path) -> None:
+    """Plot how many questions that all ways were asked each answers in how long."""
     import matplotlib as mpl
 
     mpl.use("svg")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for way in WAYS:
+    of_way = {
+        way: {(*question_of(r), r["timeout"]): r for r in rows if r["way"] == way}
+        for way in WAYS
+    }
+    common = set.intersection(*(set(known) for known in of_way.values()))
+    for way, known in of_way.items():
         seconds = sorted(
-            row["seconds"]
-            for row in rows
-            if row["way"] == way and row["verdict"] != "unknown"
+            max(float(known[question]["seconds"]), 1e-4)
+            for question in common
+            if known[question]["verdict"] != "unknown"
         )
         axes.plot(range(1, len(seconds) + 1), seconds, label=f"{way} ({len(seconds)})")
     axes.set(
@@ -194,6 +227,8 @@ def draw_cactus(rows: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=_words, default=[], metavar="STYLE/N,...")
+    parser.add_argument("--ways", type=_words, default=[], help="all by default")
     parser.add_argument("--largest", type=int, default=100, help="components")
     parser.add_argument("--formulas", type=int, default=20, help="per problem")
     parser.add_argument("--timeout", type=float, default=3.0, help="seconds")
@@ -203,26 +238,66 @@ def main() -> None:
     warm = unplanned(4, 4, 0)
     for reduce in WAYS.values():
         check(warm, f"GF {warm.actions[0].name}", reduce=reduce)
+    if not chosen.problems:
+        measure_unplanned(chosen)
+    measure(chosen)
+
+
+def _words(text: str) -> list[str]:
+    return text.split(",")
+
+
+def measure_unplanned(chosen: argparse.Namespace) -> None:
+    """Write merging.csv."""
     rows = []
     for n, n_pairs, share in ((30, 45, 1), (30, 60, 1), (60, 90, 2), (100, 150, 4)):
         for seed in range(-(-chosen.seeds // share) if n <= chosen.largest else 0):
             rows.append(merged(n, n_pairs, seed, 60.0))
             print(rows[-1], flush=True)
     record.write(chosen.out / "merging.csv", rows)
-    rows = []
-    for style, network, formulas in problems(chosen.largest, chosen.formulas):
-        rows += asked(style, network, formulas, chosen.timeout)
-        if style == "2016" and available():
-            about = {"style": style, "components": len(network.components)}
-            rows.append(about | explored_by_spin(network, chosen.timeout))
-        for way in WAYS:
-            taken = [r for r in rows if r["way"] == way and r["style"] == style]
-            taken = [r for r in taken if r["components"] == len(network.components)]
-            n_decided = sum(r["verdict"] != "unknown" for r in taken)
-            seconds = sum(r["seconds"] for r in taken)
-            print(network.name, way, n_decided, f"{seconds:.1f} s", flush=True)
-    record.write(chosen.out / "components.csv", rows)
+
+
+def measure(chosen: argparse.Namespace) -> None:
+    """Add what is asked for to components.csv, and draw it."""
+    path = chosen.out / "components.csv"
+    ways = [way for way in (*WAYS, SPIN) if not chosen.ways or way in chosen.ways]
+    done = {
+        (*question_of(row), row["way"], row["timeout"]) for row in record.resume(path)
+    }
+    for style, network, formulas in problems(
+        chosen.problems, chosen.largest, chosen.formulas
+    ):
+        n = len(network.components)
+        asking = [way for way in ways if way != SPIN]
+        for row in asked(style, network, formulas, asking, chosen.timeout, done):
+            record.append(path, row)
+        spin_row = (style, str(n), "", SPIN, str(chosen.timeout))
+        if style == "2016" and SPIN in ways and spin_row not in done and available():
+            about = {"style": style, "components": n}
+            record.append(path, about | explored_by_spin(network, chosen.timeout))
+        report(path, style, n)
+    rows = record.resume(path)
+    if wrong := disagreements(rows):
+        raise SystemExit(f"different answers: {', '.join(wrong)}")
     draw_cactus(rows, chosen.out / "components.svg")
+
+
+def report(path: Path, style: str, n: int) -> None:
+    """Print what each way has come to on one problem."""
+    taken = [
+        r
+        for r in record.resume(path)
+        if (r["style"], r["components"]) == (style, str(n))
+    ]
+    for way, timeout in dict.fromkeys((r["way"], r["timeout"]) for r in taken):
+        of_way = [r for r in taken if (r["way"], r["timeout"]) == (way, timeout)]
+        n_decided = sum(r["verdict"] != "unknown" for r in of_way)
+        seconds = sum(float(r["seconds"]) for r in of_way)
+        print(
+            f"{style}/{n} {way}, {timeout} s: {n_decided} of {len(of_way)}, "
+            f"{seconds:.1f} s in all",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
