@@ -64,7 +64,7 @@ def main(descriptor: int, parent: int) -> None:
     descriptor : int
         Of the socket through which requests come.
     parent : int
-        Process id of whoever asks: the worker dies with it, whatever it is doing.
+        Process id of the client: the worker dies with it, whatever it is doing.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     end_with_parent()
@@ -94,7 +94,7 @@ def main(descriptor: int, parent: int) -> None:
 
 
 def _answer(connection: socket.socket, request: dict[str, Any]) -> None:
-    """Do what is asked, and tell what came of it."""
+    """Serve one request and send the reply."""
 
     def tell(kind: str, value: Any) -> None:
         Message({kind: value}).send(connection)

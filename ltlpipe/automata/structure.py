@@ -1,7 +1,7 @@
 """The structure of property automata, weak and terminal ones, and their tables.
 
 Spot finds the SCCs and says which of them have both accepting and rejecting
-cycles.  What is asked is the automaton as the search sees it, over letters.
+cycles.  The automaton is the one that searches see, over letters.
 
 Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
 Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Sec. 5.1.

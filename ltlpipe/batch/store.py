@@ -2,9 +2,9 @@
 
 Tables: `runs`, one row per run; `tasks`, what they list; `results`, one row per
 answered task; `claims`, the tasks being solved; `set_aside`, rows that are not
-believed.  A result is one transaction in write-ahead mode: whoever ends the process at
-any moment ends it between two of them.  (After a power failure the last results may be
-missing; the file is whole.)
+believed.  A result is one transaction in write-ahead mode: a process that is killed
+has written a result whole or not at all.  (After a power failure the last results may
+be missing; the file is whole.)
 
 Results and tasks have constraints and a checksum (`ltlpipe.batch.stored_rows`).  An
 invalid result is set aside when a run reads it, with a warning, and its task is solved

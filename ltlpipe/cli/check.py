@@ -70,7 +70,9 @@ def check(
     """
     if verify is not None:
         if formula or formula_file or automaton or empty or answers:
-            raise typer.BadParameter("--verify FILE says what is asked")
+            raise typer.BadParameter(
+                "--verify FILE has the system and the property"
+            )
         from ltlpipe.cli.told_results import verify_results
 
         code = verify_results(verify, system or [], chosen, as_json=as_json)
@@ -182,7 +184,7 @@ def told_options(options: Options, automaton: str | None) -> dict[str, Any]:
 def _questions(
     texts: list[str], file: str | None, automaton: str | None, empty: bool
 ) -> list[Property]:
-    """Return what is asked; an automaton is read with the system."""
+    """Return the questions; an automaton is read with the system."""
     from ltlpipe.question.property import Property
 
     ways = sum((bool(texts or file), automaton is not None, empty))

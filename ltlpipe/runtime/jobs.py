@@ -169,7 +169,7 @@ def imported(*names: str) -> Job[None]:
     reading, writing = socket.socketpair()
 
     def work() -> None:
-        with writing, suppress(ImportError):  # told to whoever needs it
+        with writing, suppress(ImportError):  # reported where it is needed
             for name in names:
                 import_module(name)
 
@@ -286,7 +286,7 @@ def _patience(clock: Clock, limits: Limits) -> float:
 class Shared(Generic[Result]):
     """A job that several others wait for; its result, or its error, is kept.
 
-    Whoever waits advances it.  Closing one waiter closes nothing.
+    Each waiter advances it.  Closing one waiter does not close it.
     """
 
     def __init__(self, make: Callable[[], Job[Result]]) -> None:

@@ -81,7 +81,7 @@ class SharedFolder:
     def put(
         self, place: Any, key: Any, about: Any, arrays: dict[str, np.ndarray]
     ) -> bool:
-        """Keep a result, for whoever may need it; return whether that was possible."""
+        """Store a result for other processes; return whether that was possible."""
         stream = io.BytesIO()
         stream.write(json.dumps([place, key]).encode() + b"\n")
         text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)

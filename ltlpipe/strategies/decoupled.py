@@ -81,7 +81,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 def _asked(
     question: NetworkQuestion, system: Any, trace: Trace
 ) -> Job[tuple[Asked, Plan]]:
-    """Return what is asked of the search, and the plan."""
+    """Return the search problem and the plan."""
     decision, product = yield from question.interruptible_product(
         system, question.given, trace
     )

@@ -50,7 +50,7 @@ def search_states(
     Parameters
     ----------
     question : Question
-        What is asked.
+        The question to be answered.
     product : Product
         Of its system, or of what takes its place; runs are runs of that.
     trace : Trace

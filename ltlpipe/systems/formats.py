@@ -216,7 +216,7 @@ def by_name(name: str, *, written: bool = False) -> Format:
     Raises
     ------
     UnsupportedError
-        There is none; lists those that there are.
+        There is no such format; the message lists the formats.
     """
     found = by_suffix("." + name.lower().removeprefix("."))
     known = _WRITTEN if written else [*_NETWORKS, *_MODELS]

@@ -337,7 +337,7 @@ def pack_graph(
     accepts : bool
         Whether the marks of steps, and the graph's condition, count.
     """
-    # Only here: whoever reads a graph does without Numba.
+    # Imported here: reading graphs needs no Numba.
     from ltlpipe.systems.graph_kernels import HALF, Header, expand_graph
 
     own, extra = yield from allocation([system.n_states, extra_values], Ticks(PACKING))

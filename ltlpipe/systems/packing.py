@@ -164,7 +164,7 @@ def pack_network(
     Local states that their own component cannot reach, whatever the others do,
     get no value; the alphabets are those of the whole components.
     """
-    # Only here: whoever reads a system, or steps through it, does without Numba.
+    # Imported here: reading systems and simulation need no Numba.
     from ltlpipe.systems.packing_kernels import expand_network
     from ltlpipe.systems.packing_tables import TableBuilder
 

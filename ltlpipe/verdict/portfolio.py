@@ -88,7 +88,7 @@ class Portfolio:
     Parameters
     ----------
     question : Question
-        What is asked.
+        The question to be answered.
     strategies : sequence of Strategy
         The strategies, in the order of their starts.
     prelude : float

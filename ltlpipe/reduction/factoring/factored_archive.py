@@ -1,6 +1,6 @@
 """Factored networks in the folder that the processes of a run share.
 
-Components that are no products are not written down: whoever reads has them.
+Components that are not products are left out: the reader has them already.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ def require(frame: pd.DataFrame, columns: Sequence[str]) -> None:
     Raises
     ------
     UnsupportedError
-        It names the column, and those that there are.
+        There is no such column; the message lists the columns.
     """
     expect(FRAME, frame=frame)
     for column in columns:

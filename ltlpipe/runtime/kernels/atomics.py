@@ -1,10 +1,10 @@
 """Atomic operations on the entries of an array, for kernels in several threads.
 
 An array has one dimension, is contiguous and holds integers; an index is not negative
-and within bounds, which nobody checks.
+and within bounds, which is not checked.
 
 Memory orders are those of C11.  `load` acquires and `store` releases: what a thread has
-written before it stores a value is seen by whoever loads that value.  All other
+written before it stores a value is seen by a thread that loads that value.  All other
 operations are sequentially consistent: there is one order of them in which all threads
 see them, and they are full fences.  A `compare_and_swap` that fails acquires.
 

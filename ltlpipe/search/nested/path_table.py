@@ -1,9 +1,9 @@
 """The states on the path, found by their hashes: which block may a state be in?
 
 A slot holds the number of a block of the stack (`ltlpipe.search.nested.step_stack`),
-whether the state accepts, and a tag from its hash.  Whoever finds a slot looks at the
-rows of the block: the answer is exact.  The last frame in is the first out, so that a
-slot is freed by emptying it.  A frame whose slot would be equal to one that a look-up
+whether the state accepts, and a tag from its hash.  A look-up that finds a slot
+compares the rows of the block: the answer is exact.  The last frame in is the first
+out, so that a slot is freed by emptying it.  A frame whose slot would be equal to one that a look-up
 meets first has none of its own, and says so (`Flag.SHARED`).
 
 Cost: four bytes per slot, with 4 slots for 3 frames or more.

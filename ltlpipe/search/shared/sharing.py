@@ -99,7 +99,7 @@ def ask(arrays, state, others):
 
 @inlined
 def answer_all(registers, arrays):
-    """Answer whoever asks this worker."""
+    """Answer a request of another worker."""
     own, mail = arrays.own, arrays.mail
     line = LINE * own[Own.NUMBER]
     if load(mail, line) != 0:

@@ -199,7 +199,7 @@ class DveModel(Model):
         code: propositions are tables, and the field for the caller lies where the
         model has left room.
         """
-        # Only here: whoever reads a model, or steps through it, does without Numba.
+        # Imported here: reading models and simulation need no Numba.
         from ltlpipe.systems.dve.kernels import N_HEADER, Header
         from ltlpipe.systems.propositions.tables import assemble, taken_bits
 

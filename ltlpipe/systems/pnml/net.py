@@ -106,7 +106,7 @@ class PetriNet(Net, Model):
         self, propositions: Sequence[Expression], **layout: Any
     ) -> Job[PackedNet]:
         """Lay out the tables for one property (see `Model.packing`)."""
-        # Only here: whoever reads a net, or steps through it, does without Numba.
+        # Imported here: reading nets and simulation need no Numba.
 
         from ltlpipe.systems.pnml.packing import pack_net
 
