@@ -70,9 +70,7 @@ def check(
     """
     if verify is not None:
         if formula or formula_file or automaton or empty or answers:
-            raise typer.BadParameter(
-                "--verify FILE has the system and the property"
-            )
+            raise typer.BadParameter("--verify FILE has the system and the property")
         from ltlpipe.cli.told_results import verify_results
 
         code = verify_results(verify, system or [], chosen, as_json=as_json)

@@ -153,7 +153,7 @@ def test_nothing_of_a_result_is_run(told, tmp_path, run):
 
 def test_usage(told, run):
     outcome = run("check", "--verify", told, "-f", "a")
-    assert (outcome.code, "--verify FILE says" in outcome.complaint) == (2, True)
+    assert (outcome.code, "--verify FILE has" in outcome.complaint) == (2, True)
     assert run("check").code == 2
 
 
