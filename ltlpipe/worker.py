@@ -57,7 +57,7 @@ OPERATIONS = {
 
 
 def main(descriptor: int, parent: int) -> None:
-    """Answer requests until nobody asks any more, and end this process.
+    """Answer requests until the socket is closed, and end this process.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ until and others are called or parsed differently, or missing: they are written 
 by their definitions.
 
 Nothing here checks the translator.  A violation that it makes up is found by the
-replay of the lasso; a word that it loses is a violation that nobody finds.
+replay of the lasso; a word that it loses is a violation that is not found.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _take(descriptor: int, text: bytearray) -> bool:
 
 def _end(program: subprocess.Popen[bytes]) -> None:
     """Kill a program that has not ended, and all that it has started."""
-    with suppress(OSError):  # nobody is left
+    with suppress(OSError):  # they have ended
         os.killpg(program.pid, signal.SIGKILL)
     program.wait()
     for stream in (program.stdout, program.stderr):

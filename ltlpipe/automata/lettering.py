@@ -306,7 +306,7 @@ def _recurrence(condition: str, sets: list[int], dictionary: Any) -> Any:
 
 
 _MARK = "mark\x1f"
-"""How the propositions of marks begin: with a character that nobody types."""
+"""How the propositions of marks begin: with a character that names do not have."""
 
 
 def mark_name(mark: int) -> str:

@@ -93,7 +93,7 @@ class Cluster:
     Raises
     ------
     LtlpipeError
-        Nobody answers at this address.
+        There is no scheduler at this address.
     """
 
     def __init__(

@@ -47,7 +47,7 @@ def disagreements(rows: Iterable[Row]) -> list[Disagreement]:
     """Return the questions on which the rows of a comparison do not agree.
 
     They are rows of `ltlpipe.batch.comparing.comparison_rows`, or those of a table by
-    `ltlpipe.batch.table.from_frame`.  Unknown verdicts contradict nobody.
+    `ltlpipe.batch.table.from_frame`.  Unknown verdicts contradict none.
     """
     found = []
     for (system, formula, formula_id), answers in _by_question(rows).items():

@@ -64,7 +64,7 @@ WRONG = (REFUTED, CONTRADICTED, DAMAGED)
 """Findings that say that the store is wrong."""
 
 SECONDS = 60.0
-"""For each lasso, unless somebody says otherwise; reading a system takes as long."""
+"""For each lasso, by default; reading a system takes as long."""
 
 VERIFIED_DTYPES = {
     "system": CATEGORY,

@@ -15,10 +15,11 @@ components again.
 All i are treated alike: every permutation of clients is a symmetry, and takes busy_i
 along.
 
-Sizes.  While nobody is served, each client is in one of the states 0..6 and the server
-in one of 0..3, independently but for one case: while the server undoes, the client
-that has aborted has no answer, so not all clients are in states 5 and 6.  While client
-i is served, it is in one of three states and the others are in any of 0..6.  That is
+Sizes.  While no client is served, each client is in one of the states 0..6 and the
+server in one of 0..3, independently but for one case: while the server undoes, the
+client that has aborted has no answer, so not all clients are in states 5 and 6.  While
+client i is served, it is in one of three states and the others are in any of 0..6.
+That is
 
     4 * 7^n - 2^n + 3 * n * 7^(n-1)
 

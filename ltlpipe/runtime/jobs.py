@@ -301,7 +301,7 @@ class Shared(Generic[Result]):
         grant: Grant | None = None
         if self._job is None and not self.ended:
             self._job = self._make()
-        elif not self.ended:  # somebody else has begun it
+        elif not self.ended:  # another waiter has begun it
             grant = yield Progress()
         while not self.ended:
             assert self._job is not None
@@ -324,7 +324,7 @@ class Shared(Generic[Result]):
         return self._result if self.ended and self._error is None else None
 
     def close(self) -> None:
-        """End the job if it is running; then nobody may wait for it any more."""
+        """End the job if it is running; it can have no waiters then."""
         if self._job is not None:
             self._job.close()
             self._job = None
@@ -368,7 +368,7 @@ def timed(job: Job[Result], spend: Callable[[float], None]) -> Job[Result]:
                 spend(time.monotonic() - began)
             began = time.monotonic()
             grant = yield progress
-            # Its worker has been at work meanwhile; but compiling is nobody's time.
+            # Its worker has been at work meanwhile; but compiling is charged to no job.
             if progress.waits and not progress.compiling:
                 spend(time.monotonic() - began)
     except StopIteration as end:

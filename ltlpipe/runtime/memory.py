@@ -1,10 +1,10 @@
-"""How much memory a search may take when nobody says so, and a lasso at all."""
+"""How much memory searches may take by default, and lassos at most."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-_SHARE = 0.9  # of what is free; the rest is for everybody else
+_SHARE = 0.9  # of what is free; the rest is for other processes
 _CGROUP = Path("/sys/fs/cgroup")
 _RECLAIMABLE = ("inactive_file", "active_file", "slab_reclaimable")
 
@@ -50,7 +50,7 @@ def _free_of_group() -> float | None:
     """Return the KiB that the control groups around us have left, if limited.
 
     Groups are nested; the tightest counts.  Pages that only cache files are
-    given back when somebody needs them, so they are free.
+    given back when they are needed, so they are free.
     """
     try:
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()

@@ -185,7 +185,7 @@ _shown = _Shown()
 
 @contextmanager
 def search_bar(wanted: bool | None) -> Iterator[SearchProgress]:
-    """Show progress while the block runs, if it is wanted and somebody can see it.
+    """Show progress while the block runs, if asked to and if the stream is a terminal.
 
     None is for callers who have not said whether they want it: a notebook shows it once
     it has taken `PATIENCE_SECONDS`, unless a bar is there already.

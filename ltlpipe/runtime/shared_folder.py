@@ -2,11 +2,10 @@
 
 A result is one file: a checksum, a line of JSON that says what it is, and arrays as
 NumPy archives them (``.npz``, no pickles).  It is written beside its place and renamed,
-so that nobody sees half of it; one that is damaged all the same counts as missing and
-is removed.
-Nobody waits for anybody: of two processes that need the same result at the same time
-both compute it, as neither knows how long the other will take, and each has limits of
-its own.
+so that no reader sees half of it; one that is damaged all the same counts as missing
+and is removed.  Processes do not wait for each other: of two processes that need the
+same result at the same time both compute it, as neither knows how long the other will
+take, and each has limits of its own.
 
 The files take a bounded number of bytes; those that were not used for the longest time
 go first.  `run_folder` makes the folder and removes it when the run has ended, however
@@ -147,7 +146,7 @@ class SharedFolder:
         try:
             with np.load(io.BytesIO(archived), allow_pickle=False) as archive:
                 arrays = {member: archive[member] for member in archive.files}
-        except ValueError:  # no arrays of numbers: somebody else has written it
+        except ValueError:  # no arrays of numbers: not written by this class
             self.remove(name)
             return None
         return Entry(json.loads(arrays.pop(_ABOUT).tobytes()), arrays)
@@ -218,7 +217,7 @@ def run_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Path | 
     with ExitStack() as stack:
         try:
             _remove_abandoned(base)
-            path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))  # nobody else's
+            path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))  # private
             stack.callback(shutil.rmtree, path, ignore_errors=True)
             lock = stack.enter_context((path / _LOCK).open("wb"))
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

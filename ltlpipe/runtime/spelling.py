@@ -2,7 +2,7 @@
 
 Messages are written with flags, ``--emptiness=se05``.  People at the command line read
 ``--emptiness se05``, callers from Python ``emptiness='se05'``; a parameter without a
-value is ``--emptiness`` or ``emptiness=``.  Only names that somebody has declared are
+value is ``--emptiness`` or ``emptiness=``.  Only names that have been declared are
 parameters: the text of a file or of another program stays as it is.
 """
 

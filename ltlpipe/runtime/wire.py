@@ -178,7 +178,7 @@ class Message:
         return b"".join([frame, *self._parts])
 
     def send(self, connection: socket.socket) -> None:
-        """Send the message through a socket; OSError if nobody is at the other end."""
+        """Send the message through a socket; OSError if the other end is closed."""
         in_file = self._n_bytes > SMALL
         frame = _FRAME.pack(in_file, self._n_bytes, self._n_text)
         if not in_file:

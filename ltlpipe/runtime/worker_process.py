@@ -111,7 +111,7 @@ class Worker:
         return self._connection.fileno()
 
     def send(self, message: Message) -> None:
-        """Send a request; that nobody takes it is found out by `receive`."""
+        """Send a request; `receive` finds out if the worker has ended."""
         with suppress(ConnectionError):
             message.send(self._connection)
 
@@ -172,7 +172,7 @@ class Worker:
             return  # this is a copy of the process that it belongs to
         self._started.wait()
         if self._error is None:
-            with suppress(OSError):  # nobody is left
+            with suppress(OSError):  # it has ended
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 

@@ -47,7 +47,7 @@ class _Workers:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.idle: list[Worker] = []
-        self.left: list[Worker] = []  # at work for nobody
+        self.left: list[Worker] = []  # busy, but no job waits for them
         self.alive: set[Worker] = set()
         self._wanted: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._spawner: threading.Thread | None = None
@@ -91,7 +91,7 @@ class _Workers:
             self.idle.append(worker)
 
     def leave(self, worker: Worker) -> None:
-        """Let a worker finish what nobody waits for any more, if it is the only one."""
+        """Let a worker finish an abandoned request, if it is the only one."""
         self._take_back()
         if self.left:
             self.end(worker)
@@ -99,7 +99,7 @@ class _Workers:
             self.left.append(worker)
 
     def _take_back(self) -> None:
-        """Keep the workers that have finished what nobody waited for."""
+        """Keep the workers that have finished an abandoned request."""
         for worker in list(self.left):
             messages, ended = worker.receive()
             if ended or any(is_last(message) for message in messages):
@@ -281,7 +281,7 @@ def _at_end() -> int:
 
 
 def prepare(*modules: str) -> None:
-    """Start a worker ahead of time, unless one is idle; nobody waits for it.
+    """Start a worker ahead of time, unless one is idle, without waiting for it.
 
     It imports these modules before it is asked for anything.
     """
@@ -293,7 +293,7 @@ def prepare(*modules: str) -> None:
 
 
 def close_idle(most_growth: float | None = None) -> None:
-    """End the workers that nobody waits for, or idle ones that have grown by more."""
+    """End workers with abandoned requests, and idle ones that have grown by more."""
     workers = _of_this_process()
     while most_growth is None and workers.left:
         workers.end(workers.left.pop())

@@ -168,7 +168,7 @@ def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
     """Return cycles of components, as transitions, shorter than that of a run.
 
     They are through the states in which the run's cycle begins, and by actions that
-    nobody else takes part in; of all the shortest, some.
+    no other component takes part in; of all the shortest, some.
     """
     single = {a.name for a in network.actions if len(a.participants) == 1}
     ticks = Ticks(_EXTRACTING, _COMPONENT_WORK)

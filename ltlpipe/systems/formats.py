@@ -211,7 +211,7 @@ def by_suffix(suffix: str) -> Format | None:
 
 
 def by_name(name: str, *, written: bool = False) -> Format:
-    """Return the format that somebody calls ``dot``, say, to read or to write it.
+    """Return the format with a name such as ``dot``, to read or to write it.
 
     Raises
     ------

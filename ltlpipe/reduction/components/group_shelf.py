@@ -1,7 +1,7 @@
 """Groups of components as questions about one network have reduced them.
 
 What becomes of a group depends on the network, the equivalence, and those visible
-actions in which nobody but its members takes part: they alone decide what is hidden in
+actions in which only its members take part: they alone decide what is hidden in
 it, and in groups that it is made of.  So two formulas that name different actions have
 most groups in common, and what one has composed serves the other.  What was composed
 at great expense is shared with the other processes of a run, too
@@ -53,7 +53,7 @@ class GroupShelf:
         self._groups: OrderedDict[Place, Group] = OrderedDict()
         self._failed: dict[tuple[Place, Place], int] = {}
         self.n_bytes = 0
-        self.most_bytes = 0.0  # nothing is kept unless somebody says so
+        self.most_bytes = 0.0  # nothing is kept by default
 
     def __len__(self) -> int:
         return len(self._groups)

@@ -142,7 +142,7 @@ class Merger:
         self.single = tuple(single)
 
     def hidden(self, alphabet: frozenset[str], members: frozenset[int]) -> set[str]:
-        """Return the labels that nobody sees but some components."""
+        """Return the labels that only some components have."""
         return {
             name for name in alphabet - self._visible if self._users[name] <= members
         }
@@ -195,7 +195,7 @@ class Merger:
     def _reduced(
         self, lts: LTS, members: frozenset[int], parts: tuple[Group, ...], cap: int
     ) -> Job[Group]:
-        """Hide what nobody else sees of some components, and reduce them."""
+        """Hide the labels that only some components have, and reduce them."""
         hidden = self.hidden(frozenset(lts.labels) - lts.internal, members)
         held = self.memory_bytes + _TRANSITION_BYTES * lts.n_transitions
         equivalence = self.limit.equivalence

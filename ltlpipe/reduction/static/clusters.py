@@ -3,7 +3,7 @@
 Transitions are in one *cluster* if they take from a common place, or are joined by
 others that do.  The group of a cluster is all of it, if all its transitions take the
 same tokens from the same places, and at least one: then they are enabled together,
-and nobody else can disable them (docs/models-por.md has the proof).
+and no other process can disable them (docs/models-por.md has the proof).
 
 Source: clusters whose transitions take the same are those of free-choice nets (J. Desel
 and J. Esparza, "Free Choice Petri Nets", Cambridge 1995, Sec. 4.1), here one by one.

@@ -51,7 +51,7 @@ class Groups:
 def find_groups(model: Model, propositions: Sequence[Expression]) -> Job[Groups]:
     """Find the groups of a model's actions for propositions bound to it."""
     if any(map(names_steps, propositions)):
-        # Steps that nobody sees may move before one that somebody sees, and then
+        # Invisible steps may move before a visible one, and then
         # the run begins with another letter.
         return Groups(None, "a proposition is about steps, not only about states")
     atoms: set[Atom] = {atom for p in propositions for atom in watched(p)}

@@ -3,7 +3,7 @@
 A *place* is a process in one of its states.  One place, or two of different processes,
 are *closed* if for each transition from them:
 
-- nobody else sends or receives with it over a channel without buffer;
+- no other process sends or receives with it over a channel without buffer;
 - it writes only what no other process reads or writes, and reads only what no other
   process writes (the contents of channels with a buffer included);
 - it cannot fail;

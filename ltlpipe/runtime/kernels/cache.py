@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_UNUSED_DAYS = 30  # a cache folder that nobody opened for so long is removed
+_UNUSED_DAYS = 30  # a cache folder that has not been used for so long is removed
 
 _ROOMS = ("runtime", "logic", "automata", "systems", "reduction", "search")
 """Rooms that hold kernels, or that such rooms import."""
@@ -52,7 +52,7 @@ def cache_folder() -> Path:
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
             os.utime(folder)
-            # Code is loaded from here: nobody else may be able to put some in.
+            # Code is loaded from here: no other user may be able to put some in.
             if _is_private(base) and _is_private(folder):
                 if fresh:
                     _remove_unused(base)

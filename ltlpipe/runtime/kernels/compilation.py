@@ -129,7 +129,7 @@ def _compiled(
 
 
 def compile_kernel(place: str, file: str | None, kinds: list[Any], folder: str) -> None:
-    """Compile a kernel and keep its machine code, unless somebody else has just."""
+    """Compile a kernel and keep its machine code, unless another process just has."""
     with _turn(place, folder):
         _found(place, file).compile(tuple(map(heard_type, kinds)))
 
@@ -190,7 +190,7 @@ def _pointer_is_stored(function: Callable[..., int], signature: Any) -> bool:
 def _place(function: Any) -> tuple[str, str | None]:
     """Return "module:name" of a function or class, and a file that is no package's.
 
-    Such files are generated ones in the folder of machine code, which nobody else can
+    Such files are generated ones in the folder of machine code, which no other user can
     write to.
     """
     place = f"{function.__module__}:{function.__qualname__}"
@@ -270,7 +270,7 @@ def heard_type(told: Any) -> Any:
     return types.boolean if about[0] == "bool" else getattr(types, about[0])
 
 
-# --- compiling that nobody announced ----------------------------------------
+# --- compiling without an announcement ----------------------------------------
 
 
 class _Watch:

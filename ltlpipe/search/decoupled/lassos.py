@@ -248,7 +248,7 @@ def rounds(
     """
     everyone = list(range(len(orbits)))
     lockstep = Round(cycle, _n_turns(orbits, everyone), everyone)
-    acceptor = [] if watching else [-1]  # where a turn begins, everybody accepts
+    acceptor = [] if watching else [-1]  # where a turn begins, all components accept
     groups = _groups(steps, [label for label in cycle if label not in acceptor])
     apart = [
         Round(

@@ -3,8 +3,8 @@
 A slot holds the number of a block of the stack (`ltlpipe.search.nested.step_stack`),
 whether the state accepts, and a tag from its hash.  A look-up that finds a slot
 compares the rows of the block: the answer is exact.  The last frame in is the first
-out, so that a slot is freed by emptying it.  A frame whose slot would be equal to one that a look-up
-meets first has none of its own, and says so (`Flag.SHARED`).
+out, so that a slot is freed by emptying it.  A frame whose slot would be equal to one
+that a look-up meets first has none of its own, and says so (`Flag.SHARED`).
 
 Cost: four bytes per slot, with 4 slots for 3 frames or more.
 """

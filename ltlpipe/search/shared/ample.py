@@ -3,14 +3,14 @@
 The conditions on steps are those of `ltlpipe.search.ample`.  That not all states of a
 cycle put the same steps off cannot be told by a stack, as there are several, which
 change meanwhile.  Instead each product state that a reduced state leads to has to be
-*dead* (in a complete SCC), or one that nobody has entered yet.  A state that is
+*dead* (in a complete SCC), or one that no worker has entered yet.  A state that is
 expanded by `choice_on_cycles` counts below as one that takes all steps.
 
 Why each cycle has a state that is expanded by all steps.  Of each state the expansion
 counts by whose worker it became a tombstone.  Suppose that all states of a cycle of
 such expansions are reduced.  No step of it leads to a state that was dead when it was
 looked at: from dead sets steps lead to dead sets, so the cycle's source would have been
-dead, and it became a tombstone only later.  So each led to a state that nobody had
+dead, and it became a tombstone only later.  So each led to a state that no worker had
 entered, and its source had been: the first entries ascend all around the cycle.
 
 Source of the conditions: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic,

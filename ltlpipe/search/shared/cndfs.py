@@ -2,7 +2,7 @@
 
 Decides whether a product whose acceptance is one mark on states has a reachable
 accepting cycle.  Each worker has a blue and a red search of its own; that a state is
-blue or red for one is known to all, and nobody enters it again.
+blue or red for one is known to all, and no worker enters it again.
 
 Source: S. Evangelista, A. Laarman, L. Petrucci and J. van de Pol, "Improved Multi-Core
 Nested Depth-First Search", ATVA 2012, LNCS 7561, pp. 269-283, Fig. 3.

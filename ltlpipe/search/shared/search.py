@@ -120,7 +120,7 @@ class SharedSearch(Search):
         return {}
 
     def _constants(self) -> dict[str, np.ndarray]:
-        """Return arrays that all workers read and nobody writes."""
+        """Return arrays that all workers read and none writes."""
         return {}
 
     def _new_store(self, initial: np.ndarray) -> None:

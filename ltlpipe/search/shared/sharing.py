@@ -3,9 +3,9 @@
 A worker that comes to a set in which others are could expand its live states once more,
 to find transitions that the others have not followed yet.  Instead it asks one of them,
 who has these transitions on its stack: the giver looks for the set on its own path, and
-tells states above it that wait there and that nobody has entered, the oldest first, and
-the roots of its path up to them.  What a giver tells are transitions, so the asker does
-only what it could have done by expanding the states itself.
+tells states above it that wait there and that no worker has entered, the oldest first,
+and the roots of its path up to them.  What a giver tells are transitions, so the asker
+does only what it could have done by expanding the states itself.
 
 Each worker has a line of `mail`, uint64[`LINE`] each:
 
@@ -16,7 +16,7 @@ Each worker has a line of `mail`, uint64[`LINE`] each:
 `FIRST`  roots and then states, the marks of the transition to each in the upper half
 ======== ===============================================================================
 
-Nobody waits for ever: who waits for an answer still gives answers, and who has got none
+No worker waits for ever: one that waits still gives answers, and one that has got none
 often enough expands a live state.
 """
 

@@ -1,9 +1,9 @@
 """The state table of several workers: rows and slots as in `ltlpipe.search.store`.
 
 A worker takes ids in chunks, with one atomic addition.  A row is written at the
-worker's next id, which nobody else knows, and becomes known by one compare-and-swap of
-its slot from 0.  Who loses that looks at the slot again, like at any other; its id is
-still free for the next row.  Nobody ever waits.
+worker's next id, which no other worker knows, and becomes known by one compare-and-swap
+of its slot from 0.  Who loses that looks at the slot again, like at any other; its id
+is still free for the next row.  No worker ever waits.
 
 Why no row is there twice: a slot changes only once, from 0 to an entry, and all who
 look for a row look at the same slots in the same order, up to the first that is 0.  Of
@@ -15,8 +15,8 @@ Source: A. Laarman, J. van de Pol and M. Weber, "Boosting Multi-Core Reachabilit
 Performance with Shared Hash Tables", FMCAD 2010, pp. 247-255.
 
 Differences from the source: rows lie apart from the slots, so there is no state in
-which a row is being written, and nobody waits for one; tags use the bits of a slot that
-ids do not need.
+which a row is being written, and no worker waits for one; tags use the bits of a slot
+that ids do not need.
 
 Ids that a worker has taken and not used are holes: their rows mean nothing, and no slot
 leads to them.  They are what is left of two chunks of each worker.

@@ -19,23 +19,23 @@ Differences from the sources:
   only the root's frame goes on with other live states of the set.  As printed a single
   worker expands each state of a large SCC twice.
 - A live state of a set is on the stack of a worker that has expanded it.  Others in
-  this set do not expand it again: they ask that worker for transitions that nobody has
-  followed (`ltlpipe.search.shared.sharing`).  The frame of who asks has no state then,
-  and ends with the set, or becomes part of that of a root below in the same set.
+  this set do not expand it again: they ask that worker for transitions that no worker
+  has followed (`ltlpipe.search.shared.sharing`).  The frame of who asks has no state
+  then, and ends with the set, or becomes part of that of a root below in the same set.
 - Marks are joined to the set when a transition closes a cycle, with those of the tree
   transitions to the roots in between.
 - Transitions to sets that are dead or on the worker's path are taken when their source
   is expanded ("known states first"), the others wait, below all others those in which
   other workers are.
 - The expansions that one call may make are taken by the workers as they need them, so
-  nobody waits at the end of a call for one that has more to do.
+  none waits at the end of a call for one that has more to do.
 - Workers other than the first take successors in an order of their own (swarming).
 
 Why no cycle is missed: a set dies only when all its states are tombstones, and a state
 becomes one only when a worker has taken all its transitions: each led to a set that was
 dead, or in which the worker was, and which it has then united with all in between, or
 which was searched before.  So all transitions from a dead set lead to dead sets, and
-all transitions inside it have been taken by somebody who has joined their marks.  Why
+all transitions inside it have been taken by a worker that has joined their marks.  Why
 none is reported wrongly: states are united only along a cycle of one worker's stack, so
 a set is strongly connected, and its marks are those of transitions inside.  What one
 worker tells another are transitions from states of the set that was asked about, so the
@@ -138,7 +138,7 @@ class UFSCC(SharedSearch):
 
     def _new_own(self) -> dict[str, Any]:
         tables = self.problem.ample
-        if tables is not None:  # nobody else writes to these
+        if tables is not None:  # no other worker writes to these
             tables = with_own_buffers(tables)
         return super()._new_own() | {"goal": self._goal(), "ample": tables}
 

@@ -59,7 +59,7 @@ REFUSED = -3
 
 @inlined
 def note(registers, arrays, state):
-    """Put a state that nobody has entered on the list Fstates, once."""
+    """Put a state that no worker has entered on the list Fstates, once."""
     sets, at = arrays.sets, set_at(state)
     if load(sets, at) != 0 or load(arrays.nodes, parent_at(state)) != 0:
         return
@@ -73,8 +73,8 @@ def next_start(registers, arrays):
     """Return a state of Fstates whose set is not dead; `NONE` if there is none.
 
     `INSIDE` if the list has become longer meanwhile.  Each worker goes round the list
-    from where it was last, and takes a state that nobody has entered; if there is none,
-    it helps in a set in which others are.
+    from where it was last, and takes a state that no worker has entered; if there is
+    none, it helps in a set in which others are.
     """
     own, fstates = arrays.own, arrays.fstates
     n = load(registers, Reg.N_FSTATES)

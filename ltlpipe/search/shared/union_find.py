@@ -27,7 +27,8 @@ compare-and-swap of its root from 0, so that no set dies while it is being unite
 Why workers do not wait for each other for ever.  `unite` locks the root that is to
 become a child, then a live state of that root's list, then one of the other root's
 list.  Roots are ordered by `priority`, a child is lower than its parent, so a chain of
-waits ascends in this order and ends.  Between lock and unlock nobody expands a state.
+waits ascends in this order and ends.  Between lock and unlock no worker expands a
+state.
 
 Why marks and workers are not lost.  The bits of the child are joined to the new root
 *after* it has been made a child by an `exchange`, a full fence.  Who adds bits to a

@@ -4,7 +4,7 @@ An action in which many components take part can have come from exponentially ma
 states.  Those of a set are alike: outside of the members all components are in the
 states that its representative tells, and in each block of members as many are in each
 state as there.  Sources are chosen member by member, and no further where the set has
-nobody left in such a state.
+no member left in such a state.
 
 Components that remember members (`Symmetry.moved`) are not looked at: what comes out
 may still be no state of the set, but it is one wherever there are none of them.
@@ -90,7 +90,7 @@ class Preimages:
         sources: Mapping[int, Sequence[int]],
         left: Counter[tuple[int, ...]],
     ) -> Iterator[bool]:
-        """Write sources of members to `before`, in each way that leaves nobody over.
+        """Write sources of members to `before`, in each way that leaves no member over.
 
         Yields True for each, and False between two steps of the search for it.
         """
