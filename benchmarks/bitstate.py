@@ -1,9 +1,9 @@
 """Searches over bits beside the exact one: memory, and coverage beside the truth.
 
 Products without an accepting run are searched whole by ``se05``, and over bit arrays of
-several sizes: paths, trees, rings of states, random graphs, cubes, networks, and BEEM
-tasks with so many states, some of each model.  ``bitstate.csv`` has a row for each
-search.
+several sizes: paths, trees, rings of states, random graphs, cubes, networks, and tasks
+of BEEM and of the Model Checking Contest with so many states, some of each model.
+``bitstate.csv`` has a row for each search.
 
 ``share``
     the part of the reachable states that was visited: the truth
@@ -50,8 +50,11 @@ BITS_PER_STATE = (2, 4, 8, 16, 32)
 SWARMS = ((2, 5), (4, 5))
 """Bits per state, and number of searches."""
 
+SUITES = {"beem": (".dve", "index"), "mcc": (".pnml.gz", "task")}
+"""Folders of tasks: how the files of their models end, and what tells tasks apart."""
+
 OF_MODEL = 1
-"""BEEM tasks of each model."""
+"""Tasks of each model."""
 
 TIMEOUT = 300.0
 """Seconds of a search; what takes longer is left out."""
@@ -101,7 +104,7 @@ def cube(n: int) -> Network:
 
 
 def subjects(data: Path | None, least: int, most: int) -> Iterator[Subject]:
-    """Yield the questions; the BEEM tasks have so many states."""
+    """Yield the questions; tasks of the suites have so many states."""
     n = least + least // 5
     always = f"G {STEP}"
     yield Subject("path", f"path {n}", partial(path, n), always)
@@ -122,24 +125,26 @@ def subjects(data: Path | None, least: int, most: int) -> Iterator[Subject]:
         actions = "|".join(action.name for action in make().actions)
         yield Subject("random", f"random network {seed}", make, f"G({actions})")
     if data is not None:
-        yield from beem(data, least, most)
+        for kind in SUITES:
+            yield from of_suite(data / kind, least, most)
 
 
-def beem(folder: Path, least: int, most: int) -> Iterator[Subject]:
+def of_suite(folder: Path, least: int, most: int) -> Iterator[Subject]:
     """Yield some tasks of each model that have so many states, as published."""
+    suffix, key = SUITES[folder.name]
     states: dict[tuple[str, str], int] = {}
     for row in table(folder / "published.csv"):
         known = row["unique_states"]
         if known and row["verdict"] == HOLDS:
-            task = row["model"], row["index"]
+            task = row["model"], row[key]
             states[task] = min(int(known), states.get(task, int(known)))
     begun: dict[str, int] = defaultdict(int)
     for row in table(folder / "tasks.csv"):
-        model, index = row["model"], row["index"]
+        model, index = row["model"], row[key]
         if least <= states.get((model, index), 0) <= most and begun[model] < OF_MODEL:
             begun[model] += 1
-            make = partial(load, str(folder / "models" / f"{model}.dve"))
-            yield Subject("beem", f"{model} {index}", make, row["formula"])
+            make = partial(load, str(folder / "models" / f"{model}{suffix}"))
+            yield Subject(folder.name, f"{model} {index}", make, row["formula"])
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -207,7 +212,7 @@ def main() -> None:
     given = parser.parse_args()
     rows: list[Row] = []
     known = os.environ.get("LTLPIPE_BENCHMARKS")
-    data = None if known is None else Path(known) / "beem"
+    data = None if known is None else Path(known)
     for subject in subjects(data, given.least, given.most):
         if not re.search(given.only, f"{subject.kind} {subject.name}"):
             continue

@@ -15,11 +15,16 @@ each, which may compile, does not count; of the others medians are written.
 ``other``
     tables of system and property, buffers, samples
 
-All are bytes per state that was visited, with the room that arrays have to grow.
+All are bytes per state that was visited, with the room that arrays have to grow.  Spin,
+where it is installed and the network can be written as Promela, searches the same
+product without reduction: as it is, with ``-DCOLLAPSE``, ``-DHC4`` and ``-DBITSTATE``;
+its bytes per state are all in, its stack as deep as it was.  The table grows subject by
+subject, and those that it has are not searched again.
+
 ``rate`` is the speed relative to the same search unswept, by the least CPU time that
 one of the runs took, the system's packing included (aim: at least 0.9).
 
-    python -m benchmarks.memory [--repeats 3] [--only beem]
+    python -m benchmarks.memory [--repeats 3] [--only beem] [--no-spin]
 """
 
 from __future__ import annotations
@@ -28,14 +33,18 @@ import argparse
 import os
 import re
 import statistics
+import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from benchmarks import record
 from benchmarks.bitstate import Subject, searched, subjects
-from ltlpipe import LtlpipeError
+from benchmarks.spin import SpinError, available, run_spin
+from ltlpipe import LtlpipeError, Network
+from ltlpipe.families.leader_election import leader_election
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.nested.approximate import ApproximateSE05
 from ltlpipe.search.nested.se05 import SE05
@@ -49,6 +58,33 @@ if TYPE_CHECKING:
 EXACT = ("se05", "couvreur99")
 UNSWEPT = "unswept"
 BITS = 16
+SPIN = {
+    "spin": None,
+    "spin collapse": "COLLAPSE",
+    "spin hc4": "HC4",
+    "spin bitstate": "BITSTATE",
+}
+"""How Spin keeps states, by the name of the row."""
+
+SPIN_SECONDS = 120.0
+
+COLUMNS = (
+    "kind",
+    "subject",
+    "words",
+    "search",
+    "states",
+    "max_depth",
+    "bytes_per_state",
+    "rows",
+    "table",
+    "colours",
+    "stack",
+    "other",
+    "states_per_second",
+    "rate",
+)
+"""Columns of the table."""
 
 FEWEST = 10_000
 """States of products whose bytes per state say something."""
@@ -146,6 +182,47 @@ def rows_of(subject: Subject, repeats: int) -> Iterator[Row]:
         }
 
 
+def rows_of_spin(subject: Subject, states: int) -> Iterator[Row]:
+    """Yield a row for each way in which Spin keeps states; none if it cannot."""
+    network = subject.make()
+    if not isinstance(network, Network):
+        return
+    for name, storage in SPIN.items():
+        bits = BITS * states if storage == "BITSTATE" else 2 * states
+        with tempfile.TemporaryDirectory() as folder:
+            found = run_spin(
+                network,
+                reduce=False,
+                workdir=Path(folder),
+                depth=3 * states,
+                timeout=SPIN_SECONDS,
+                hash_bits=bits.bit_length(),
+                formula=subject.formula,
+                storage=storage,
+            )
+        if found["verdict"] != "holds":
+            return
+        seen, mib = int(str(found["states"])), float(str(found["memory_mib"]))
+        seconds = float(str(found["pan_seconds"]))
+        yield dict.fromkeys(COLUMNS, "") | {
+            "kind": subject.kind,
+            "subject": subject.name,
+            "search": name,
+            "states": seen,
+            "max_depth": found["max_depth"],
+            "bytes_per_state": round(mib * 2**20 / seen, 2),
+            "states_per_second": round(seen / max(seconds, 0.01)),
+        }
+
+
+def more_subjects(data: Path | None, least: int, most: int) -> Iterator[Subject]:
+    """Yield the questions, one about leader election among them."""
+    make = partial(leader_election, 4)
+    actions = "|".join(action.name for action in make().actions)
+    yield Subject("leader-election", "leader election 4", make, f"G({actions})")
+    yield from subjects(data, least, most)
+
+
 def main() -> None:
     """Search and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -154,20 +231,26 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=record.RESULTS / "memory.csv")
     parser.add_argument("--only", default="", help="regular expression of names")
+    parser.add_argument("--no-spin", dest="spin", action="store_false")
     given = parser.parse_args()
     known = os.environ.get("LTLPIPE_BENCHMARKS")
-    data = None if known is None else Path(known) / "beem"
-    rows: list[Row] = []
-    for subject in subjects(data, given.least, given.most):
-        if not re.search(given.only, f"{subject.kind} {subject.name}"):
+    data = None if known is None else Path(known)
+    done = {row["subject"] for row in record.resume(given.out)}
+    for subject in more_subjects(data, given.least, given.most):
+        if subject.name in done or not re.search(
+            given.only, f"{subject.kind} {subject.name}"
+        ):
             continue
+        rows: list[Row] = []
         try:
-            for row in rows_of(subject, given.repeats):
-                print(*row.values(), flush=True)
-                rows.append(row)
-        except LtlpipeError as error:
-            print(f"{subject.name}: {error}")
-    record.write(given.out, rows)
+            rows += rows_of(subject, given.repeats)
+            if rows and given.spin and available():
+                rows += rows_of_spin(subject, rows[0]["states"])
+        except (LtlpipeError, SpinError) as error:
+            print(f"{subject.name}: {str(error).splitlines()[0]}")
+        for row in rows:
+            print(*row.values(), flush=True)
+            record.append(given.out, row)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,8 @@ from ltlpipe.runtime.worker_process import end_with_parent
 from ltlpipe.systems.promela import to_promela
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.systems.lts import Network
 
 NUMBER = r"([\d.]+(?:e[+-]?\d+)?)"
@@ -85,6 +87,7 @@ def run_spin(
     hash_bits: int = 24,
     optimisation: str = "-O2",
     formula: str | None = None,
+    storage: str | None = None,
 ) -> dict[str, object]:
     """Let Spin look for an accepting run of `network`, or one that violates a formula.
 
@@ -111,6 +114,9 @@ def run_spin(
     formula : str, optional
         About actions, of all infinite runs.  Its negation becomes the claim; there
         is a step before the first action, in which the claim must not yet look.
+    storage : str, optional
+        "COLLAPSE", "HC4" or "BITSTATE": how the verifier keeps states.  With the last
+        2^hash_bits are the bits of its array.
 
     Returns
     -------
@@ -132,7 +138,9 @@ def run_spin(
     (workdir / "model.pml").write_text(_model(network, formula))
     has_claim = network.has_acceptance or formula is not None
     n_components = len(network.components)
-    _compile(workdir, reduce, memory_mib, optimisation, has_claim, n_components)
+    flags = [] if storage is None else [f"-D{storage}"]
+    flags += [] if reduce else ["-DNOREDUCE"]
+    _compile(workdir, flags, memory_mib, optimisation, has_claim, n_components)
     compiled = time.perf_counter()
     arguments = ["-E", "-n", f"-m{depth}", f"-w{hash_bits}"]
     if has_claim:
@@ -164,7 +172,7 @@ def _model(network: Network, formula: str | None) -> str:
 
 def _compile(
     workdir: Path,
-    reduce: bool,
+    asked: Sequence[str],
     memory_mib: int,
     optimisation: str,
     has_claim: bool,
@@ -173,7 +181,7 @@ def _compile(
     """Make the verifier ``pan`` of the model in `workdir`."""
     flags = ["-DNOSTUTTER", f"-DMEMLIM={memory_mib}"]
     flags += ["-DNOFAIR"] if has_claim else ["-DSAFETY"]
-    flags += [] if reduce else ["-DNOREDUCE"]
+    flags += asked
     vector = 256 + 16 * n_components  # twice what is needed
     flags += [f"-DVECTORSZ={vector}"] if vector > 1024 else []
     for command in [
