@@ -1,6 +1,6 @@
 # Everything that a newcomer, a developer or CI calls.
 
-.PHONY: demo setup test test-all check quick slow bench docs clean
+.PHONY: demo setup test test-all check quick slow versions audit bench docs clean
 
 demo: ## set everything up and check an example that ships with the project
 	@scripts/setup user
@@ -29,6 +29,13 @@ slow: ## thousands of random cases
 	@scripts/setup
 	@scripts/test -m slow --hypothesis-profile=others
 
+versions: setup ## the quick tests with the lowest and the newest dependencies
+	@scripts/test-versions lowest -m 'not slow and not thorough' --hypothesis-profile=quick
+	@scripts/test-versions newest -m 'not slow and not thorough' --hypothesis-profile=quick
+
+audit: setup ## known vulnerabilities of the dependencies
+	@scripts/audit
+
 bench: ## regenerate results/ (more than an hour)
 	@scripts/setup
 	@scripts/setup-optional
@@ -39,4 +46,4 @@ docs: ## the documentation site, in site/
 	@scripts/docs
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site
