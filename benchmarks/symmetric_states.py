@@ -29,7 +29,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import run
 from ltlpipe.search.driver import advance
-from ltlpipe.search.powerset.checks import REMOVED
+from ltlpipe.search.powerset.inclusion_checks import REMOVED
 from ltlpipe.search.powerset.searching import PowersetSearch
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.symmetric.layout import Sym

@@ -25,7 +25,7 @@ from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import OutOfMemoryError
-from ltlpipe.search.powerset.checks import chain_of, operate
+from ltlpipe.search.powerset.inclusion_checks import chain_of, operate
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:

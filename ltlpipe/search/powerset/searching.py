@@ -1,6 +1,6 @@
 """The emptiness checks of automata over sets, as the driver takes them.
 
-The kernels are in `ltlpipe.search.powerset.checks`, with source and cost.
+The kernels are in `ltlpipe.search.powerset.inclusion_checks`, with source and cost.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.emptiness import StoredSearch
 from ltlpipe.search.growth import INT32, INT64, UINT32, lengthen, total_bytes
-from ltlpipe.search.powerset.checks import (
+from ltlpipe.search.powerset.inclusion_checks import (
     AEC,
     ALARM,
     IEC,
@@ -246,7 +246,7 @@ class PowersetSearch(StoredSearch):
         return found
 
     def assert_consistent(self) -> None:
-        """Check the invariants that `ltlpipe.search.powerset.checks` states."""
+        """Check the invariants that `ltlpipe.search.powerset.inclusion_checks` states."""
         arrays, registers = self.arrays, self.registers
         count, n_roots = int(registers[Reg.COUNT]), int(registers[Reg.N_ROOTS])
         active = arrays.active[:count]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe.runtime import jobs
-from ltlpipe.search.powerset.checks import REMOVED
+from ltlpipe.search.powerset.inclusion_checks import REMOVED
 from ltlpipe.search.powerset.runs import SetRuns
 from ltlpipe.search.powerset.searching import KINDS, PowersetSearch
 from ltlpipe.search.registers import Reg, Status
