@@ -246,7 +246,7 @@ class PowersetSearch(StoredSearch):
         return found
 
     def assert_consistent(self) -> None:
-        """Check the invariants that `ltlpipe.search.powerset.inclusion_checks` states."""
+        """Check the invariants of `inclusion_checks`."""
         arrays, registers = self.arrays, self.registers
         count, n_roots = int(registers[Reg.COUNT]), int(registers[Reg.N_ROOTS])
         active = arrays.active[:count]
