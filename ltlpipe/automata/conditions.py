@@ -15,7 +15,7 @@ change of an automaton (`ltlpipe.automata.normal_form.merged_fin` gives the pape
 form).  Forms are recognised up to the order of parts and the numbers of marks, and
 the same mark may stand in several places, as the paper's sets of transitions may.  A
 generalised Rabin pair may have no Fin (its set is empty).  Generalised co-Büchi,
-trivial and unsatisfiable conditions have names besides.  Forms are told by how a
+trivial and unsatisfiable conditions have names, too.  Forms are recognised by how a
 condition is written: ``Fin(0)|Inf(0)`` is a Streett condition although it always holds.
 """
 

@@ -163,7 +163,8 @@ def _regions(
     """Find where each pair accepts, in place or after its Fin is taken out.
 
     The last pair, one more than there are, is for transitions that are on no
-    rejecting cycle: who takes them again and again is accepted.
+    rejecting cycle: a run that takes them infinitely often is
+    accepted.
     """
     rejecting = _rejecting(clauses)
     found: dict[tuple[tuple[int, ...], bool], _Region] = {}

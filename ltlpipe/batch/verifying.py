@@ -170,7 +170,7 @@ class Verification:
     ) -> list[Finding]:
         """Return what is found of each row, in the order of tasks.
 
-        `observer` is told of each replay, `begin` what comes next.
+        `observer` sees each replay; `begin` announces the next one.
         """
         found = [_damaged(row) for row in self._faulty]
         seen: dict[str, tuple[str, str | None]] = {}  # by key

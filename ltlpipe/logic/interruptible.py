@@ -157,8 +157,8 @@ def without_actions(kind: str, below: list[bool]) -> bool:
 def is_interruptible(formula: FormulaLike) -> bool:
     """Decide whether only the actions that a formula names matter to it.
 
-    It can take long for large formulas; who needs an answer in time asks
-    `interruptible_formula` and treats a formula without an answer as not
+    It can take long for large formulas; callers with a time limit use
+    `interruptible_formula` and treat a formula without an answer as not
     interruptible.
 
     Parameters

@@ -220,7 +220,7 @@ class NetworkQuestion(Question):
         plan : Plan
             Which automaton.
         trace : Trace
-            Is told of the automaton.
+            Records the automaton.
         """
         from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
 

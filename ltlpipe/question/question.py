@@ -153,7 +153,7 @@ class Question(ABC):
         plan : Plan
             Which automaton, and which search if that is settled.
         trace : Trace
-            Is told of the automaton.
+            Records the automaton.
         """
 
     @abstractmethod

@@ -134,8 +134,8 @@ def trim_with(
 
     Not for systems in which a state without successors repeats itself.  `network` and
     `actions` are what `trim_alone` returned; letter i + 1 of `table` (before the marks
-    of the system are told) is ``actions[i]``, and the actions that can still happen are
-    the letters of the new table.
+    of the system are added) is ``actions[i]``, and the actions that can still happen
+    are the letters of the new table.
     """
     left = list(actions)
     while lacking := (yield from _lacking(network, table, left)):

@@ -31,7 +31,7 @@ class Relation:
     # uint64[r, b]: for the local state with value v of component i, in row
     # ``components[i, 3] + v``, the components with a label that it enables.
     related: np.ndarray
-    participants: np.ndarray  # uint64[n_actions, b], who takes part in each action
+    participants: np.ndarray  # uint64[n_actions, b], the participants of each action
 
 
 def relation_of(network: Network, packed: PackedNetwork) -> Relation:

@@ -2,7 +2,7 @@
 
 Under a limit of virtual memory (``ulimit -v``) a library that is imported cannot be
 mapped, and the error is one of the loader; SQLite calls a full disk an error of input
-and output.  Here such errors are told from others.
+and output.  This module recognises such errors.
 """
 
 from __future__ import annotations

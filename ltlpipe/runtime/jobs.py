@@ -8,8 +8,8 @@ the clock, at memory and at Ctrl-C: a job that has to stop is closed, and cleans
 interrupted, limited, reported on and set aside for another one.
 
 Work is counted in units of about a microsecond, by what is done (expansions, merges,
-CPU time of a worker process) and not by the clock: who takes turns by units does the
-same on an idle and on a busy machine.
+CPU time of a worker process) and not by the clock: turns that are counted in units are
+the same on an idle and on a busy machine.
 """
 
 from __future__ import annotations

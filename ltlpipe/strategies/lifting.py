@@ -44,7 +44,7 @@ class Step(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One step of a composition: its label, and who takes part."""
+    """One step of a composition: its label, and its participants."""
 
     label: Label
     parts: tuple[int, ...]

@@ -54,7 +54,7 @@ def search_states(
     product : Product
         Of its system, or of what takes its place; runs are runs of that.
     trace : Trace
-        Its plan names the search; it is told what the search does.
+        Its plan names the search; the search notes its figures there.
     max_states : int, optional
         States that the search may enter, if not those of the question.
     way : callable, optional

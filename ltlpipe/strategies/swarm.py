@@ -7,10 +7,11 @@ first violation ends them all.
 Source: G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques", IEEE TSE
 37(6), 2011.
 
-How much they have seen together is told by a sample of states, the same for all: those
-with a small hash.  What none has seen is estimated from the states that one or two have
-seen (A. Chao, "Estimating the population size for capture-recapture data with unequal
-catchability", Biometrics 43, 1987), or from the estimate of each, whichever is more.
+How much they have seen together is estimated from a sample of states, the same for all:
+those with a small hash.  What none has seen is estimated from the states that one or
+two have seen (A. Chao, "Estimating the population size for capture-recapture data with
+unequal catchability", Biometrics 43, 1987), or from the estimate of each, whichever is
+more.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ class Action:
     """One action of a network."""
 
     name: str  # the label that the participants share
-    participants: tuple[int, ...]  # who has it in their alphabets, ascending
+    participants: tuple[int, ...]  # components with it in their alphabet, ascending
     internal: bool = False  # never synchronises, and no proposition names it
 
 

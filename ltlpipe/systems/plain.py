@@ -1,7 +1,7 @@
 """Components and lists of texts as plain data, which travel between processes.
 
-Texts travel as one piece of bytes: a list of a million would be decoded at one go, and
-it could not be stopped.
+Texts travel as one piece of bytes: a list of a million would be decoded in one
+step that cannot be interrupted.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Explored(NamedTuple):
     """The states that can be reached, in the order in which they were; 0 is initial."""
 
     states: list[Any]
-    edges: list[tuple[int, int, Any]]  # source, target, and what was told of the step
+    edges: list[tuple[int, int, Any]]  # source, target, and what is known of the step
 
 
 def explored(

@@ -80,7 +80,7 @@ def reduce(
     of `lts`, all and in order, for a label without transitions still blocks other
     components; behind them is one internal label (``i`` if that is free) iff there is a
     silent transition.  With ``strong`` and nothing hidden the labels are those of
-    `lts`, and internal ones are told apart.
+    `lts`, and internal ones are distinguished.
     """
     if equivalence not in EQUIVALENCES:
         expected = ", ".join(EQUIVALENCES)

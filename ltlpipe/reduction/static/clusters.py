@@ -98,7 +98,7 @@ def _feeds(net: PetriNet, groups: list[list[int]]) -> Job[list[list[int]]]:
 
 
 def _by_place(taken: Iterable[tuple[int, Iterable[int]]]) -> Job[dict[int, list[int]]]:
-    """List who takes from each place."""
+    """List the transitions that take from each place."""
     found: dict[int, list[int]] = {}
     looked_at = 0
     for number, places in taken:

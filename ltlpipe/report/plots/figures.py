@@ -212,7 +212,7 @@ def logarithmic(axes: Axes, which: str, low: float, high: float) -> tuple[float,
     """Make the axis "x" or "y" logarithmic, wide enough for two powers of ten.
 
     Only these have labels: those in between, on narrow axes, would run together.
-    Returns where the axis begins and ends, not behind and before what was asked for.
+    Returns where the axis begins and ends, not the limits that the axis has by itself.
     """
     from matplotlib.ticker import NullFormatter
 

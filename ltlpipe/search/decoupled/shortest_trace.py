@@ -1,8 +1,8 @@
 """The fewest global labels from one decoupled state to one that has given members.
 
 A depth-first search finds runs as long as its path.  Whether a composed state can be
-reached is no matter of references: a breadth-first search with dominance pruning finds
-a shortest global trace to it (Theorem 1 and docs/decoupled.md, Lemma 2).
+reached does not depend on references: a breadth-first search with dominance pruning
+finds a shortest global trace to it (Theorem 1 and docs/decoupled.md, Lemma 2).
 
 Source: none; D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
 omega-Regular Properties with Decoupled Search", CAV 2021, has the states.

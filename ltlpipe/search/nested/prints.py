@@ -8,7 +8,7 @@ Source: U. Stern and D. Dill, "A New Scheme for Memory-Efficient Probabilistic
 Verification", FORTE 1996; P. Wolper and D. Leroy, "Reliable Hashing without Collision
 Detection", CAV 1993.
 
-Differences from the source: where the probing of a fingerprint begins is told by the
+Differences from the source: where the probing of a fingerprint begins follows from the
 fingerprint itself, so that the table can grow; it says nothing more of a state than
 these bits.
 

@@ -1,7 +1,7 @@
 """Expanding a state by an ample set, with several workers.
 
 The conditions on steps are those of `ltlpipe.search.ample`.  That not all states of a
-cycle put the same steps off cannot be told by a stack, as there are several, which
+cycle put the same steps off cannot be read off a stack, as there are several, which
 change meanwhile.  Instead each product state that a reduced state leads to has to be
 *dead* (in a complete SCC), or one that no worker has entered yet.  A state that is
 expanded by `choice_on_cycles` counts below as one that takes all steps.

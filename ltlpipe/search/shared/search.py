@@ -314,7 +314,7 @@ class SharedSearch(Search):
         """Return what only searches by several workers count.
 
         Of each worker: states that it was the first to enter, expansions, rows that
-        another one has stored in the same moment, and states that it was told of.
+        another one has stored in the same moment, and states that others named to it.
         """
         of_workers = {
             name: [int(own[place]) for own in self._owns]

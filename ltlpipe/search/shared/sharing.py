@@ -2,15 +2,15 @@
 
 A worker that comes to a set in which others are could expand its live states once more,
 to find transitions that the others have not followed yet.  Instead it asks one of them,
-who has these transitions on its stack: the giver looks for the set on its own path, and
-tells states above it that wait there and that no worker has entered, the oldest first,
-and the roots of its path up to them.  What a giver tells are transitions, so the asker
-does only what it could have done by expanding the states itself.
+which has these transitions on its stack: the giver looks for the set on its own path
+and names states above it that wait there and that no worker has entered, the oldest
+first, and the roots of its path up to them.  What a giver names are transitions, so the
+asker does only what it could have done by expanding the states itself.
 
 Each worker has a line of `mail`, uint64[`LINE`] each:
 
 ======== ===============================================================================
-0        who asks it (a bit each)
+0        the workers that ask it (a bit each)
 `ANSWER` 0: none yet; else 1 + the number of roots + 2**16 times that of states
 `ABOUT`  a state of the set about which it asks
 `FIRST`  roots and then states, the marks of the transition to each in the upper half
@@ -200,7 +200,7 @@ def help_others(registers, arrays):
         told = load(arrays.mail, LINE * own[Own.NUMBER] + ANSWER)
         if told == 0:
             own[Own.POLLS] += 1
-            if own[Own.POLLS] & 63 == 0:  # who is asked may have no core
+            if own[Own.POLLS] & 63 == 0:  # the giver may have no core
                 give_way()
             else:
                 pause()

@@ -79,8 +79,8 @@ class Own(IntEnum):
     IS_WAITING = 21  # for an answer of another worker
     GIVER = 22  # whom it has asked last
     TRIES = 23  # answers without anything since it has got something
-    TOLD = 24  # states that others have told it
-    OFFERED = 25  # stack entries below have been told to others, or are not new
+    TOLD = 24  # states that others have named to it
+    OFFERED = 25  # stack entries below have been offered to others, or are not new
 
     POLLS = 29  # looks at an answer that has not come
 

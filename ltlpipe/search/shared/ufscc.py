@@ -20,7 +20,7 @@ Differences from the sources:
   worker expands each state of a large SCC twice.
 - A live state of a set is on the stack of a worker that has expanded it.  Others in
   this set do not expand it again: they ask that worker for transitions that no worker
-  has followed (`ltlpipe.search.shared.sharing`).  The frame of who asks has no state
+  has followed (`ltlpipe.search.shared.sharing`).  The frame of the asker has no state
   then, and ends with the set, or becomes part of that of a root below in the same set.
 - Marks are joined to the set when a transition closes a cycle, with those of the tree
   transitions to the roots in between.
@@ -38,11 +38,11 @@ which was searched before.  So all transitions from a dead set lead to dead sets
 all transitions inside it have been taken by a worker that has joined their marks.  Why
 none is reported wrongly: states are united only along a cycle of one worker's stack, so
 a set is strongly connected, and its marks are those of transitions inside.  What one
-worker tells another are transitions from states of the set that was asked about, so the
-other takes them as if it had expanded these states; only who has expanded a state makes
-it a tombstone.
+worker names to another are transitions from states of the set that was asked about, so
+the other takes them as if it had expanded these states; only a worker that has expanded
+a state makes it a tombstone.
 
-Whether a worker was in a set already is told by the first atomic or of its own bit
+Whether a worker was in a set already follows from its first atomic or of its own bit
 alone: a root above may hold this bit because another worker has just carried it there.
 
 Invariants, asserted by `assert_consistent` between calls: no row is stored twice;

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MIN, MAX = -(1 << 31), (1 << 31) - 1
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-_MOST_CASES = 3  # comparisons inside arithmetic that are told apart
+_MOST_CASES = 3  # comparisons inside arithmetic that are distinguished
 
 
 class Interval(NamedTuple):
