@@ -263,7 +263,7 @@ class StoredSearch(Resumable):
         if needed > MAX_LOAD * slots.shape[0]:
             length = int(needed / MAX_LOAD) + 1
             if not is_mapped(slots):
-                length = self._new_length(slots, length, limit_bytes, 4)
+                length = self._new_length(slots, length, limit_bytes, 4, rebuilt=True)
             with self._room_on_disk():
                 self.store = with_slots(self.store, length)
             yield from fill(self.store, self.registers)
@@ -283,15 +283,22 @@ class StoredSearch(Resumable):
             rows.resize((length, 1), refcheck=False)
         if needed > MAX_LOAD * slots.shape[0]:
             minimum = int(needed / MAX_LOAD) + 1
-            length = self._new_length(slots, minimum, limit_bytes, 4)
+            length = self._new_length(slots, minimum, limit_bytes, 4, rebuilt=True)
             yield from resize_slots(tree.parts, tree.registers, length)
 
     def _new_length(
-        self, array: np.ndarray, needed: int, limit_bytes: float, entry_bytes: float
+        self,
+        array: np.ndarray,
+        needed: int,
+        limit_bytes: float,
+        entry_bytes: float,
+        *,
+        rebuilt: bool = False,
     ) -> int:
         """Return how long `array` shall be: generously, but within the limit."""
         free = limit_bytes - self.memory_bytes - ROUNDING
-        return affordable_length(array.shape[0], needed, entry_bytes, free)
+        length = array.shape[0]
+        return affordable_length(length, needed, entry_bytes, free, rebuilt=rebuilt)
 
 
 class Search(StoredSearch):

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _GROWTH = 1.5
+_GROWTH_IN_PLACE = 1.125
+_LARGE = 1 << 20
+"""Bytes from which an array grows without a copy: the system moves its pages."""
+
 ROUNDING = 512
 """Bytes by which packed arrays, those of 31 workers too, exceed what entries need."""
 
@@ -79,20 +83,28 @@ Those of one register grow together; the first is not packed.
 
 
 def affordable_length(
-    length: int, needed: int, entry_bytes: float, free_bytes: float
+    length: int,
+    needed: int,
+    entry_bytes: float,
+    free_bytes: float,
+    *,
+    rebuilt: bool = False,
 ) -> int:
     """Return a new length for an array: longer by half, or what memory is left for.
 
-    It has at least `needed` entries, of `entry_bytes` each, those of arrays that follow
-    its length included; if they take more than `free_bytes`, `OutOfMemoryError` is
-    raised.
+    Large arrays grow by an eighth, unless they are `rebuilt` as hash tables are.  The
+    new length has at least `needed` entries, of `entry_bytes` each, those of arrays
+    that follow its length included; if they take more than `free_bytes`,
+    `OutOfMemoryError` is raised.
     """
     affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
     # Growing by crumbs would take for ever; then the limit is reached.
     least = max(needed, int(1.05 * length))
     if affordable < least:
         raise OutOfMemoryError
-    return int(min(max(least, _GROWTH * length), affordable))
+    in_place = not rebuilt and length * entry_bytes >= _LARGE
+    growth = _GROWTH_IN_PLACE if in_place else _GROWTH
+    return int(min(max(least, growth * length), affordable))
 
 
 def lengthen(arrays: Sequence[np.ndarray], needed: int, free_bytes: float) -> bool:

@@ -300,7 +300,7 @@ class VisitedSets:
         n_slots = store.slots.shape[0]
         if n_stored + 1 > MAX_LOAD * n_slots:
             free = limit - self.memory_bytes
-            length = affordable_length(store.slots.shape[0], n_slots + 1, 4, free)
+            length = affordable_length(n_slots, n_slots + 1, 4, free, rebuilt=True)
             yield from resize_slots(store, self.registers, length)
         nodes = (arrays.bit, arrays.child, arrays.size, arrays.pending, arrays.union)
         needed = int(self.registers[Reg.NODES]) + 3

@@ -297,7 +297,8 @@ class SharedSearch(Search):
         if needed > MAX_LOAD * n_slots:
             minimum = int(needed / MAX_LOAD) + 1
             free = limit_bytes - self.memory_bytes - ROUNDING
-            yield from self._resize_slots(affordable_length(n_slots, minimum, 4, free))
+            n_slots = affordable_length(n_slots, minimum, 4, free, rebuilt=True)
+            yield from self._resize_slots(n_slots)
 
     def _lengthen_states(self, length: int) -> None:
         """Make room for `length` states."""
