@@ -74,6 +74,7 @@ def published(call, folder, *, patience=0.0):
     return json.loads(run_python(code, folder))
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize(
     ("name", "asked"), [("check", True), ("solve", True), *((n, None) for n in CALLS)]
 )
@@ -94,12 +95,14 @@ def test_a_notebook(name, asked, tmp_path):
     assert LABELS.get(name, "searching") in text
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("name", ["check", "solve"])
 def test_a_short_call_in_a_notebook(name, tmp_path):
     """It is over before a bar would be shown."""
     assert published(CALLS[name].format(""), tmp_path, patience=600) == []
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_who_wants_no_bar(tmp_path):
     """False, a callable that looks itself, or a terminal's IPython without a kernel."""
     assert published(CALLS["check"].format("progress=False"), tmp_path) == []
@@ -129,6 +132,7 @@ except ValueError:
     assert last["data"]["text/html"] == ""
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("asked", ["", "progress=True"])
 @pytest.mark.parametrize("name", ["check", "compare", "solve"])
 def test_a_script(name, asked, tmp_path):
@@ -137,6 +141,7 @@ def test_a_script(name, asked, tmp_path):
     assert run_python(code, tmp_path) == ""
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("asked", ["progress=True", ""])
 @pytest.mark.parametrize("name", ["check", "compare", "solve", "solve-jobs"])
 def test_a_script_on_a_terminal(name, asked, tmp_path, monkeypatch):

@@ -79,6 +79,7 @@ def test_several_automata_and_errors(tmp_path):
         read_automaton(path)
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize(
     "limits", [Limits(timeout=0.5), Limits(timeout=30, memory_mib=50)], ids=str
 )

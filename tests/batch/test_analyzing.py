@@ -147,6 +147,7 @@ def refuse(*_):
 """
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_time_is_limited():
     """What is known stays; what is not known to be interruptible is not."""
     with (
@@ -160,6 +161,7 @@ def test_time_is_limited():
     assert frame["seconds"][0] >= 2 > frame["seconds"][1]
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_not_known_is_not_interruptible():
     """Siegel & Yan's reductions need a positive answer."""
     with these_operations(SLOW_DECISION), pytest.warns(LtlpipeWarning) as caught:
@@ -203,6 +205,7 @@ def test_normal_form(text, columns):
     assert columns[0] or "condition " in told
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_real_time_limit():
     """Spot needs minutes for the automata of twenty responses to one another."""
     hard = "!(" + " & ".join(f"G(a{k} -> F b{k})" for k in range(18)) + ")"

@@ -38,6 +38,7 @@ def test_every_item_once(jobs):
     assert os.getpid() not in {o.parts[0] for o in found}
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_goes_wrong_is_the_items_own(jobs):
     """Errors, crashes and limits; what was known before stays, the others go on."""

@@ -77,6 +77,7 @@ def run(faults_in_order, watcher=None, **options):
     return rows[1::2]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_the_rows_are_those_of_one_process(jobs, tmp_path):
     """Whoever solves a task, its row is the same, and so is the order of the frame."""
@@ -91,6 +92,7 @@ def test_the_rows_are_those_of_one_process(jobs, tmp_path):
     assert frame["seconds"].isna().tolist() == alone["seconds"].isna().tolist()
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_workers_live_on(tmp_path):
     """As many processes as asked for answer all tasks, and wait for the next run."""
     pairs = [(RING, "X " * k + "a") for k in range(20)]
@@ -125,6 +127,7 @@ def test_files_of_another_run(tmp_path):
     assert found == ["holds", "violated"]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_crash_costs_one_task(jobs, faulty):
     """Its reason is "crash"; the signal and the exit code are known."""
@@ -166,6 +169,7 @@ def test_cpu_time_from_outside(fault, faulty):
     assert 1.1 <= row["seconds"] < SOON
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_sleeping_costs_no_cpu_time(faulty, monkeypatch):
     """Wall-clock time is another limit."""
     (row,) = run([faults.sleep], jobs=1, cpu_time=1, timeout=3)
@@ -184,6 +188,7 @@ def test_memory_from_outside(fault, faulty, monkeypatch):
     assert row["reason"] == "memory"
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_limits_of_single_tasks(faulty):
     """They go before those of the run."""
     tasks = [
@@ -197,6 +202,7 @@ def test_limits_of_single_tasks(faulty):
     assert frame["seed"].tolist() == [1, 5]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("options", [{}, {"jobs": 1}])
 def test_cpu_time_from_inside(options):
     """A search that looks at the clock ends with what it knows."""
@@ -235,6 +241,7 @@ def test_warnings_travel():
     assert second == []
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_compiling_is_nobodys_time(monkeypatch):
     """A kernel that is compiled in the middle of a task takes none of its time."""
     monkeypatch.setattr(task_job, "_SLACK_SECONDS", 0.1)
@@ -243,6 +250,7 @@ def test_compiling_is_nobodys_time(monkeypatch):
     assert frame["verdict"].tolist() == ["holds"]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_worker_that_dies_at_leisure():
     """One that has nothing to do when it is killed costs nothing."""
     tasks = [Task(RING, "F a"), Task(RING, "F b")]
@@ -258,6 +266,7 @@ def test_a_worker_that_dies_at_leisure():
     assert verdicts == ["holds", "holds"]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_nothing_is_imported_from_the_working_directory(tmp_path):
     """Not by the workers of tasks, nor by theirs."""
     plant(tmp_path, "spot", "numba", "numpy", "ltlpipe")

@@ -82,6 +82,7 @@ def assert_represents(frame, found, runs_in):
     assert found["steps"].is_monotonic_increasing
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_random_batches(tmp_path):
     """Random networks with a dozen random formulas each."""
     pairs, nets = [], {}

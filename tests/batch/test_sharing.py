@@ -34,6 +34,7 @@ def shared(folder):
     return list(folder.glob(f"{PREFIX}*/*.npz"))
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_run_shares_and_leaves_nothing(jobs, temporary):
     """There are results while it goes on; verdicts are those without."""

@@ -219,6 +219,7 @@ def test_the_same_again(path, problem, checked):
     pd.testing.assert_frame_equal(first, again)
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_changed_inputs(path, problem, checked):
     """Another formula, system or option is another question; another name is none."""
     solve(problem, store=path)
@@ -243,6 +244,7 @@ def test_changed_inputs(path, problem, checked):
     assert checked() == []
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_versions(path, problem, log, monkeypatch):
     """What another version has answered is asked again."""
     solve(problem, store=path)
@@ -292,6 +294,7 @@ def answering_tasks(folder):
     return find_tasks([folder])
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_retry(path, log, checked):
     """Reasons, or all that are unknown; verdicts never; what is new stays."""
     crash, bug = FORMULA[faults.segfault], FORMULA[faults.bug]
@@ -444,6 +447,7 @@ def test_a_damaged_store(path):
         solve([(RING, "F a")], store=path)
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_full_disk(path):
     """What was kept is there; the error names the store."""
     tasks = [Task(RING, "X " * k + "a") for k in range(100)]

@@ -178,6 +178,7 @@ def test_status_counts_what_is_believed(path):
     assert status(path).outcomes == {("holds", None): 2, ("violated", None): 2}
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("seed", range(4))
 def test_any_byte(path, seed):
     """Whatever byte of the file is another: no row says anything that was not said.

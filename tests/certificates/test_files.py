@@ -101,6 +101,7 @@ def test_every_prefix_is_refused(certified):
     assert "goes on" in verify_certificate(str(path)).reason
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_every_byte_matters_or_does_not(certified):
     """Whatever byte is changed: no error but those of ltlpipe, and no false claim."""
     _, path = certified

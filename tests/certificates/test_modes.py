@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.modes import INTERPRETED, compiled, output
 
 PROGRAM = """
@@ -23,6 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+@pytest.mark.thorough("interprets kernels, or compiles them once more")
 def test_interpreted():
     """Also where it is refused: a rank that lacks nothing would have to fall."""
     told = compiled(PROGRAM)

@@ -38,6 +38,7 @@ def limited(mib, *args):
     )
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize("mib", [60, 180, 240, 290])
 def test_little_memory(mib, ring, tmp_path):
     """Libraries that cannot be mapped are want of memory, and no bug; nor a verdict."""
@@ -185,6 +186,7 @@ def check_interrupts(tmp_path, chance, n):
             assert set(kept["verdict"]) <= {"holds"}
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_ctrl_c_at_random_moments(tmp_path):
     """A code of ours, no traceback, no raw death by the signal."""
     check_interrupts(tmp_path, random.Random(1), 6)

@@ -44,6 +44,7 @@ def test_every_command_reads_standard_input(args, code, form):
     assert done.out
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_model_from_standard_input():
     model = "process P { state s; init s; trans s -> s {}; }\nsystem async;\n"
 

@@ -14,6 +14,7 @@ from tests.cli.running import PROGRAM, RING
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize(
     "args",
     [

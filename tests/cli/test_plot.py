@@ -44,6 +44,7 @@ def test_kinds(kind, run, table, tmp_path):
     assert any("emptiness=se05" in text for text in texts(tmp_path / "p.svg"))
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_store(run, tmp_path):
     """What is plotted of a store is what `ltlpipe.results` returns."""
     ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring-1")

@@ -103,6 +103,7 @@ def test_exit_codes(ring):
     assert program("check", ring, "-f", "G b", "--timeout", "0").code == 3
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_nothing_on_standard_error_without_terminal(big):
     """No progress, no messages: scripts get the objects and nothing else."""
     outcome = program("check", big, "--empty", "--max-states", "1000000", "--json")
@@ -111,6 +112,7 @@ def test_nothing_on_standard_error_without_terminal(big):
     assert outcome.records[0]["states"] > 0
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_progress_on_a_terminal(big):
     """States, rate and depth on standard error; on standard output the object."""
     with OnTerminal("check", big, "--empty", "--json") as run:
@@ -368,6 +370,7 @@ def test_a_reader_that_goes_away(ring):
     assert p.returncode == 141  # as the shell has it for SIGPIPE
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize(
     "args",
     [["generate", "ring", "9"], ["translate", "G a"], ["--version"]],
@@ -391,6 +394,7 @@ def test_standard_output_that_takes_nothing(args):
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_names_that_the_output_cannot_show(tmp_path):
     """JSON stays JSON, and verdicts are printed whatever the terminal knows."""
     path = tmp_path / "é.aut"

@@ -70,6 +70,7 @@ def test_steps_by_number_and_by_name():
     assert outcome.out.endswith("> quit\n")
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_the_end_of_the_input_is_no_error():
     """Neither is an empty one, nor a last line without an end."""
     for lines in ("", "1", "1\n"):
@@ -116,6 +117,7 @@ def test_bad_commands_do_not_end_it():
     assert outcome.out.count("after ") == 1
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_models_and_nets():
     """Their variables, and states of processes by name."""
     outcome = talk(PETERSON, "-f", "G !P_0.critical", lines="goto P_0=critical\n1\n")
@@ -129,6 +131,7 @@ def test_models_and_nets():
     assert "\n  21    " in outcome.out
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_along_a_lasso(lasso):
     """The formula is that of the lasso; what it does next is marked."""
     lines = "next 2\nenter_l\nnext\nrejoin\nnext 5\nstate\n"
@@ -149,6 +152,7 @@ def test_along_a_lasso(lasso):
     assert f"violated by the first {bad} steps of the lasso" in outcome.out
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_saved_runs(tmp_path):
     """They are lassos for the next time."""
     file = tmp_path / "a run.json"
@@ -178,6 +182,7 @@ def test_names_that_would_mislead(hostile):
     assert outcome.out.count("after 5 steps") == 2
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_deadlocks(tmp_path):
     """They say so; with --deadlock=stutter the state repeats itself."""
     file = tmp_path / "end.aut"
@@ -190,6 +195,7 @@ def test_deadlocks(tmp_path):
     assert "3 steps at random\n" in outcome.out
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -214,6 +220,7 @@ def test_bad_input(args, message):
     assert outcome.out == ""
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_lasso_of_another_system(lasso):
     """Says which step is none of the system."""
     outcome = talk(PETERSON, "-f", "1", "--lasso", lasso)
@@ -297,6 +304,7 @@ def test_a_terminal_without_textual(monkeypatch, run):
     assert "after 1 step" in outcome.out
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_lasso_through_a_pipe(lasso):
     """Keys come from the terminal where standard input has been read."""
     with (

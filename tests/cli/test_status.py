@@ -29,6 +29,7 @@ def plain(outcome):
     return [" ".join(line.split()) for line in lines]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_run_goes_on(run, store, tmp_path):
     """What it is at, what it has done, and how long the rest takes."""
     process = begin(store, tmp_path / "log", 8, jobs=2, seconds=1)

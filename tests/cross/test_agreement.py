@@ -141,6 +141,7 @@ def test_networks_and_formulas_by_the_thousand(network, formula, seed):
     assert_agreement(network, formula, seed=seed)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(SMALL, formulas(max_leaves=5))
 @settings(max_examples=examples(100))
 def test_deadlocks_that_stutter(network, formula):
@@ -156,6 +157,7 @@ def test_deadlocks_that_stutter_by_the_thousand(network, formula):
     assert_agreement(network, formula, deadlock="stutter")
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(ACCEPTING, formulas(max_leaves=4))
 @settings(max_examples=examples(100))
 def test_formulas_on_networks_with_acceptance(network, formula):
@@ -188,6 +190,7 @@ def test_automata_on_networks_with_acceptance(data, network):
     assert_automata_agree(network, data.draw(hoa_automata(kind, max_states=4)))
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(networks(max_components=3, acceptance=True, internal=["a"]))
 @settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_emptiness_of_networks(network):

@@ -152,6 +152,7 @@ def assert_the_same_on_products(seed):
     return True
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_products():
     """Some hundred networks."""
     assert sum(map(assert_the_same_on_products, range(200))) > 100
@@ -210,6 +211,7 @@ def test_automaton_of_two_in_a_row(repeats, expected):
         assert verdict.plan.merges[0].endswith("(block)")
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("style", ["2016", "2019"])
 def test_long_lassos_are_lifted(style, seed):

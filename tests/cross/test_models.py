@@ -145,6 +145,7 @@ def assert_agree(model, formula, stutters):
     return True
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(petri_nets(max_places=4), st.integers(0, 1 << 30), st.booleans())
 @settings(max_examples=examples(60))
 def test_nets(net, seed, stutters):
@@ -152,6 +153,7 @@ def test_nets(net, seed, stutters):
     assert_agree(net, random_formula(rng, net_atoms(rng, net)), stutters)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(models(), st.integers(0, 1 << 30), st.booleans())
 @settings(max_examples=examples(3))
 def test_dve_models(text, seed, stutters):

@@ -129,6 +129,7 @@ def test_searches_of_nets(part):
     assert reduced >= at_least(5)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_searches_of_dve_models():
     """Few by default: each is compiled for seconds."""
     for seed in range(3):

@@ -129,6 +129,7 @@ def assert_shared(seed, path):
             assert_same(network, text, reduce)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_verdicts_with_what_others_have_found(tmp_path):
     """Much is found again."""
     Counted.found.clear()

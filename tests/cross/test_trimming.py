@@ -108,6 +108,7 @@ def test_accepting_runs(network, deadlock):
     assert len(verdicts) == 1
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(NETWORKS, formulas(), DEADLOCKS)
 @settings(max_examples=examples(DEFAULT_EXAMPLES))
 def test_products_do_not_grow(network, text, deadlock):

@@ -131,6 +131,7 @@ def composed_pairs(left, right):
         return compose(left, right), kept
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(components(), components())
 def test_the_composition_is_that_of_the_definition(left, right):
     """The same states, and the same transitions as often."""

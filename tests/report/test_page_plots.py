@@ -22,6 +22,7 @@ def test_one_configuration():
     assert found == ["Verdicts", "Solved tasks over the seconds of a task"]
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_some_configurations():
     """Two are compared; of more, the first pairs; with many names no bars."""
     two = captions([row(name, 0.1) for name in "ab"])

@@ -298,6 +298,7 @@ def test_no_common_question():
         plots.scatter(frame, by=["configuration"])
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
 def test_the_same_table_gives_the_same_file(name, suffix, frame, tmp_path):

@@ -148,6 +148,7 @@ def test_by_pairs():
     assert titles == ["one pair (1)", "two pairs (2)", "more pairs (3)"]
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
 def test_files(suffix, tmp_path):
     """A comparison becomes a file."""

@@ -166,6 +166,7 @@ def test_a_lock_guards():
     assert array[0] == N_THREADS * (TIMES // 10)
 
 
+@pytest.mark.thorough("interprets kernels, or compiles them once more")
 def test_what_was_written_before_is_seen():
     array, told = np.zeros(N_THREADS, np.int64), np.zeros(N_THREADS, np.int64)
     wrong = together(write_and_tell, array, told, TIMES // 10)
@@ -185,6 +186,7 @@ def test_other_arrays_are_refused(array):
         tried(array)
 
 
+@pytest.mark.thorough("interprets kernels, or compiles them once more")
 def test_interpreted():
     """The same, in plain Python."""
     program = f"import pytest, sys; sys.exit(pytest.main(['-q', {__file__!r}]))"

@@ -92,6 +92,7 @@ def told(program):
     return json.loads(output)
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_a_worker_compiles_and_this_process_loads(tmp_path):
     """The question's clock stands still meanwhile; the second time all is there."""
     compiled, unannounced, phases, seconds, compile_seconds = told(
@@ -113,6 +114,7 @@ def test_what_nobody_has_announced_is_counted(tmp_path):
     assert unannounced > 0.1
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_two_processes_at_once_compile_once(tmp_path):
     programs = [begun(AS_WORKERS_DO, tmp_path) for _ in range(2)]
     compiled = sorted(told(program)[0] for program in programs)
@@ -120,6 +122,7 @@ def test_two_processes_at_once_compile_once(tmp_path):
     assert compiled[0] == 0 < compiled[1]
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_another_copy_of_the_sources_finds_what_one_has_compiled(tmp_path):
     """Elsewhere and newer; other sources compile anew."""
     hidden = shutil.ignore_patterns("__pycache__")

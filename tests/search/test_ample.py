@@ -175,6 +175,7 @@ def test_where_a_step_stops_changes_nothing(network, mode, formula, budget):
         assert outcome_of(search_for(network, mode, formula), budget) == whole
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("mode", MODES)
 def test_arrays_grow(mode):
     """From no room to thousands of states, along one path and in breadth."""

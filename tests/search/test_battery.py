@@ -80,6 +80,7 @@ def test_a_state_without_successors_is_no_run(name):
     assert run(name, explicit(1, [], {0})).status == Status.EMPTY
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("name", NAMES)
 def test_arrays_grow_in_the_middle_of_a_search(name):
     """A path of 100,000 states with a cycle at its end outgrows every array."""

@@ -55,6 +55,7 @@ def test_without_room_what_it_finds_is_there(automaton, budget):
         replay(automaton, outcome.prefix, outcome.cycle)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("bits_mib", [0.05, 0.1, 0.25])
 @pytest.mark.parametrize("network", [philosophers(8), ring(7)], ids=["phil", "ring"])
 def test_the_estimate_of_coverage(network, bits_mib):
@@ -203,6 +204,7 @@ def test_a_path_with_room_is_seen():
     assert coverage_of(path, 8.0) == (1.0, pytest.approx(1))
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("degree", [2, 3, 5])
 @pytest.mark.parametrize("bits_mib", [0.004, 0.008, 0.016])
 def test_the_estimate_on_random_graphs(degree, bits_mib):
@@ -223,6 +225,7 @@ def test_the_estimate_on_random_graphs(degree, bits_mib):
         assert search.n_visited / reachable < 0.75
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_hash_functions_miss_different_states():
     """Two variants together see more than each, by about what is expected."""
     network = philosophers(8)
@@ -333,6 +336,7 @@ def star(n):
     return explicit(n + 1, [(0, i) for i in range(1, n + 1)], set(), weak=True)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("bits", [10, 13, 16])
 @pytest.mark.parametrize("n", [300, 3_000])
 def test_omissions_of_prints_are_as_predicted(n, bits):

@@ -80,6 +80,7 @@ def test_a_limit_below_the_first_arrays(name):
     assert drive(search_of(name, 3), Limits(memory_mib=0.001)).reason == "memory"
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("name", NAMES)
 def test_timeout_is_kept(name):
     """A search of millions of states ends soon after its deadline."""

@@ -209,6 +209,7 @@ def assert_answers(name, automaton, expected, max_budget):
         assert_run_of(automaton, search)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(conditioned())
 @settings(max_examples=examples(500))
 def test_agree_with_every_way_to_avoid_marks(automaton):
@@ -488,6 +489,7 @@ def test_the_products_condition():
         product_condition(first, None, 1, 5)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("name", WITH_FIN)
 def test_arrays_grow_in_the_middle_of_a_search(name):
     """Fstates, Current, the stack and the roots of a ring of 50,000 states."""
@@ -590,6 +592,7 @@ def test_waiting_passes_count_against_the_memory():
     assert search.registers[Reg.VISITED] == n
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_a_pass_waits_for_memory():
     """At no time is there more than the limit; if need be, one pass follows another."""
     n = 60_000

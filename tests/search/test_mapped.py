@@ -67,6 +67,7 @@ def spilling(search, folder):
     return type(search)(replace(search.problem, spill=str(folder)))
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_search_goes_on_in_files(name, tmp_path):
     """Its counts are those without a limit, and its memory stays below it."""

@@ -93,6 +93,7 @@ def batches_of(rng, n_words):
         row = batch[rng.integers(len(batch))]
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("n_words", [2, 3, 4, 5, 7, 8, 13])
 @pytest.mark.parametrize("seed", range(5))
 def test_ids_are_those_of_a_dictionary(n_words, seed):
@@ -130,6 +131,7 @@ def compressed(name, automaton, budget, *, compress):
     return outcome_of(search, budget)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("name", USUAL + OTHERS)
 @given(data=st.data(), budget=st.none() | st.integers(1, 9))
 @settings(max_examples=examples(60), deadline=None)

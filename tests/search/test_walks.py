@@ -53,6 +53,7 @@ def test_generalised_acceptance(automaton, seed, shortest, budget):
     assert_finds_what_is_there(automaton, seed, shortest, budget)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(conditioned(max_marks=5, fins=False), SEEDS, LENGTHS)
 @settings(max_examples=examples(200))
 def test_conditions_without_fin(automaton, seed, shortest):
@@ -215,6 +216,7 @@ for deadlock in ("ignore", "stutter"):
 """
 
 
+@pytest.mark.thorough("interprets kernels, or compiles them once more")
 def test_kernels_run_interpreted_and_checked():
     """As plain Python, and with the bounds of arrays looked at, they do the same."""
     assert "violated" in compiled(PROGRAM)

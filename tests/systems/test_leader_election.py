@@ -96,6 +96,7 @@ def test_sizes_by_search(n, variant, n_states, n_transitions):
     assert sizes == (n_states, n_transitions)
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("variant", [1, 2])
 @pytest.mark.parametrize(
     ("n", "edges"),
@@ -110,6 +111,7 @@ def test_every_node_starts_again_and_again(n, edges, variant):
     assert check(network, goal, deadlock="stutter").verdict == "holds"
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("variant", [1, 2])
 @pytest.mark.parametrize(
     ("n", "edges"),

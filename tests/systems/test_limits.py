@@ -61,6 +61,7 @@ def no_orphans():
     return children(os.getpid()) == []
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_timeout_ends_reading(suffix, tmp_path):
     path = tmp_path / f"large{suffix}"

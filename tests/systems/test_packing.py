@@ -176,6 +176,7 @@ def test_sparse_states_cost_nothing():
     assert packed.local_states[0].tolist() == [7, 9]
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_huge_alphabets_keep_their_transitions():
     """Many states times many labels exceed 64 bits; nothing is taken for equal."""
     n_states, n_labels = 1 << 22, (1 << 20) + 1

@@ -239,6 +239,7 @@ def test_spin_runs_as_many_processes_as_are_allowed(tmp_path):
     assert run_spin(Network([component] * 254), tmp_path)["states"] == 1
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 @needs_spin
 @pytest.mark.parametrize(
     ("limits", "reason"),

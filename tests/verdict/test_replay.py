@@ -140,6 +140,7 @@ def test_internal_actions_satisfy_no_proposition():
     judge("F i", lasso, Network([inner]))
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_long_lassos_are_replayed():
     """A hundred thousand steps take seconds, not minutes."""
     n = 100_000

@@ -94,6 +94,7 @@ def test_what_is_asked_for_in_vain(system, options, message):
         check(system, formula, **options)
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_the_quotient_is_used_where_it_is_named():
     """Its plan says who is left to interchange; nobody uses it unasked."""
     named = check(client_server(4), SERVED_ALONE, reduce="stabiliser")
@@ -217,6 +218,7 @@ def test_a_lasso_through_a_broadcast(n):
     assert verdict.lasso.prefix.count("reset") + verdict.lasso.cycle.count("reset")
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_a_violation_is_never_lost(monkeypatch):
     """One that was found in time is one, whatever its run takes."""
 
@@ -297,6 +299,7 @@ def test_symmetry_is_looked_for_once(monkeypatch):
     assert looked_for == [3, 2, 3]
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_memory_for_the_tables_alone(monkeypatch):
     """Tables that exceed the limit are never made."""
     made = []
@@ -382,6 +385,7 @@ def assert_constrained(seed):
     return expected
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_constraints_are_premises():
     """On random symmetric networks, with lassos that are replayed."""
     answers = [assert_constrained(seed) for seed in range(15)]

@@ -109,6 +109,7 @@ def check_seed(seed):
     return any(reduced)
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("part", range(4))
 def test_definition(part):
     """Of 100 random models each; enough of them are reduced."""

@@ -58,6 +58,7 @@ def visited_states(search):
     return [search.network.unpack(row) for row in rows]
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("n_bits", "n_words"), [(14, 1), (30, 2), (64, 3)])
 def test_dominating_rows_against_a_linear_scan(n_bits, n_words, seed):
@@ -138,6 +139,7 @@ def test_one_decoupled_state_covers_the_ring(n):
     assert statistics["dominated"] + statistics["duplicates"] == n
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_the_index_does_not_compare_with_everything():
     """A look-up among 60000 states meets a small share of them."""
     network = random_network(4, seed=1, n_states=(20, 30), local_ratio=0.2)
@@ -149,6 +151,7 @@ def test_the_index_does_not_compare_with_everything():
     assert statistics["nodes_seen"] < 200 * looked_up
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_limits_end_the_exploration():
     """Of states, memory and time; it can be driven on."""
     network = random_network(4, seed=1, n_states=(20, 30), local_ratio=0.2)

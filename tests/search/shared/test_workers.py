@@ -227,6 +227,7 @@ def stressed(seconds, seed, workers=8):
     return done
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_more_workers_than_cores():
     """For a second."""
     assert stressed(1.0, seed=1) > 0
@@ -259,6 +260,7 @@ print("right")
 """
 
 
+@pytest.mark.thorough("starts, watches or kills other processes")
 def test_threads_switch_anywhere():
     """Interpreted, another worker may go on between any two atomic operations."""
     assert output(YIELDING, **AS_PYTHON) == "right\n"

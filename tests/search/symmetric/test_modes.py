@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.modes import INTERPRETED, output
 
 PROGRAM = """
@@ -22,6 +24,7 @@ for seed in (3, 10):
 """
 
 
+@pytest.mark.thorough("interprets kernels, or compiles them once more")
 def test_interpreted_kernels_are_the_same():
     """Plain Python gives the same runs."""
     assert output(PROGRAM, **INTERPRETED) == output(PROGRAM)

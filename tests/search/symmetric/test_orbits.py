@@ -148,6 +148,7 @@ for seed in (3, 10, 11):
 """
 
 
+@pytest.mark.thorough("interprets kernels, or compiles them once more")
 def test_interpreted_kernels_are_the_same():
     """Plain Python gives the same runs."""
     said = output(PROGRAM)

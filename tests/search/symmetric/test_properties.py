@@ -87,6 +87,7 @@ def critical_section(n):
     return Network([*clients, lock])
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("n", [12, 13, 17, 40, 70])
 def test_blocks_of_several_words(n):
     """16 members fit into one word of blocks, 17 take two and 70 eight."""

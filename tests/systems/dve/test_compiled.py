@@ -108,6 +108,7 @@ def explored(packed):
     return search
 
 
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_complete_searches(model):
     """The same states and as many transitions, found by either."""
     states = reachable(model)

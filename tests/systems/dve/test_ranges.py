@@ -109,6 +109,7 @@ def test_wide_arrays():
     assert states[-1][13] == states[-2][states[-2][13] & 15]
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_a_long_process_takes_linear_time():
     """What variables are anywhere is not joined anew at every step."""
     states = ", ".join(f"s{k}" for k in range(10_000))

@@ -128,6 +128,7 @@ def test_tables_are_the_same_wherever_pieces_end(net, seed, turn):
     assert np.array_equal(whole.words, pieces.words)
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("n_places", [3, 10_000])
 def test_packing_a_large_net_yields(n_places):
     """No more than 50 ms of work lie between two yields, wider places or not."""
@@ -180,6 +181,7 @@ def random_net(rng, n_places, n_transitions, most):
     )
 
 
+@pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 @pytest.mark.parametrize("most", [2, 9], ids=["ones", "weights"])
 def test_walks_in_a_large_net(most):
     """500 places and 5,000 transitions, as large as nets are to be."""
