@@ -223,7 +223,7 @@ def scaling(question: Question, runs: int, timeout: float) -> Iterator[Row]:
         )
         for number in SCALE
     }
-    serial = max(2 * seconds[2] / seconds[1] - 1, 0)
+    serial = min(max(2 * seconds[2] / seconds[1] - 1, 0), 1)
     for number in SCALE:
         yield {
             "question": question.name,
@@ -307,9 +307,11 @@ def main() -> None:
             record.append(table, row)
     scaled = arguments.out / "workers_scaling.csv"
     if not scaled.exists():
+        states = {r["question"]: int(r["states"]) for r in record.resume(table)}
         of_beem = beem(data, arguments.least)
-        large = [q for q in of_beem if q.expected == "holds"]
-        for question in large[len(large) // 2 :][:1]:
+        large = [q for q in of_beem if q.expected == "holds" and q.name in states]
+        if large:
+            question = max(large, key=lambda q: states[q.name])
             rows = scaling(question, arguments.runs, arguments.timeout)
             record.write(scaled, [*rows])
     summary = [*summarised(record.resume(table))]
