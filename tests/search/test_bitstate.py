@@ -352,15 +352,7 @@ def test_omissions_of_prints_are_as_predicted(n, bits):
     assert omitted == pytest.approx(predicted, abs=4 * predicted**0.5 + 1, rel=0.05)
 
 
-@given(
-    automata(max_states=12, state_based=True),
-    st.none() | st.integers(1, 4),
-    st.sampled_from([32, 40, 64]),
-    st.integers(0, 9),
-)
-@settings(max_examples=examples(300))
-def test_prints_are_se05(automaton, budget, bits, variant):
-    """With bits enough for all it visits what se05 visits."""
+def assert_prints_are_se05(automaton, budget, bits, variant):
     exact = run("se05", automaton)
     search = CompactSE05(problem_of(automaton), bits, variant)
     outcome = outcome_of(search, budget)
@@ -370,6 +362,30 @@ def test_prints_are_se05(automaton, budget, bits, variant):
         assert outcome.states == exact.states
     if outcome.status == Status.FOUND:
         replay(automaton, outcome.prefix, outcome.cycle)
+
+
+@given(
+    automata(max_states=12, state_based=True),
+    st.none() | st.integers(1, 4),
+    st.sampled_from([32, 40, 64]),
+    st.integers(0, 9),
+)
+@settings(max_examples=examples(300))
+def test_prints_are_se05(automaton, budget, bits, variant):
+    """With bits enough for all it visits what se05 visits."""
+    assert_prints_are_se05(automaton, budget, bits, variant)
+
+
+@pytest.mark.slow
+@given(
+    automata(max_states=12, state_based=True),
+    st.none() | st.integers(1, 4),
+    st.sampled_from([32, 40, 64]),
+    st.integers(0, 9),
+)
+@settings(max_examples=examples(5_000))
+def test_prints_are_se05_by_the_thousand(automaton, budget, bits, variant):
+    assert_prints_are_se05(automaton, budget, bits, variant)
 
 
 @given(long_ones(), st.none() | st.integers(1, 200), st.sampled_from([3, 8, 32]))

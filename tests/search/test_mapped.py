@@ -102,13 +102,7 @@ def refused_once(refusals):
     return mock.patch.object(emptiness.StoredSearch, "_grow_arrays", growing)
 
 
-@pytest.mark.parametrize(
-    ("name", "compress"), [*((name, False) for name in NAMES), ("couvreur99", True)]
-)
-@given(data=st.data(), budget=st.none() | st.integers(1, 9))
-@settings(max_examples=examples(15), deadline=None)
-def test_files_change_nothing(tmp_path_factory, name, compress, data, budget):
-    """Wherever it is that memory ends, and wherever calls of the kernel end."""
+def assert_files_change_nothing(folder, name, compress, data, budget):
     weak = name in ("dfs-weak", "reach-terminal")
     automaton = data.draw(automata(max_states=40, state_based=True, weak=weak))
     if not suits(name, automaton):
@@ -117,16 +111,38 @@ def test_files_change_nothing(tmp_path_factory, name, compress, data, budget):
         problem = problem_of(automaton, periods=(2, 3))
     problem = replace(problem, compress=compress)
     refusals = {data.draw(st.integers(1, 3))}
-    folder = str(tmp_path_factory.getbasetemp())
     with mock.patch.object(emptiness, "FIRST_ENTRIES", 0):
         plain = outcome_of(SEARCHES[name]()(problem), budget)
         with refused_once(refusals):
-            search = SEARCHES[name]()(replace(problem, spill=folder))
+            search = SEARCHES[name]()(replace(problem, spill=str(folder)))
             found = outcome_of(search, budget)
 
     assert found == plain
     if found.prefix is not None:
         replay(automaton, found.prefix, found.cycle)
+
+
+WITH_TREES = [*((name, False) for name in NAMES), ("couvreur99", True)]
+
+
+@pytest.mark.parametrize(("name", "compress"), WITH_TREES)
+@given(data=st.data(), budget=st.none() | st.integers(1, 9))
+@settings(max_examples=examples(15), deadline=None)
+def test_files_change_nothing(tmp_path_factory, name, compress, data, budget):
+    """Wherever it is that memory ends, and wherever calls of the kernel end."""
+    folder = tmp_path_factory.getbasetemp()
+    assert_files_change_nothing(folder, name, compress, data, budget)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "compress"), WITH_TREES)
+@given(data=st.data(), budget=st.none() | st.integers(1, 9))
+@settings(max_examples=examples(500), deadline=None)
+def test_files_change_nothing_by_the_hundred(
+    tmp_path_factory, name, compress, data, budget
+):
+    folder = tmp_path_factory.getbasetemp()
+    assert_files_change_nothing(folder, name, compress, data, budget)
 
 
 def test_a_question_that_goes_on_in_files(tmp_path):

@@ -59,6 +59,18 @@ def assert_same(name, automaton, budget):
 @settings(max_examples=examples(150), deadline=None)
 def test_sweeping_changes_nothing(name, data, budget):
     """Status, figures, statistics and lasso are those without it, cut anywhere."""
+    assert_any_is_the_same(name, data, budget)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SWEPT)
+@given(data=st.data(), budget=st.none() | st.integers(1, 9))
+@settings(max_examples=examples(3_000), deadline=None)
+def test_sweeping_changes_nothing_by_the_thousand(name, data, budget):
+    assert_any_is_the_same(name, data, budget)
+
+
+def assert_any_is_the_same(name, data, budget):
     weak = name == "dfs-weak"
     automaton = data.draw(
         automata(max_states=40, state_based=name == "se05", weak=weak)

@@ -131,12 +131,7 @@ def compressed(name, automaton, budget, *, compress):
     return outcome_of(search, budget)
 
 
-@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
-@pytest.mark.parametrize("name", USUAL + OTHERS)
-@given(data=st.data(), budget=st.none() | st.integers(1, 9))
-@settings(max_examples=examples(60), deadline=None)
-def test_trees_change_nothing(name, data, budget):
-    """Status, figures, statistics and lasso are those of plain rows, cut anywhere."""
+def assert_trees_change_nothing(name, data, budget):
     weak = name in ("dfs-weak", "reach-terminal")
     automaton = data.draw(automata(max_states=12, state_based=weak, weak=weak))
     if not suits(name, automaton):
@@ -147,6 +142,23 @@ def test_trees_change_nothing(name, data, budget):
     assert (trees.status == Status.FOUND) == automaton.has_accepting_cycle()
     if trees.prefix is not None:
         replay(automaton, trees.prefix, trees.cycle)
+
+
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
+@pytest.mark.parametrize("name", USUAL + OTHERS)
+@given(data=st.data(), budget=st.none() | st.integers(1, 9))
+@settings(max_examples=examples(60), deadline=None)
+def test_trees_change_nothing(name, data, budget):
+    """Status, figures, statistics and lasso are those of plain rows, cut anywhere."""
+    assert_trees_change_nothing(name, data, budget)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), budget=st.none() | st.integers(1, 9))
+@settings(max_examples=examples(1_000), deadline=None)
+def test_trees_change_nothing_by_the_thousand(name, data, budget):
+    assert_trees_change_nothing(name, data, budget)
 
 
 @contextmanager
