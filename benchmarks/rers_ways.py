@@ -104,7 +104,8 @@ def run(
         line = {"way": way, "problem": each.problem, "property": each.number}
         line |= {"verdict": row["verdict"], "reason": row["reason"]}
         line |= {"expected": each.task.expected, "states": row.get("states")}
-        line |= {"seconds": round(float(row["seconds"]), 3), "timeout": timeout}
+        seconds = row.get("seconds", 0.0)  # none where a way is refused
+        line |= {"seconds": round(float(seconds), 3), "timeout": timeout}
         record.append(path, line)
 
 
