@@ -27,7 +27,7 @@ import pandas as pd
 
 from benchmarks import record
 from benchmarks.rers import Asked, asked_of
-from benchmarks.spin import available, run_spin
+from benchmarks.spin import SpinError, available, run_spin
 from ltlpipe import load
 from ltlpipe.batch.solving import solve_rows
 
@@ -50,6 +50,9 @@ KIN = {"explicit": "product", "ample": "product"}
 """Ways that share most of their code; each other one is apart, but for ``auto``."""
 
 MEMORY_MIB = 4096
+
+COMPILE_SECONDS = 20.0
+"""For each of Spin and gcc, whose time does not count."""
 
 Row = dict[str, Any]
 
@@ -74,17 +77,19 @@ def by_spin(asked: Sequence[Asked], timeout: float) -> Iterator[tuple[Asked, Row
     for each in asked:
         network, formula = load(each.task.system), each.task.formula
         with tempfile.TemporaryDirectory() as folder:
-            yield (
-                each,
-                run_spin(
+            try:
+                row = run_spin(
                     network,
                     reduce=False,
                     workdir=Path(folder),
                     timeout=timeout,
+                    compile_timeout=COMPILE_SECONDS,
                     memory_mib=MEMORY_MIB,
                     formula=str(formula.spot),
-                ),
-            )
+                )
+            except SpinError:
+                row = {"verdict": "unknown", "reason": "compilation"}
+            yield each, row
 
 
 def run(

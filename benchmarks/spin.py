@@ -25,8 +25,10 @@ and the hash table are there; `seconds` is its whole life.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -84,6 +86,7 @@ def run_spin(
     depth: int = 10_000_000,
     memory_mib: int = 4096,
     timeout: float = 600.0,
+    compile_timeout: float | None = None,
     hash_bits: int = 24,
     optimisation: str = "-O2",
     formula: str | None = None,
@@ -107,6 +110,8 @@ def run_spin(
         Limit of the verifier's memory.
     timeout : float
         Wall-clock limit of the verifier in seconds, compilation apart.
+    compile_timeout : float, optional
+        Wall-clock limit of each of Spin and gcc, in seconds.
     hash_bits : int
         The hash table has 2^hash_bits slots.
     optimisation : str
@@ -130,7 +135,7 @@ def run_spin(
     Raises
     ------
     SpinError
-        Spin or gcc refused the model.
+        Spin or gcc refused the model, or took too long.
     UnsupportedError
         The network cannot be written as Promela.
     """
@@ -140,12 +145,20 @@ def run_spin(
     n_components = len(network.components)
     flags = [] if storage is None else [f"-D{storage}"]
     flags += [] if reduce else ["-DNOREDUCE"]
-    _compile(workdir, flags, memory_mib, optimisation, has_claim, n_components)
+    _compile(
+        workdir,
+        flags,
+        memory_mib,
+        optimisation,
+        has_claim,
+        n_components,
+        compile_timeout,
+    )
     compiled = time.perf_counter()
     arguments = ["-E", "-n", f"-m{depth}", f"-w{hash_bits}"]
     if has_claim:
         arguments.append("-a")
-    report, timed_out = _run([str(workdir / "pan"), *arguments], workdir, timeout)
+    report, timed_out, _ = _run([str(workdir / "pan"), *arguments], workdir, timeout)
     result: dict[str, object] = {
         "seconds": time.perf_counter() - compiled,
         "compile_seconds": compiled - start,
@@ -177,6 +190,7 @@ def _compile(
     optimisation: str,
     has_claim: bool,
     n_components: int,
+    timeout: float | None,
 ) -> None:
     """Make the verifier ``pan`` of the model in `workdir`."""
     flags = ["-DNOSTUTTER", f"-DMEMLIM={memory_mib}"]
@@ -188,25 +202,32 @@ def _compile(
         ["spin", "-a", "model.pml"],
         ["gcc", optimisation, *flags, "-o", "pan", "pan.c"],
     ]:
-        done = subprocess.run(command, cwd=workdir, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SpinError(done.stdout + done.stderr)
+        told, timed_out, failed = _run(command, workdir, timeout)
+        if timed_out:
+            raise SpinError(f"{command[0]} takes more than {timeout:g} s")
+        if failed:
+            raise SpinError(told)
 
 
-def _run(command: list[str], workdir: Path, timeout: float) -> tuple[str, bool]:
-    """Return what `command` printed and whether it was stopped."""
-    try:
-        done = subprocess.run(
-            command,
-            cwd=workdir,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            preexec_fn=end_with_parent,  # which may be a worker that is killed
-        )
-    except subprocess.TimeoutExpired:
-        return "", True
-    return done.stdout + done.stderr, False
+def _run(
+    command: list[str], workdir: Path, timeout: float | None
+) -> tuple[str, bool, bool]:
+    """Return what `command` printed, whether it was stopped, and whether it failed."""
+    with subprocess.Popen(
+        command,
+        cwd=workdir,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=end_with_parent,  # which may be a worker that is killed
+        start_new_session=True,
+    ) as process:
+        try:
+            told, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # gcc's own children, too
+            return "", True, True
+    return told, False, process.returncode != 0
 
 
 def _verdict(report: str, timed_out: bool) -> tuple[str, str | None]:
