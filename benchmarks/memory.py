@@ -196,6 +196,7 @@ def rows_of_spin(subject: Subject, states: int) -> Iterator[Row]:
                 workdir=Path(folder),
                 depth=3 * states,
                 timeout=SPIN_SECONDS,
+                compile_timeout=SPIN_SECONDS / 4,
                 hash_bits=bits.bit_length(),
                 formula=subject.formula,
                 storage=storage,
