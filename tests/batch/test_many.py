@@ -66,14 +66,12 @@ def test_without_limit_or_items():
 
 def test_nobody_is_left_behind():
     """Who stops to listen ends the processes that are busy."""
-    before = set(workers._of_this_process().alive)
+    processes = workers._of_this_process()
     calls = [{"item": item} for item in (0, -1, -1)]
     found = call_many("misbehave", calls, timeout=None, jobs=3)
     next(found)
-    busy = workers._of_this_process().alive - before
+    busy = processes.alive - set(processes.idle)
     assert busy
     found.close()
 
-    assert not workers._of_this_process().alive & busy - set(
-        workers._of_this_process().idle
-    )
+    assert not processes.alive & busy - set(processes.idle)
