@@ -49,6 +49,8 @@ def assert_agree(system, question, rng):
             return one.verdict
         for way in WAYS:
             seen = check(system, workers=rng.choice(WORKERS), **way, **options)
+            if one.verdict == "violated" and seen.reason == "max-states":
+                continue  # a net without bounds, taken in another order
             told = f"{question}, {way}: {seen.verdict} and not {one.verdict}"
             assert seen.verdict == one.verdict, told
             if one.verdict == "holds" and way == {"emptiness": "ufscc"}:
