@@ -63,7 +63,7 @@ SIZES = ("automaton_states", "pairs", *PRODUCTS, *PUBLISHED[1:], "fin_share")
 FEWEST = 0.01
 """Published seconds have two digits behind the point."""
 
-LARGE = 10_000
+LARGE = 500_000
 """States of a search whose speed says something."""
 
 ERROR = "error: "

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.translating import automaton
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
+    from ltlpipe.batch.joint_coverage import joint_coverage
     from ltlpipe.batch.results import results
     from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
@@ -101,6 +102,7 @@ _PLACES = {
     "is_empty": "ltlpipe.verdict.automaton_emptiness",
     "is_erasable": "ltlpipe.logic.erasable",
     "is_interruptible": "ltlpipe.logic.interruptible",
+    "joint_coverage": "ltlpipe.batch.joint_coverage",
     "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
     "parse": "ltlpipe.logic.formulas",
@@ -153,6 +155,7 @@ __all__ = [
     "is_empty",
     "is_erasable",
     "is_interruptible",
+    "joint_coverage",
     "livelock",
     "load",
     "parse",

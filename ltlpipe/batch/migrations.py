@@ -1,7 +1,8 @@
 """Result stores of earlier versions, made those of today in one transaction.
 
-Rows of schema 1 and 2 have no checksums.  Rows with valid values are kept and get one:
-later changes are noticed, earlier ones cannot be.  The others are set aside.
+Rows of schema 1 and 2 have no checksums.  Those with valid values are kept and get one:
+later changes are noticed, earlier ones cannot be.  The others are set aside, and so are
+later rows whose checksum does not match.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SET_ASIDE = """
-CREATE TABLE set_aside (
+CREATE TABLE IF NOT EXISTS set_aside (
     number INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     origin TEXT NOT NULL,       -- the table

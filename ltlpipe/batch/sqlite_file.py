@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.files import StrPath
 
-SCHEMA = 3
+SCHEMA = 4
 """The version of the tables of a store; a file of a newer one is refused.
 
 Version 2 has further columns of results and, since published verdicts, of tasks.
 Version 3 has constraints, a checksum for each row of both, and the files of tasks.
+Version 4 has the coverage and the samples of searches over bits.
 """
 
 SEALED_SINCE = 3

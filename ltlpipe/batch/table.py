@@ -76,12 +76,15 @@ DTYPES = {
     "vacuous": "boolean",
     "vacuous_part": "string",
     "expected": CATEGORY,
+    "coverage": "Float64",
+    "sample": "string",
 }
 """The columns, in order, and their types; missing values are NA.
 
 What `solve` and `compare` return has these types, and what `ltlpipe.results` reads, out
 of stores and files.  Columns that repeat few values are categories.  `expected` is the
-published verdict of a task, where its file tells one.
+published verdict of a task, where its file tells one; `sample` is for
+`ltlpipe.joint_coverage`.
 """
 
 COMPARISON_DTYPES = DTYPES | {
@@ -111,6 +114,7 @@ _OF_VERDICT = (
 _OF_STATISTICS = (
     *("acceptance", "automaton_states", "states", "transitions", "max_depth"),
     *("seconds", "memory_mib", "compile_seconds", "search_seconds", "cpu_seconds"),
+    *("coverage", "sample"),
 )
 
 Row = dict[str, Any]
@@ -150,6 +154,8 @@ def row_of(verdict: Verdict) -> Row:
         )
         for column in columns
     }
+    if verdict.verdict != UNKNOWN:
+        row["sample"] = None  # nobody asks what was not seen
     return row | {
         "reductions": ",".join(verdict.plan.reductions) or "none",
         "lasso_prefix": None if lasso is None else json_list(lasso.prefix_actions),

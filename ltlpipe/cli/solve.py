@@ -169,6 +169,7 @@ def solve(
     started = time.monotonic()
     counts: Counter[tuple[str, str | None]] = Counter()
     agreement = Agreement()
+    sampled: list[Row] = []  # of searches over bits
     with search_progress(quiet=quiet) as progress:
         apart = jobs is not None or store is not None or engine != LOCAL
         watcher = TaskWatcher(progress, plans, tasks, apart=apart)
@@ -199,6 +200,8 @@ def solve(
                     print(json_line(json_of(row)), flush=True)
                 counts[row["verdict"], row["reason"]] += 1
                 agreement.add(row, row["task"])
+                if chosen["bitstate"] is not None or row.get("sample") is not None:
+                    sampled.append(row)
                 watcher.n_done += 1
                 if log:
                     progress.hide()
@@ -213,6 +216,7 @@ def solve(
             _summarise_problems(answers)
             print(f"{answers.n_answers} answers written to {rers}")
         _print_agreement(agreement)
+        _print_joint(sampled)
     if report is not None and place is not None:
         write_page(store or place, report, quiet=quiet or as_json)
     verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
@@ -294,6 +298,22 @@ def _print_agreement(agreement: Agreement) -> None:
     print(agreement)
     for differing in agreement.differing:
         print(f"  {differing}")
+
+
+def _print_joint(rows: Sequence[Row]) -> None:
+    """Print what searches over bits of one product have seen together."""
+    if not rows:
+        return
+    from ltlpipe.batch.joint_coverage import joint_rows
+    from ltlpipe.cli.verdicts import share_of
+
+    for joint in joint_rows(rows):
+        question = " ".join(str(joint[name]) for name in ("system", "formula_id"))
+        share = share_of(joint["coverage"])
+        print(
+            f"{question}: {joint['searches']} searches have seen about "
+            f"{joint['states']:,} states together, {share}"
+        )
 
 
 def _resolved(file: str | None) -> Path | None:

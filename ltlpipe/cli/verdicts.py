@@ -76,7 +76,7 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     why = f" ({verdict.reason})" if verdict.reason else ""
     states = "" if stats.states is None else f"{stats.states:,} states, "
     if verdict.verdict == "unknown" and stats.omitted is not None:
-        states += f"{_share(stats.coverage)}, {_omissions(stats)}, "
+        states += f"{share_of(stats.coverage)}, {_omissions(stats)}, "
     if "spilled_mib" in stats.details:
         states += f"{stats.details['spilled_mib']:,.0f} MiB in files, "
     named = None if verdict.message else verdict.plan.strategy
@@ -96,7 +96,7 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         _print_vacuity(verdict.vacuity, form)
 
 
-def _share(coverage: float | None) -> str:
+def share_of(coverage: float | None) -> str:
     """Describe the share of a product that has been visited."""
     if coverage is None:
         return "of how many is unknown"
@@ -114,7 +114,7 @@ def _omissions(stats: Statistics) -> str:
 def _print_swarm(stats: Statistics) -> None:
     """Print the coverage of each of several bitstate searches."""
     for number, run in enumerate(stats.details["swarm"], 1):
-        share = _share(run["coverage"])
+        share = share_of(run["coverage"])
         print(f"  run {number}: {run['states']:,} states, {share}", flush=True)
 
 

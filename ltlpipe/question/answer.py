@@ -141,6 +141,8 @@ class Statistics:
     coverage : float or None
         Estimated share of the reachable states that a search over bits has visited;
         None where that cannot be estimated, and where states are stored.
+    sample : str or None
+        Of searches over bits: what each has seen, for `ltlpipe.joint_coverage`.
     details : dict
         What only this emptiness check counts.  Of searches over bits or fingerprints
         `omitted`, the states met that were taken for visited, probably, and `swarm`,
@@ -161,6 +163,7 @@ class Statistics:
     bytes_per_state: float | None = None
     colour_bytes_per_state: float | None = None
     coverage: float | None = None
+    sample: str | None = field(default=None, repr=False)
     details: dict[str, Any] = field(default_factory=dict)
     compile_seconds: float = 0.0
     cpu_seconds: float = 0.0

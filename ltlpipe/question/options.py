@@ -81,6 +81,13 @@ MAX_WORKERS = 31
 BOUND_TO_KERNELS = ("bitstate", "compact", "swarm", "seed")
 """Options that mean something for compiled searches only."""
 
+PRODUCT_OPTIONS = (
+    *("alphabet", "acceptance", "reduce", "semantics", "deadlock", "unknown"),
+    *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
+    *("symmetric", "visible", "constraint"),
+)
+"""Options that decide which product is searched."""
+
 
 def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
     """Declare an option; its kind is that of the field."""

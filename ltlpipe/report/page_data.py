@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TEXT, NUMBER, TIME = "text", "number", "time"
 
-HIDDEN = ("lasso_prefix", "lasso_cycle", "task")
+HIDDEN = ("lasso_prefix", "lasso_cycle", "task", "sample")
 """Columns that the page does not show unchanged."""
 
 TITLES = {

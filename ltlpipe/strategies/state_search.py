@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
-from ltlpipe.question.options import AMPLE
+from ltlpipe.question.options import AMPLE, PRODUCT_OPTIONS
 from ltlpipe.runtime.jobs import MIB, Progress, StoppedError
+from ltlpipe.search.nested.joint_coverage import encoded, member_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Product, Question
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
+    from ltlpipe.search.nested.joint_coverage import Member
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.packing import PackedSystem
 
@@ -134,15 +138,19 @@ def answer_of(
             return None
         return run_of(lasso, search, packed)
 
-    answer = yield from searched(
-        question,
-        search,
-        trace,
-        extraction,
-        max_states=max_states,
-        overflowed=packed.overflowed,
-        outcome=outcome,
-    )
+    try:
+        answer = yield from searched(
+            question,
+            search,
+            trace,
+            extraction,
+            max_states=max_states,
+            overflowed=packed.overflowed,
+            outcome=outcome,
+        )
+    finally:
+        if question.options.bitstate is not None:
+            note_sample(question, trace, [member_of(search)])
     if answer.kind == EMPTY and question.options.omitting is not None:
         return Answer(INCONCLUSIVE, question.options.omitting.removeprefix("--"))
     if answer.kind == FOUND and answer.run is None and question.options.lasso:
@@ -220,3 +228,11 @@ def note_search(trace: Trace, search: AnySearch) -> None:
         )
         if search.file_bytes:
             trace.note(details=details | {"spilled_mib": search.file_bytes / MIB})
+
+
+def note_sample(question: Question, trace: Trace, members: Sequence[Member]) -> None:
+    """Tell a trace what searches over bits have seen of the question's product."""
+    said = {name: getattr(question.options, name) for name in PRODUCT_OPTIONS}
+    text = json.dumps(said, sort_keys=True, default=repr)
+    product = hashlib.sha256(text.encode()).hexdigest()[:16]
+    trace.note(sample=encoded(product, members))

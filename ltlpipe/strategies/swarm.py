@@ -7,24 +7,23 @@ first violation ends them all.
 Source: G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques", IEEE TSE
 37(6), 2011.
 
-How much they have seen together is estimated from a sample of states, the same for all:
-those with a small hash.  What none has seen is estimated from the states that one or
-two have seen (A. Chao, "Estimating the population size for capture-recapture data with
-unequal catchability", Biometrics 43, 1987), or from the estimate of each, whichever is
-more.
+How much they have seen together is estimated (`ltlpipe.search.nested.joint_coverage`).
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ltlpipe.question.answer import INCONCLUSIVE, Answer
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
-from ltlpipe.strategies.state_search import BITSTATE_REASON, answer_of, note_search
+from ltlpipe.search.nested.joint_coverage import member_of, together
+from ltlpipe.strategies.state_search import (
+    BITSTATE_REASON,
+    answer_of,
+    note_sample,
+    note_search,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.nested.bitstate import BitstateSE05
+    from ltlpipe.search.nested.joint_coverage import Member
     from ltlpipe.systems.packing import PackedSystem
 
 
@@ -41,60 +41,6 @@ SEARCHING = "searching"
 
 _ROUND = 50_000.0
 """Units of work of each search in a round: some 50 ms."""
-
-
-@dataclass(frozen=True)
-class Member:
-    """What one search has seen."""
-
-    states: int  # visited
-    transitions: int
-    coverage: float | None  # the estimated share of the reachable states
-    omitted: float  # states met and taken for visited, probably
-    sample: np.ndarray  # uint64[n], hashes of visited states up to `most`
-    most: int
-
-
-@dataclass(frozen=True)
-class Joint:
-    """What several searches have seen together, as far as that can be estimated."""
-
-    states: int  # about so many
-    coverage: float | None  # the share of the reachable states
-
-
-def member_of(search: BitstateSE05) -> Member:
-    """Return what a search has seen."""
-    return Member(
-        states=search.n_visited,
-        transitions=search.n_transitions,
-        coverage=search.coverage(),
-        omitted=search.expected_omissions(),
-        sample=search.sampled_states(),
-        most=search.sample_bound,
-    )
-
-
-def together(members: Sequence[Member]) -> Joint:
-    """Estimate what searches of one product have seen together."""
-    most = min(member.most for member in members)
-    samples = [member.sample[member.sample <= most] for member in members]
-    _, times = np.unique(np.concatenate(samples), return_counts=True)
-    largest = max(member.states for member in members)
-    n_sampled = sum(map(len, samples))
-    if n_sampled == 0:
-        return Joint(largest, None)
-    scale = sum(member.states for member in members) / n_sampled
-    states = max(largest, round(scale * len(times)))
-    shares = [member.coverage for member in members]
-    known = [share for share in shares if share is not None]
-    if len(known) < len(members):
-        return Joint(states, None)
-    totals = [m.states / share for m, share in zip(members, known, strict=True)]
-    once, twice = int(np.sum(times == 1)), int(np.sum(times == 2))
-    unseen = once * (once - 1) / (2 * (twice + 1)) * (len(members) - 1) / len(members)
-    recaptured = len(times) / (len(times) + unseen)
-    return Joint(states, min(1.0, recaptured, states / float(np.mean(totals))))
 
 
 def search_by_swarm(
@@ -235,7 +181,9 @@ class _Swarm:
 
     def note(self) -> None:
         """Tell the trace what all searches have seen so far."""
-        _note(self._trace, self._seen())
+        members = self._seen()
+        _note(self._trace, members)
+        note_sample(self._question, self._trace, members)
 
 
 class _Turn:
