@@ -1,0 +1,131 @@
+"""What several searches over bits have seen of one product together.
+
+That is estimated from a sample of states, the same for all: those with a small hash.
+What none has seen is estimated from the states that one or two have seen (A. Chao,
+"Estimating the population size for capture-recapture data with unequal catchability",
+Biometrics 43, 1987), or from the estimate of each, whichever is more.
+
+Searches on different machines tell each other by a text, which a row of a table has
+room for: the figures of each and the smallest hashes of its sample.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.runtime.errors import LtlpipeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.search.nested.bitstate import BitstateSE05
+
+MOST_HASHES = 512
+"""Hashes of a sample that a text has, eight bytes each."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """What one search has seen."""
+
+    states: int  # visited
+    transitions: int
+    coverage: float | None  # the estimated share of the reachable states
+    omitted: float  # states met and taken for visited, probably
+    sample: np.ndarray  # uint64[n], hashes of visited states up to `most`
+    most: int
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What several searches have seen together, as far as that can be estimated."""
+
+    states: int  # about so many
+    coverage: float | None  # the share of the reachable states
+
+
+def member_of(search: BitstateSE05) -> Member:
+    """Return what a search has seen."""
+    return Member(
+        states=search.n_visited,
+        transitions=search.n_transitions,
+        coverage=search.coverage(),
+        omitted=search.expected_omissions(),
+        sample=search.sampled_states(),
+        most=search.sample_bound,
+    )
+
+
+def together(members: Sequence[Member]) -> Joint:
+    """Estimate what searches of one product have seen together."""
+    most = min(member.most for member in members)
+    samples = [member.sample[member.sample <= most] for member in members]
+    _, times = np.unique(np.concatenate(samples), return_counts=True)
+    largest = max(member.states for member in members)
+    n_sampled = sum(map(len, samples))
+    shares = [member.coverage for member in members]
+    known = [share for share in shares if share is not None]
+    if n_sampled == 0:
+        return Joint(largest, max(known) if len(known) == len(members) else None)
+    scale = sum(member.states for member in members) / n_sampled
+    states = max(largest, round(scale * len(times)))
+    if len(known) < len(members):
+        return Joint(states, None)
+    totals = [m.states / share for m, share in zip(members, known, strict=True)]
+    once, twice = int(np.sum(times == 1)), int(np.sum(times == 2))
+    unseen = once * (once - 1) / (2 * (twice + 1)) * (len(members) - 1) / len(members)
+    recaptured = len(times) / (len(times) + unseen)
+    return Joint(states, min(1.0, recaptured, states / float(np.mean(totals))))
+
+
+def encoded(product: str, members: Sequence[Member]) -> str:
+    """Return the searches of a product as a JSON text; `product` is its name."""
+    searches = []
+    for member in map(_reduced, members):
+        hashes = base64.b64encode(member.sample.astype("<u8").tobytes()).decode()
+        figures = (member.states, member.transitions, member.coverage, member.omitted)
+        searches.append([*figures, member.most, hashes])
+    return json.dumps({"product": product, "searches": searches})
+
+
+def decoded(text: str) -> tuple[str, list[Member]]:
+    """Return the name of a product, and the searches of it, that a text tells.
+
+    Raises
+    ------
+    LtlpipeError
+        It is not what `encoded` returns.
+    """
+    try:
+        told = json.loads(text)
+        members = [
+            Member(
+                states=int(states),
+                transitions=int(transitions),
+                coverage=None if coverage is None else float(coverage),
+                omitted=float(omitted),
+                sample=np.frombuffer(
+                    base64.b64decode(hashes, validate=True), dtype="<u8"
+                ).astype(np.uint64),
+                most=int(most),
+            )
+            for states, transitions, coverage, omitted, most, hashes in told["searches"]
+        ]
+        return str(told["product"]), members
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise LtlpipeError(
+            f"sample {text[:60]!r}: expected what a search over bits has written"
+        ) from None
+
+
+def _reduced(member: Member) -> Member:
+    """Return a member with the smallest hashes of its sample only."""
+    if len(member.sample) <= MOST_HASHES:
+        return member
+    least = np.sort(member.sample)[:MOST_HASHES]
+    return replace(member, sample=least, most=int(least[-1]))
