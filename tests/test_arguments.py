@@ -194,6 +194,7 @@ FUNCTIONS = {
             "unknown": {"text"},
         },
     ),
+    "joint_coverage": ({"frame": ROWS}, {"frame": {"frame"}}),
     "results": ({"path": "r.csv"}, {"path": {"text"}}),
     "save": (
         {"network": RING, "path": "r.aut"},

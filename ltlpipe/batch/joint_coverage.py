@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.arguments import is_frame, wrong_kind
 from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.search.nested.joint_coverage import decoded, together
 from ltlpipe.verdict.verdict import VIOLATED
@@ -53,20 +54,24 @@ def joint_coverage(frame: pd.DataFrame) -> pd.DataFrame:
 
     Raises
     ------
+    TypeError
+        `frame` is something else.
     LtlpipeError
         A column is missing, or a sample is damaged.
     """
     import pandas as pd
 
+    if not is_frame(frame):
+        raise wrong_kind("frame", "a DataFrame", frame)
     for column in ("system", "formula", "sample", "verdict"):
         if column not in frame:
-            raise LtlpipeError(f"joint_coverage: expected a column {column!r}")
+            raise LtlpipeError(f"frame: expected a column {column!r}")
     known = frame.reindex(columns=[*_QUESTION, *_PRODUCT, "verdict", "sample"])
     rows = known.astype(object).where(known.notna(), None).to_dict("records")
     return pd.DataFrame(joint_rows(rows), columns=[*JOINT_DTYPES]).astype(JOINT_DTYPES)
 
 
-def joint_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def joint_rows(rows: Iterable[Mapping[Any, Any]]) -> list[dict[str, Any]]:
     """Return the rows of `joint_coverage` for those of a result table."""
     seen: dict[tuple[Any, ...], list[Member]] = {}
     violated: set[tuple[Any, ...]] = set()

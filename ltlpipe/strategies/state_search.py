@@ -150,6 +150,9 @@ def answer_of(
         )
     finally:
         if question.options.bitstate is not None:
+            from ltlpipe.search.nested.bitstate import BitstateSE05
+
+            assert isinstance(search, BitstateSE05)  # since `new_search`
             note_sample(question, trace, [member_of(search)])
     if answer.kind == EMPTY and question.options.omitting is not None:
         return Answer(INCONCLUSIVE, question.options.omitting.removeprefix("--"))

@@ -431,7 +431,7 @@ def test_a_newer_schema(path):
     db.execute(f"PRAGMA user_version = {sqlite_file.SCHEMA + 1}")
     db.close()
     for function in (Store, results):
-        with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 4;"):
+        with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 5;"):
             function(path)
 
 

@@ -271,6 +271,25 @@ def test_an_older_schema(path, tmp_path, schema):
     assert "G a" not in known(old)
 
 
+def test_schema_3(path):
+    """Its rows have checksums: what was changed is set aside, the rest is kept."""
+    changed(
+        path,
+        "ALTER TABLE results DROP COLUMN coverage",
+        "ALTER TABLE results DROP COLUMN sample",
+        "UPDATE results SET states = 1 WHERE formula = 'G a'",
+        "PRAGMA user_version = 3",
+    )
+    assert set(known(path)) == {*FORMULAS} - {"G a"}
+
+    with pytest.warns(LtlpipeWarning, match=r"1 results set aside.*does not match"):
+        frame = solve([(RING, formula) for formula in FORMULAS], store=path)
+
+    assert frame["states"].tolist().count(12345) == len(FORMULAS) - 1
+    assert frame["coverage"].isna().all()
+    assert set(known(path)) == {*FORMULAS}
+
+
 def test_an_older_schema_with_a_wrong_row(path, tmp_path):
     """There is no checksum; but the words are known."""
     old = tmp_path / "old.sqlite"

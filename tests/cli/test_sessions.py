@@ -94,7 +94,7 @@ def run_commands(session, run):
             continue
         assert words[0] == "ltlpipe"
         outcome = run(*words[1:])
-        expected = 3 if outcome.out.startswith("unknown") else 0
+        expected = 3 if re.search("^(│ )?unknown", outcome.out, re.MULTILINE) else 0
         if "violated" in outcome.out:
             expected = 1
         if printed.startswith("error:"):
