@@ -122,7 +122,11 @@ def test_elsewhere(run, store, monkeypatch):
     [
         ("text", "this is not a result store"),
         ("foreign", "this SQLite file is not a result store"),
-        ("newer", "made by a newer ltlpipe (schema 4; this version knows 3)"),
+        (
+            "newer",
+            f"made by a newer ltlpipe (schema {store_module.SCHEMA + 1}; "
+            f"this version knows {store_module.SCHEMA})",
+        ),
         ("torn", "run.sqlite: "),
     ],
 )
