@@ -166,10 +166,10 @@ def searched(subject: Subject, **options: Any) -> Any:
     )
 
 
-def rows_of(subject: Subject) -> Iterator[Row]:
-    """Yield the exact search and those over bits; none if there is a violation."""
+def rows_of(subject: Subject, least: int) -> Iterator[Row]:
+    """Yield the exact search and those over bits; none if violated, or small here."""
     exact = searched(subject, emptiness="se05")
-    if exact.verdict != HOLDS:
+    if exact.verdict != HOLDS or 2 * exact.stats.states < least:
         return
     states, mib = exact.stats.states, exact.stats.memory_mib
     about: Row = {"kind": subject.kind, "subject": subject.name}
@@ -217,7 +217,7 @@ def main() -> None:
         if not re.search(given.only, f"{subject.kind} {subject.name}"):
             continue
         try:
-            for row in rows_of(subject):
+            for row in rows_of(subject, given.least):
                 print(*(f"{value}" for value in row.values()), flush=True)
                 rows.append(row)
         except LtlpipeError as error:
