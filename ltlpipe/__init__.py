@@ -172,14 +172,14 @@ __all__ = [
 
 
 def _notebook() -> ModuleType:
-    """Return what shows objects in notebooks; it is loaded when one asks."""
+    """Return the renderer of objects in notebooks, loaded on first use."""
     from ltlpipe.report import notebook
 
     return notebook
 
 
 def _spot_output() -> ModuleType:
-    """Return what makes graphs of Spot of systems; it is loaded when one is wanted."""
+    """Return the converter from systems to graphs of Spot, loaded on first use."""
     from ltlpipe.systems import spot_output
 
     return spot_output

@@ -71,7 +71,7 @@ def main(descriptor: int, parent: int) -> None:
     name_as(AS_WRITTEN)  # the caller knows how
     if os.getppid() != parent:  # it has died before
         os._exit(0)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is told in a message
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is reported in a message
     os.set_inheritable(descriptor, False)
     connection = socket.socket(fileno=descriptor)
     receiver = Receiver(connection)
@@ -79,7 +79,7 @@ def main(descriptor: int, parent: int) -> None:
     try:
         while (request := receiver.receive()) is not None:
             for module in request[0].get("import", ()):
-                with suppress(ImportError):  # told when it is needed
+                with suppress(ImportError):  # reported when it is needed
                     import_module(module)
             if "operation" in request[0]:
                 _answer(connection, request[0])

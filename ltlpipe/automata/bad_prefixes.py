@@ -72,7 +72,7 @@ def bad_prefix(
 
 
 class Monitor:
-    """Says of a word, letter by letter, whether it is a bad prefix.
+    """Decides of a word, letter by letter, whether it is a bad prefix.
 
     Parameters
     ----------

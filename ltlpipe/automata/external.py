@@ -1,4 +1,4 @@
-"""Translators of other people, run as programs that print HOA.
+"""External translators: programs that print HOA.
 
 A command such as ``ltl3tela -f %f`` is called with the formula for ``%f``, as one
 argument and without a shell.  The propositions of the formula are called p0, p1 and so

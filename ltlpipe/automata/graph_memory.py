@@ -1,4 +1,4 @@
-"""The edges and states of a graph of Spot, read where they lie in memory.
+"""The edges and states of a graph of Spot, read directly from memory.
 
 Spot's Python interface takes microseconds for each access.  Spot keeps edges, and
 states of Kripke structures, in one array each.  How its entries are laid out is found

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Stepper:
-    """Says what steps a graph has, one by one, through Spot's interface alone."""
+    """Enumerates the steps of a graph through Spot's interface alone."""
 
     def __init__(self, graph: Any) -> None:
         self._graph = graph

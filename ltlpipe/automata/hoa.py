@@ -166,7 +166,7 @@ def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:
 
 
 def _refuse_unfinished(text: str, file: str) -> None:
-    """Refuse what begins or ends wrongly, before any costly look at it."""
+    """Refuse a wrong beginning or end before any costly parsing."""
     if not re.match(r"\s*(?:HOA:|/\*)", text):
         begin = len(text) - len(text.lstrip())
         raise InputError(_EXPECTED, file=file, line=_line(text, begin))
@@ -290,7 +290,7 @@ def _input_error(messages: str, file: str, text: str) -> InputError:
 
 
 def _refuse_hidden(automaton: Any, section: Section) -> None:
-    """Refuse what Spot would hide behind states of its own making."""
+    """Refuse automata to which Spot would add states of its own."""
     place = f"{section.file}:{section.line}: {section}"
     n_starts = len(_START.findall(section.code))
     if n_starts == 0:

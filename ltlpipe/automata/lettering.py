@@ -1,4 +1,4 @@
-"""What a property can tell apart of the conditions of a graph: its letters.
+"""The letters of a graph: the conditions that a property can tell apart.
 
 The labels of a property's automaton divide the valuations into classes: those that
 satisfy the same labels.  A letter is a class that some condition of the graph meets, so

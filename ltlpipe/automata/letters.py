@@ -52,9 +52,9 @@ class PropertyAutomaton(Displayed):
         Marks of the system that letters tell: letter ``a << system_marks | m``
         is action letter `a` taken with the marks `m`.
     condition : Condition, optional
-        What marks a run has to see infinitely often, if not each of them: marks 0
-        to ``n_marks - 1`` all occur in it, and some in Fin or below "or".  No weak
-        automaton has one.
+        The condition on the marks seen infinitely often, if it is not all of them:
+        marks 0 to ``n_marks - 1`` all occur in it, and some in Fin or below "or".  No
+        weak automaton has one.
     """
 
     n_states: int

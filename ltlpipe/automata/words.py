@@ -1,4 +1,4 @@
-"""Words for Spot, and whether one violates a property: Spot decides, in a worker."""
+"""Words for Spot; whether one violates a property is decided by Spot, in a worker."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Agreement:
         return self.n_agreeing + len(self.places)
 
     def __str__(self) -> str:
-        """Say how many answers agree, and how many there are not."""
+        """Say how many answers agree, and how many are missing."""
         text = (
             f"{self.n_agreeing} of {self.n_answers} answers agree with the published "
             "solutions"

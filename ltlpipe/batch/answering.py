@@ -52,7 +52,7 @@ _SYSTEMS_KEPT = 4
 
 
 class Answer(NamedTuple):
-    """What came of a task."""
+    """The outcome of a task."""
 
     row: Row
     verdict: Verdict | None  # None if the task failed
@@ -202,7 +202,7 @@ def answer(
             row = row_of(verdict)
             row["system"] = task.system_name  # its contents may have other names, too
             row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
-        except Exception as error:  # one task's trouble is not the others'
+        except Exception as error:  # an error of one task must not affect the others
             row, failure = failed_row(task.system_name, task.formula, error), error
     warned = tuple((str(w.message), w.category.__name__) for w in caught)
     known |= option_columns(merged) | {

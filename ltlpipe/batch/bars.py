@@ -29,7 +29,7 @@ class RunBar:
         self.progress.begin(f"{number}/{total} {question}", total, number - 1)
 
     def failed(self, question: Any, error: Exception) -> None:
-        """Say nothing: the row does."""
+        """Print nothing: the row has the message."""
 
 
 class TaskBar(RunBar):
@@ -58,7 +58,7 @@ class TaskBar(RunBar):
         self.progress.show_workers(len(self._tasks), self.n_done, lines)
 
     def solved(self, task: Task, plan: Plan) -> None:
-        """Say nothing: the row does."""
+        """Print nothing: the row has the message."""
 
     def stopping(self, running: int) -> None:
         """Say nothing."""

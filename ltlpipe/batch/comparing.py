@@ -215,7 +215,7 @@ def comparison_rows(
     sizes: bool = False,
     **options: Any,
 ) -> Iterator[Row]:
-    """Run one after the other and yield each row as soon as it is known.
+    """Run the comparisons in turn and yield each row as soon as it is known.
 
     With `sizes`, the whole product is explored before its first run.  Options are
     checked at once, before the first row is requested.  After an interrupted run no
@@ -252,9 +252,9 @@ def _rows(
             suited = True
             if measure is not None:
                 row |= measure(run)
-        except LtlpipeWarning:  # the caller has made errors of warnings
+        except LtlpipeWarning:  # the caller has turned warnings into errors
             raise
-        except Exception as error:  # one algorithm's trouble is not the others'
+        except Exception as error:  # the other algorithms go on
             does_suit = not isinstance(error, UnsupportedError)
             if watcher is not None and (does_suit or (last and not suited)):
                 watcher.failed(run, error)

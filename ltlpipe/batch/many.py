@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What came of one call."""
+    """The outcome of one call."""
 
     number: int  # of the call, from 0
     parts: list[Any]  # all, or those that were had before the end

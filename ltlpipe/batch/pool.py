@@ -74,7 +74,7 @@ class Pool:
         with self._stack:
             for job in self._active:
                 job.close()
-        close_idle(MOST_GROWTH)  # large systems have no business here any more
+        close_idle(MOST_GROWTH)  # large systems are not needed any more
 
     @property
     def n_running(self) -> int:
@@ -94,7 +94,7 @@ class Pool:
             order = order_of(task, data, self._options, expected, run=self._run)
             order["folder"], order["shared"] = self._folder, self._shared
             self._active.append(TaskJob(number, order, self._share))
-        except Exception as error:  # one task's trouble is not the others'
+        except Exception as error:  # an error of one task must not affect the others
             self._ended.append(failed(number, task, self._options, error))
 
     def activities(self) -> list[Activity]:
@@ -131,7 +131,7 @@ class Pool:
         if moment - self._looked < LOOK_SECONDS:
             return
         self._looked = moment
-        # Looking costs more than small tasks do, and no limit is that small.
+        # Looking takes longer than small tasks, and no limit is that small.
         old = [job for job in self._active if job.seconds >= LOOK_SECONDS]
         used = descendants([job.pid for job in old]) if old else {}
         for job in old:

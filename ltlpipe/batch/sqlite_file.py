@@ -76,7 +76,7 @@ def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
 
 
 def _await_tables(db: sqlite3.Connection) -> None:
-    """Give a run that has only just made the file the time to fill it."""
+    """Wait for a run that has just created the file to fill it."""
     deadline = time.monotonic() + _NEW_SECONDS
     while is_empty(db) and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -58,7 +58,7 @@ class Status:
 
 
 def status(path: StrPath) -> Status:
-    """Return how the runs on a store are getting on."""
+    """Return the progress of the runs on a store."""
     with reading(path) as db:
         return _read(db)
 
@@ -94,7 +94,7 @@ def _run(
     ended_at: str | None,
     *signs: Any,
 ) -> RunStatus:
-    """Return how a run is getting on; `signs` of life are what `lives` takes."""
+    """Return the progress of a run; `signs` of life are what `lives` takes."""
     alive = lives(*signs)
     state = ENDED if ended_at is not None else GOES_ON if alive else DIED
     end = datetime.now(timezone.utc)

@@ -227,7 +227,7 @@ def _expected(column: str, dtype: str, value: Any) -> str | None:
 
 
 def _mismatch(said: Mapping[str, Any]) -> str | None:
-    """Return in what verdict, reason and lasso of a result do not fit together."""
+    """Return the inconsistency of a result's verdict, reason and lasso, if any."""
     verdict, reason, cycle = (said[c] for c in ("verdict", "reason", "lasso_cycle"))
     if (cycle is None) != (said["lasso_prefix"] is None):
         return "half of a lasso is missing"
@@ -241,7 +241,7 @@ def _mismatch(said: Mapping[str, Any]) -> str | None:
 
 
 def _unreadable(said: Mapping[str, Any]) -> str | None:
-    """Return which part of a task is not the JSON that it has to be."""
+    """Return the part of a task that is not the JSON expected, if any."""
     kinds = {"place": list, "options": dict, "identity": list, "inputs": dict}
     for column, kind in kinds.items():
         if said[column] is None:
@@ -256,7 +256,7 @@ def _unreadable(said: Mapping[str, Any]) -> str | None:
 
 
 def told(rows: Iterable[StoredRow]) -> str:
-    """Return which rows are not believed, and why, in a line."""
+    """Return the rejected rows with their reasons, in a line."""
     listed = [f"{row.name or 'a row'}: {row.objection}" for row in rows]
     more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return "; ".join(listed[:_SHOWN]) + more

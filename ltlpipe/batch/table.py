@@ -155,7 +155,7 @@ def row_of(verdict: Verdict) -> Row:
         for column in columns
     }
     if verdict.verdict != UNKNOWN:
-        row["sample"] = None  # nobody asks what was not seen
+        row["sample"] = None  # what was not seen does not matter
     return row | {
         "reductions": ",".join(verdict.plan.reductions) or "none",
         "lasso_prefix": None if lasso is None else json_list(lasso.prefix_actions),

@@ -41,7 +41,7 @@ def write_parquet(frame: pd.DataFrame, path: Path) -> None:
             frame.to_parquet(stream, index=False)
         beside.replace(path)
     except OSError:
-        with suppress(OSError):  # also for the reason that the other error has
+        with suppress(OSError):  # maybe for the same reason
             beside.unlink(missing_ok=True)
         raise
 

@@ -1,4 +1,4 @@
-"""What the results of a store are worth: each stored lasso is replayed.
+"""Verification of a store: each stored lasso is replayed.
 
 A row is looked at three times.  Its checksum says whether it is as it was written, its
 key whether it belongs to the task that it is listed with.  A violation has a lasso: its
@@ -309,7 +309,7 @@ class _Inputs:
         raise LtlpipeError(f"{file} {why}")
 
     def _places(self, file: str) -> Iterator[str]:
-        """Yield the regular files that a file can be now: others may never end."""
+        """Yield the regular files that may hold a file now: others may never end."""
         if self._root is None:
             candidates = [Path(file)]
         else:
@@ -318,7 +318,7 @@ class _Inputs:
         yield from (str(place) for place in candidates if place.is_file())
 
     def system(self, files: tuple[str, ...], manner: dict[str, Any]) -> Job[System]:
-        """Load a system, unless it was the last one."""
+        """Load a system, unless it is the one loaded last."""
         about = files, tuple(manner.items())
         if self._loaded is None or self._loaded[0] != about:
             loaded = yield from load_job(files, **manner)
@@ -329,14 +329,14 @@ class _Inputs:
 
 
 def question_in(identity: str) -> str:
-    """Return what two tasks have in common that ask the same, in whatever way."""
+    """Return the identity of a question, whatever the options of the search."""
     system, question, options = json.loads(identity)
     meant = {name: value for name, value in options.items() if name in _MEANING}
     return json.dumps([system, question, meant], sort_keys=True)
 
 
 def _stranger(pair: _Result) -> str | None:
-    """Return why a result cannot be that of the task that it is listed with."""
+    """Return why a result cannot belong to the task that it is listed with."""
     identity = pair.task["identity"]
     if identity is None:
         return None  # its key is looked at with its files
@@ -356,7 +356,7 @@ def _stranger(pair: _Result) -> str | None:
 
 
 def _compare(rows: Sequence[Finding]) -> None:
-    """Note which answers to one question cannot all be so."""
+    """Note the answers to one question that contradict each other."""
     decided = {row["verdict"] for row in rows} - {UNKNOWN}
     if len(decided) < 2:
         return
@@ -392,5 +392,5 @@ def _damaged(row: StoredRow) -> Finding:
 
 
 def wrong(findings: Iterable[Finding]) -> bool:
-    """Whether some of them say that the store is wrong."""
+    """Whether some finding means that the store is wrong."""
     return any(row["finding"] in WRONG for row in findings)

@@ -1,4 +1,4 @@
-"""``ltlpipe status``: how a run is getting on, from another terminal."""
+"""``ltlpipe status``: the progress of a run, from another terminal."""
 
 from __future__ import annotations
 

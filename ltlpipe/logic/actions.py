@@ -76,7 +76,7 @@ def numbered(formula: Any, actions: Sequence[str]) -> Any:
 
 
 def anonymous(formula: Any) -> Any:
-    """Return a formula with its actions renamed in the order of their occurrence.
+    """Return a formula with its actions renamed.
 
     The order of the new names is that of their occurrence.  Formulas that differ in the
     names of their actions alone become the same one, unless Spot keeps the operands of
@@ -142,8 +142,8 @@ def action_equivalent(f: FormulaLike, g: FormulaLike) -> bool:
     """Decide whether the same words of actions satisfy two formulas.
 
     Exactly one action happens at each step of a word, and there are more
-    actions than the formulas name.  It can take long for large formulas; who
-    needs an answer in time asks a worker process (`ltlpipe.runtime.workers`).
+    actions than the formulas name.  It can take long for large formulas; callers
+    with a time limit ask a worker process (`ltlpipe.runtime.workers`).
 
     Parameters
     ----------

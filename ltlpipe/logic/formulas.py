@@ -239,7 +239,7 @@ def formulas_of(
 def _refuse_unparsable(
     text: str, refusal: Callable[[str, int | None], FormulaError]
 ) -> None:
-    """Refuse what Spot would not survive, or would not answer with an error."""
+    """Refuse formulas on which Spot crashes or fails without an error."""
     if not text.strip():
         raise refusal("an empty formula; expected LTL in Spot's syntax", 0)
     if found := _NO_TEXT.search(text):

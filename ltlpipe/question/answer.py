@@ -74,7 +74,7 @@ class Plan:
 
 
 class Tried(NamedTuple):
-    """What became of one strategy.
+    """The outcome of one strategy.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class Trace:
-    """What a strategy has done so far; it keeps this up to date as it goes."""
+    """The record of a strategy so far, kept up to date by it."""
 
     plan: Plan  # as far as it is known
     stats: Statistics = field(default_factory=Statistics)  # those of its search

@@ -2,7 +2,7 @@
 
 Only trimming comes before factoring; all other reductions and all strategies with
 kernels see the factors.  The search in plain Python does not: factors have as many
-states together, and it shall not wait.
+states together, and it must not wait.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
         if options.reduces(ALPHABET):
             before = yield from trimmed_network(before)
         found = yield from factored(before, together=together, shares=options.share > 0)
-    except MemoryError:  # which shall not end all strategies
+    except MemoryError:  # which must not end all strategies
         return _with_reason(question, _MEMORY)
     if found.network is not None:
         return FactoredQuestion(question, before, found)

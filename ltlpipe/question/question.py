@@ -53,7 +53,7 @@ class NotApplicableError(Exception):
 
 
 class Product(Protocol):
-    """What a search state by state is given."""
+    """The input of a search state by state."""
 
     plan: Plan
     reductions: tuple[str, ...] | None

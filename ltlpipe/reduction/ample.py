@@ -1,4 +1,4 @@
-"""Who has to do with whom: the tables of ample sets for a packed network.
+"""The dependency relation R_q: the tables of ample sets for a packed network.
 
 Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
 Reduction", CAV 2020, Sec. 4.2: the relation R_q = {(i, j) | E_i and A_j meet}, where

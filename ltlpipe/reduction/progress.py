@@ -1,4 +1,4 @@
-"""What the jobs of this room say of themselves."""
+"""The progress reports of the jobs in this room."""
 
 from __future__ import annotations
 

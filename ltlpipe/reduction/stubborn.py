@@ -1,4 +1,4 @@
-"""Who disables whom: the tables of stubborn sets for a packed network.
+"""The enabling relation: the tables of stubborn sets for a packed network.
 
 For each local state of each component the actions that it enables there, which of them
 can change it, and which others they lead to: all that a stubborn set of actions asks

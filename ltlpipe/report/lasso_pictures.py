@@ -55,7 +55,7 @@ class Drawn(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """What is drawn of one lasso; `system` is a number of `Pictures.systems`."""
+    """The picture of one lasso; `system` is a number of `Pictures.systems`."""
 
     prefix: Drawn
     cycle: Drawn
@@ -70,7 +70,7 @@ class Part(NamedTuple):
 
 
 class System(NamedTuple):
-    """What pictures need of a network."""
+    """The data about a network that pictures need."""
 
     components: list[str]
     parts: dict[int, Part]  # of the actions that occur

@@ -1,4 +1,4 @@
-"""The ground floor: what every room stands on, and nothing that knows a formula.
+"""The base layer, which every room imports; nothing in it knows formulas.
 
 `jobs` is the room's idea: whatever takes time is a generator, and one loop advances it
 under limits.  `workers` runs what cannot yield in supervised processes; `kernels` is

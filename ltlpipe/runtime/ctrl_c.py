@@ -34,7 +34,7 @@ def heed_ctrl_c() -> None:
 
 
 def ignore_ctrl_c() -> None:
-    """Let Ctrl-C do nothing any more: all that is left is to end."""
+    """Ignore Ctrl-C from now on: the process is about to end."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -35,7 +35,7 @@ class _Stage(Protocol):
 
 
 class SearchProgress:
-    """Shows how a job is getting on: its phase, and of searches states, rate, depth.
+    """Shows the progress of a job: its phase, and of searches states, rate, depth.
 
     `make` makes a `rich.progress.Progress` or a `_NotebookBar` when there is something
     to show, not before `patience` seconds; None shows nothing.
@@ -56,7 +56,7 @@ class SearchProgress:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there is anybody to see it."""
+        """Whether somebody can see it."""
         return self._make is not None
 
     def begin(self, label: str, total: int | None = None, done: int = 0) -> None:
@@ -73,7 +73,7 @@ class SearchProgress:
     def show_workers(self, total: int, done: int, lines: list[tuple[str, str]]) -> None:
         """Show a run over many tasks, and a line for each of its workers.
 
-        A line is what a worker is at, and how it gets on.
+        A line has the worker's task and its progress.
         """
         now = time.monotonic()
         if not self._is_due(now):
@@ -95,7 +95,7 @@ class SearchProgress:
         self._show(now)
 
     def hide(self) -> None:
-        """Leave the place to others until the next search begins."""
+        """Hide the bar until the next search begins."""
         self._hidden = True
         if self._bar is not None:
             self._bar.stop()

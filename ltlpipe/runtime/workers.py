@@ -1,4 +1,4 @@
-"""Worker processes for what cannot yield: Spot, parsers of others, Numba's compiler.
+"""Worker processes for what cannot yield: Spot, third-party parsers, Numba's compiler.
 
 `call` is a job.  It leases a worker process, sends it the name of an operation and its
 arguments (`ltlpipe.worker`), yields while the worker works, and returns what comes
@@ -212,7 +212,7 @@ def exchange(
     request = Message({"operation": operation, "arguments": arguments})
     workers = _of_this_process()
     reply: dict[str, Any] | None = None
-    while reply is None:  # an idle one may have died at leisure
+    while reply is None:  # it may have died while idle
         worker = workers.lease(request)
         if leased is not None:
             leased(worker)

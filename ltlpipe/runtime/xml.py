@@ -1,4 +1,4 @@
-"""XML from strangers, read by lxml.
+"""Untrusted XML, read by lxml.
 
 Document type declarations are refused, and with them entities, external or
 exponential; nothing is fetched, and what is not well-formed or nested hundreds of

@@ -1,4 +1,4 @@
-"""What every emptiness check has in common: its arrays, their growth, its result.
+"""The base of all emptiness checks: arrays, their growth, results.
 
 An algorithm is a subclass of `Search` that declares which arrays it keeps per state
 and on its stacks, what it counts, and which kernel advances it; allocation, growth,
@@ -295,7 +295,7 @@ class StoredSearch(Resumable):
         *,
         rebuilt: bool = False,
     ) -> int:
-        """Return how long `array` shall be: generously, but within the limit."""
+        """Return the new length of `array`: generous, but within the limit."""
         free = limit_bytes - self.memory_bytes - ROUNDING
         length = array.shape[0]
         return affordable_length(length, needed, entry_bytes, free, rebuilt=rebuilt)

@@ -150,7 +150,7 @@ class DeadlockSearch(Exploration):
 
 
 class ProductSize(NamedTuple):
-    """How large a product is, as far as it can be reached."""
+    """The size of the reachable product."""
 
     states: int
     transitions: int

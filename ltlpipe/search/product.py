@@ -257,7 +257,7 @@ def leaves_accepting(product, n):
 
 @inlined
 def at_limit(registers):
-    """Whether as many states have been entered as may be."""
+    """Whether the limit of entered states is reached."""
     return registers[Reg.VISITED] >= registers[Reg.MAX_STATES]
 
 

@@ -40,7 +40,7 @@ _RARE = 32  # attempts per success from which on few are made
 
 @inlined
 def is_worthwhile(attempts, reduced, expansions):
-    """Whether an ample set shall be looked for, by how that went so far.
+    """Whether to look for an ample set, by the success so far.
 
     Any state may be expanded by all of its steps.  Where hardly any attempt
     succeeds, one state in eight is enough to notice if that changes.
@@ -50,7 +50,7 @@ def is_worthwhile(attempts, reduced, expansions):
 
 @inlined
 def may_choose(registers, n_steps):
-    """Whether a state shall have its ample sets looked for, which is counted."""
+    """Whether to look for ample sets of a state; counts the attempts."""
     attempts, reduced = registers[Reg.ATTEMPTS], registers[Reg.REDUCED]
     if n_steps < 2 or not is_worthwhile(attempts, reduced, registers[Reg.EXPANSIONS]):
         return False

@@ -32,7 +32,7 @@ class Point(NamedTuple):
 
 
 class Points:
-    """Makes the points of a run.
+    """Builds the points of a run.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class SimulationScreen(App[None]):
         self._changed: set[str] = set()  # the highlighted rows
         self._first = 0  # the first state of the list of steps
         self._is_busy = False
-        self._is_stopped = False  # whether the running command shall end
+        self._is_stopped = False  # whether the running command is to end
 
     def compose(self) -> ComposeResult:
         """Return the parts of the screen."""

@@ -41,7 +41,7 @@ def answered(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer
 def _unfactored(question: FactoredQuestion, run: Run) -> Job[Run]:
     """Return the run of the components, without steps that can be left out.
 
-    That is found out first: steps of different factors depend less on each other.
+    Steps are left out first: those of different factors depend less on each other.
     """
     from ltlpipe.reduction.factoring.unfactoring import Path, unfactored
 

@@ -1,4 +1,4 @@
-"""What stands for the contents of a network: names of components decide nothing."""
+"""Digests of networks: names of components do not count."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ENTRIES = 1 << 18
 
 
 def network_digest(network: Network) -> str:
-    """Return what stands for the contents of a network."""
+    """Return a digest of the contents of a network."""
     digest = hashlib.sha256()
     for lts in network.components:
         digest.update(_component(lts))

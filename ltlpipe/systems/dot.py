@@ -286,7 +286,7 @@ def _chain(children: list[Any]) -> list[str | _Edge | _Group]:
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
-    """Say in the words of a dot file what lark did not expect."""
+    """Report in the terms of a dot file what lark did not expect."""
     from lark import UnexpectedToken
 
     if isinstance(error, UnexpectedToken):

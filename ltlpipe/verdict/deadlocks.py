@@ -1,4 +1,4 @@
-"""Is there a deadlock: a state that can be reached and has no step?"""
+"""Reachable deadlocks: states without successors."""
 
 from __future__ import annotations
 

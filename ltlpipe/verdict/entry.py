@@ -38,7 +38,7 @@ class Entry:
     work: float = 0.0  # the same in units of work, as its turns count it
     owed: float = 0.0  # of turns that it has missed, waiting for kernels
     last: Progress = field(default_factory=Progress)  # its last progress
-    error: UnsupportedError | None = None  # why it has ended, if that is beyond it
+    error: UnsupportedError | None = None  # why it was ended from outside
     _waited: float = 0.0  # units of work of workers
 
     def advance(self, grant: Grant) -> Answer | None:

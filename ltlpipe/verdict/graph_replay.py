@@ -61,7 +61,7 @@ def path_of(
     states: np.ndarray,
     length: int,
 ) -> Lasso:
-    """Return the way to a deadlock, whose step repeats itself; letters are anyhow.
+    """Return the way to a deadlock, whose step repeats itself; its letter is arbitrary.
 
     The actions are transitions of `steps`; -1 repeats a state.
     """

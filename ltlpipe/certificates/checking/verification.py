@@ -77,7 +77,7 @@ STEPS = "the interpreter that finds the steps of a model"
 
 @dataclass(frozen=True)
 class Verification:
-    """What has become of the check of a certificate.
+    """The result of checking a certificate.
 
     Parameters
     ----------

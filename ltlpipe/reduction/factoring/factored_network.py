@@ -1,4 +1,4 @@
-"""What has become of the components of a network that were factored."""
+"""The outcome of factoring the components of a network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 3
 
 
 class Origin(NamedTuple):
-    """What has become of a component, and how to find back."""
+    """The outcome for a component, and the way back."""
 
     places: tuple[int, ...]  # of its factors among the components now
     weights: tuple[int, ...]  # of their states in a number; see `numbers_of`
@@ -30,7 +30,7 @@ class Factored(NamedTuple):
     left: tuple[tuple[int, str], ...]  # components not looked at, and why
 
     def __str__(self) -> str:
-        """Say what has become of the components."""
+        """Describe the outcome for each component."""
         if self.network is None:
             return "no component is a product" + self._but()
         split = sum(len(origin.places) > 1 for origin in self.origins)

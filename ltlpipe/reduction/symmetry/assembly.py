@@ -1,6 +1,6 @@
 """Classes put together: a `Symmetry` with all of its tables.
 
-A class is taken in if its swaps commute with those of all others, leave the members of
+A class is added if its swaps commute with those of all others, leave the members of
 other classes alone, and if all local states that swaps move are known by roles.
 
 A server that serves client 2 knows it by its local state; a permutation of the clients

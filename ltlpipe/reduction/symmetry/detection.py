@@ -149,7 +149,7 @@ def _hopeful(
     least: int,
     effort: Effort,
 ) -> Job[dict[int, set[int]]]:
-    """Find out who may be exchanged with whom in one group.
+    """Find the pairs that may be exchanged in one group.
 
     Row i of the colourings has component i singled out.  An exchange of i and j takes
     row i to row j and leaves all components in their places but i, j and those that
@@ -174,7 +174,7 @@ def _hopeful(
 
 
 def _possible(seen: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return who may be a member, and whom each may be exchanged with.
+    """Return the possible members, and the possible partners of each.
 
     bool[k], bool[k, k]; row i of `seen`, uint64[k, k], has the colours with i
     singled out.

@@ -177,7 +177,7 @@ def figure_class() -> type[Figure]:
 
 @contextmanager
 def look() -> Iterator[type[Figure]]:
-    """Have what is drawn inside look like all plots; gives the class of figures."""
+    """Draw in the look of all plots; gives the class of figures."""
     figures = figure_class()
     with styled():
         yield figures

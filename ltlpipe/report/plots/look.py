@@ -40,7 +40,7 @@ _ABOUT: dict[str, dict[str, Any]] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Have what is drawn inside look like all plots."""
+    """Draw in the look of all plots."""
     from matplotlib import style
 
     with style.context(["default", LOOK]):

@@ -141,7 +141,7 @@ def regenerate(expand, product, steps, first, to, n_frames):
 
 @called
 def place_in_block(expand, product, steps, first, n_frames, low, i, source):
-    """Return which of the frames of a block is ``product.rows[i]``, or -1.
+    """Return the frame of a block that is ``product.rows[i]``, or -1.
 
     The block begins with frame `first`; rows of frames from `low` on are at hand.  If
     the frames are none of these, their rows are written behind the window, with the one

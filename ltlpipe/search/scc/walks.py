@@ -4,7 +4,7 @@ Looks for an accepting run of a product without the aim to see all of it.  A wal
 begins in the initial state, goes on to the best successor (`ltlpipe.search.guidance`)
 and, where there is none that is new, back: it is a depth-first search that recognises
 SCCs, and finds an accepting cycle as soon as its transitions have been generated,
-whether the walk has closed it in one go or not.  After a number of states it is given
+whether or not the walk has closed it in one go.  After a number of states it is given
 up, what it has stored is forgotten, and the next begins, in another order.  Most walks
 are short, as most violations are near for some order; after k short ones there is a
 longer one.

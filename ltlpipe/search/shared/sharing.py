@@ -200,7 +200,7 @@ def help_others(registers, arrays):
         told = load(arrays.mail, LINE * own[Own.NUMBER] + ANSWER)
         if told == 0:
             own[Own.POLLS] += 1
-            if own[Own.POLLS] & 63 == 0:  # the giver may have no core
+            if own[Own.POLLS] & 63 == 0:  # the other worker may have no core
                 give_way()
             else:
                 pause()

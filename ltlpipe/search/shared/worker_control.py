@@ -40,7 +40,7 @@ def is_at_limit(registers, own):
 
 @inlined
 def is_at_work(registers, own):
-    """Whether workers shall go on, and may expand more states in this call."""
+    """Whether workers are to go on, and may expand more states in this call."""
     if load(registers, Reg.STOP) != 0:
         return False
     return own[Own.BUDGET] > 0 or load(registers, Reg.BUDGET) > 0

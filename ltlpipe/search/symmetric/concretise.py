@@ -126,7 +126,7 @@ class Underlying:
     ) -> Iterator[tuple[int, tuple[int, ...]] | None]:
         """Yield the actions that lead to a state of a product, with their sources.
 
-        None is yielded wherever the search for the next one may take long.
+        None is yielded where the search for the next one may take long.
 
         Those that may be states of a set, and whose action lets the property go from
         `watching` with these marks.

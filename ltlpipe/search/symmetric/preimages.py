@@ -45,7 +45,7 @@ class Preimages:
         """Yield the states from which a step leads to `after`.
 
         `sources` has the components that take part, with the states that they may come
-        from.  None is yielded wherever the search for the next one may take long.
+        from.  None is yielded where the search for the next one may take long.
         """
         if not all(sources.values()) or any(
             s not in sources.get(c, (after[c],)) for c, s in self._fixed.items()

@@ -29,7 +29,7 @@ MAX_LENGTH = 1 << 21
 
 
 class Blueprint(NamedTuple):
-    """What code is generated from."""
+    """The input of code generation."""
 
     program: Program
     ranges: Ranges

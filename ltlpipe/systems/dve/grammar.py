@@ -219,7 +219,7 @@ def _parser() -> Lark:
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
-    """Say in the words of the language what lark did not expect."""
+    """Report in the terms of the language what lark did not expect."""
     from lark import UnexpectedToken
 
     if not isinstance(error, UnexpectedToken):

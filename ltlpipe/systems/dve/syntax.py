@@ -116,7 +116,7 @@ class Label(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """What is said to hold whenever a process is in a state."""
+    """An assertion about a state of a process."""
 
     place: Place
     state: Label

@@ -42,7 +42,7 @@ class PetriNet(Net, Model):
     places, transitions : sequence of Place, of Transition
         In the order of their numbers.
     name : str
-        What people call the net.
+        The net's name for people.
 
     Raises
     ------

@@ -9,7 +9,7 @@ other types of nets, inhibitor, reset and read arcs, capacities, priorities, tim
 
 Parallel arcs between the same two nodes add up, as multisets do.
 
-Files come from strangers: `ltlpipe.runtime.xml` opens them.
+Files are untrusted: `ltlpipe.runtime.xml` opens them.
 
 Source: ISO/IEC 15909-2:2011, the format of place/transition nets.
 
