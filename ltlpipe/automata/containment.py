@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import parse_again
 from ltlpipe.automata.translation import by_spot
-from ltlpipe.logic.formulas import heard, told
+from ltlpipe.logic.formulas import from_spot_text, spot_text
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def contains_violations(
         "contains violations",
         phase="judging the automaton",
         hoa=hoa,
-        formula=told(formula.spot),
+        formula=spot_text(formula.spot),
         never=list(never),
         at_most_one=list(at_most_one),
     )
@@ -59,7 +59,7 @@ def are_contained(
     import spot
 
     absent = [spot.formula_G(spot.formula_Not(spot.formula_ap(n))) for n in never]
-    violations = spot.formula_And([spot.formula_Not(heard(formula)), *absent])
+    violations = spot.formula_And([spot.formula_Not(from_spot_text(formula)), *absent])
     dictionary = spot.make_bdd_dict()
     automaton = parse_again(hoa, dictionary)
     wishes = "Generic", "Any", "Low"

@@ -111,7 +111,7 @@ def _cube(variables: dict[str, int], holding: Collection[str]) -> Any:
     return cube
 
 
-def told_graph(arrays: Any, graph: Any) -> dict[str, Any]:
+def encoded_graph(arrays: Any, graph: Any) -> dict[str, Any]:
     """Return a graph as plain data, from the arrays that were read from it."""
     import spot
 
@@ -132,7 +132,7 @@ def told_graph(arrays: Any, graph: Any) -> dict[str, Any]:
 
 
 def heard_graph(told: dict[str, Any]) -> Any:
-    """Return a graph of Spot that `told_graph` has been given.
+    """Return a graph of Spot that `encoded_graph` has been given.
 
     Its edges have other numbers, its states the same ones.
     """

@@ -32,7 +32,7 @@ _OPERATION = 1.5  # microseconds of one on BDDs
 TELLING = "telling letters apart"
 
 
-class Told(NamedTuple):
+class Delegated(NamedTuple):
     """An acceptance condition that the automaton has to see to."""
 
     condition: Condition
@@ -215,7 +215,7 @@ def violations_text(
     violated: Formula | Any | None,
     acceptance: str | None,
     *,
-    told: Told | None = None,
+    delegated: Delegated | None = None,
     deterministic: bool = False,
 ) -> Job[str]:
     """Return the automaton of the words that violate a property, in HOA.
@@ -227,7 +227,7 @@ def violations_text(
     acceptance : str, optional
         As in `ltlpipe.automata.translation.translate`; None takes an automaton as it
         is.
-    told : Told, optional
+    delegated : Delegated, optional
         What words have to satisfy besides.
     deterministic : bool
         Whether to ask Spot for a deterministic automaton.
@@ -242,8 +242,8 @@ def violations_text(
         phase=PHASE,
         violated=None if violated is None else subject(violated),
         acceptance=acceptance,
-        condition=None if told is None else str(told.condition),
-        sets=[] if told is None else told.sets,
+        condition=None if delegated is None else str(delegated.condition),
+        sets=[] if delegated is None else delegated.sets,
         deterministic=deterministic,
     )
     return text

@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.graph_output import dictionary_of
 from ltlpipe.automata.hoa import parse_again, parse_automata
 from ltlpipe.automata.letters import decode, encode
-from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of, heard, told
+from ltlpipe.logic.formulas import (
+    Formula,
+    FormulaLike,
+    formula_of,
+    from_spot_text,
+    spot_text,
+)
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect
 from ltlpipe.runtime.jobs import complete
@@ -35,14 +41,14 @@ PHASE = "translating"
 def subject(given: Formula | Any) -> dict[str, str]:
     """Return a formula or an automaton of Spot as it travels."""
     if isinstance(given, Formula):
-        return {"formula": told(given.spot)}
+        return {"formula": spot_text(given.spot)}
     return {"automaton": hoa_text(given)}
 
 
 def received(subject: dict[str, str]) -> Formula | Any:
     """Return the formula or the automaton that `subject` was given."""
     if "formula" in subject:
-        return Formula(subject["formula"], heard(subject["formula"]))
+        return Formula(subject["formula"], from_spot_text(subject["formula"]))
     return parse_automata(subject["automaton"], "automaton")[0]
 
 
@@ -176,7 +182,7 @@ def automaton_text(
     text: str = yield from workers.call(
         "automaton text",
         phase=PHASE,
-        formula=told(formula.spot),
+        formula=spot_text(formula.spot),
         acceptance=acceptance,
         negate=negate,
         deterministic=deterministic,
@@ -191,7 +197,7 @@ def write_automaton(
     from ltlpipe.automata.translation import translate
 
     automaton = translate(
-        Formula(formula, heard(formula)),
+        Formula(formula, from_spot_text(formula)),
         acceptance,
         negate=negate,
         deterministic=deterministic,

@@ -23,8 +23,8 @@ from ltlpipe.logic.formulas import (
     Formula,
     FormulaLike,
     formulas_of,
-    heard,
-    told,
+    from_spot_text,
+    spot_text,
 )
 from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.logic.witnesses import witness
@@ -146,7 +146,7 @@ def analysis_rows(
 
 def _arguments(formula: Formula) -> dict[str, str]:
     """Return a formula as it is sent to a worker."""
-    return {"text": formula.text, "formula": told(formula.spot)}
+    return {"text": formula.text, "formula": spot_text(formula.spot)}
 
 
 def _refuse(formula: Formula) -> None:
@@ -210,7 +210,7 @@ _MAX_KNOWN = 10_000
 
 def parts_of(text: str, formula: str) -> Iterator[tuple[Row, str | None]]:
     """Yield the columns of a formula, for a worker."""
-    return _parts(Formula(text, heard(formula)))
+    return _parts(Formula(text, from_spot_text(formula)))
 
 
 def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
@@ -317,14 +317,17 @@ def json_of(row: Row) -> Row:
 def explanation(formula: Formula) -> Job[list[str]]:
     """Explain why a formula is interruptible or not, in lines."""
     lines: list[str] = yield from workers.call(
-        "explain", phase="explaining", text=formula.text, formula=told(formula.spot)
+        "explain",
+        phase="explaining",
+        text=formula.text,
+        formula=spot_text(formula.spot),
     )
     return lines
 
 
 def explained(text: str, formula: str) -> list[str]:
     """Do the work of `explanation`."""
-    return list(explain(Formula(text, heard(formula))))
+    return list(explain(Formula(text, from_spot_text(formula))))
 
 
 def explain(formula: Formula) -> Iterator[str]:

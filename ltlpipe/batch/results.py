@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.sqlite_file import reading
-from ltlpipe.batch.stored_rows import RESULT_DTYPES, stored_rows, told
+from ltlpipe.batch.stored_rows import RESULT_DTYPES, rejections, stored_rows
 from ltlpipe.batch.table import CATEGORY, COMPARISON_DTYPES, VERDICTS, typed
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.runtime.arguments import PATH, expect
@@ -116,7 +116,7 @@ def _columns(path: str) -> dict[str, list[Any]]:
         found = list(stored_rows(db, "results"))
     faulty = [row for row in (*tasks, *found) if row.objection is not None]
     if faulty:
-        warn(f"{path}: {len(faulty)} rows left out: {told(faulty)}")
+        warn(f"{path}: {len(faulty)} rows left out: {rejections(faulty)}")
     results = {row.said["key"]: row.said for row in found if row.objection is None}
     pairs = [
         (task.said, results[task.said["key"]])

@@ -46,9 +46,9 @@ from ltlpipe.batch.stored_rows import (
     DEFINITIONS,
     RESULT_DTYPES,
     insertion,
+    rejections,
     sealed,
     stored_rows,
-    told,
 )
 from ltlpipe.batch.task_job import now
 from ltlpipe.runtime.errors import LtlpipeError, warn
@@ -208,7 +208,7 @@ class Store:
         if faulty:
             warn(
                 f"{self.path}: {len(faulty)} results set aside, and their tasks solved "
-                f"again: {told(faulty)}"
+                f"again: {rejections(faulty)}"
             )
 
     def _write_ahead(self) -> None:

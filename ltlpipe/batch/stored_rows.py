@@ -255,7 +255,7 @@ def _unreadable(said: Mapping[str, Any]) -> str | None:
     return None
 
 
-def told(rows: Iterable[StoredRow]) -> str:
+def rejections(rows: Iterable[StoredRow]) -> str:
     """Return the rejected rows with their reasons, in a line."""
     listed = [f"{row.name or 'a row'}: {row.objection}" for row in rows]
     more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""

@@ -17,7 +17,7 @@ from ltlpipe.batch.identity import system_digest
 from ltlpipe.batch.table import host_columns, option_columns
 from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import AutomatonFile, Task, portable
-from ltlpipe.logic.formulas import Formula, heard, told
+from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import InputError, LtlpipeWarning, UnsupportedError
@@ -99,7 +99,7 @@ def _question_to_dict(asked: Any) -> dict[str, Any]:
         return {"text": asked}
     if isinstance(asked, Formula):
         place = [asked.file, asked.line, asked.number, asked.name]
-        return {"text": asked.text, "formula": told(asked.spot), "place": place}
+        return {"text": asked.text, "formula": spot_text(asked.spot), "place": place}
     if isinstance(asked, AutomatonFile):
         return {"path": asked.path, "place": [asked.file, asked.line, asked.name]}
     return {"error": error_to_dict(asked)}
@@ -111,7 +111,7 @@ def _question_from_dict(data: dict[str, Any]) -> Any:
     if "path" in data:
         return AutomatonFile(data["path"], *data["place"])
     if "formula" in data:
-        return Formula(data["text"], heard(data["formula"]), *data["place"])
+        return Formula(data["text"], from_spot_text(data["formula"]), *data["place"])
     return data["text"]
 
 

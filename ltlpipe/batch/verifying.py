@@ -32,7 +32,7 @@ from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import automaton_job
 from ltlpipe.verdict.confirmation import (
     RUN_OPTIONS,
-    ToldLasso,
+    RecordedLasso,
     UndecidedError,
     confirmed,
     run_options,
@@ -230,7 +230,7 @@ class Verification:
         return (yield from confirmed(system, asked, told, options, constraint))
 
 
-def _told(result: Mapping[str, Any]) -> ToldLasso:
+def _told(result: Mapping[str, Any]) -> RecordedLasso:
     """Return the lasso of a result.
 
     Raises
@@ -245,7 +245,7 @@ def _told(result: Mapping[str, Any]) -> ToldLasso:
         )
     except LtlpipeError as error:
         raise ReplayError(str(error)) from None
-    return ToldLasso(prefix, cycle)
+    return RecordedLasso(prefix, cycle)
 
 
 class _Inputs:

@@ -71,7 +71,7 @@ def check(
     if verify is not None:
         if formula or formula_file or automaton or empty or answers:
             raise typer.BadParameter("--verify FILE has the system and the property")
-        from ltlpipe.cli.told_results import verify_results
+        from ltlpipe.cli.recorded_results import verify_results
 
         code = verify_results(verify, system or [], chosen, as_json=as_json)
         raise typer.Exit(code)
@@ -95,7 +95,7 @@ def check(
         raise typer.BadParameter("--visible requires --automaton")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
-    told = told_options(options, automaton)
+    told = recorded_options(options, automaton)
     form = Form(as_json=as_json, steps=steps, chart=chart, options=told).checked()
     tell = partial(_tell, answers=answers, workers=options.workers, form=form)
     questions = _questions(formula or [], formula_file, automaton, empty)
@@ -166,7 +166,7 @@ def _refuse_unknown_names(
             question_of(system, asked, options)
 
 
-def told_options(options: Options, automaton: str | None) -> dict[str, Any]:
+def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
     """Return what has been asked beside the formula, for ``--verify``.
 
     Only options that say which runs count, and that are not their defaults.

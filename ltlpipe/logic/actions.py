@@ -23,7 +23,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import FormulaLike, fold, formula_of, heard, told
+from ltlpipe.logic.formulas import (
+    FormulaLike,
+    fold,
+    formula_of,
+    from_spot_text,
+    spot_text,
+)
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
@@ -187,8 +193,8 @@ def equivalent(f: Any, g: Any, *, one_at_a_time: bool) -> Job[bool]:
     answer: bool = yield from workers.call(
         "equivalent formulas",
         phase="comparing formulas",
-        f=told(f),
-        g=told(g),
+        f=spot_text(f),
+        g=spot_text(g),
         one_at_a_time=one_at_a_time,
     )
     return answer
@@ -198,7 +204,7 @@ def are_equivalent(f: str, g: str, *, one_at_a_time: bool) -> bool:
     """Do the work of `equivalent`."""
     import spot
 
-    left, right = heard(f), heard(g)
+    left, right = from_spot_text(f), from_spot_text(g)
     if one_at_a_time:
         return action_equivalent(left, right)
     return left == right or bool(spot.are_equivalent(left, right))

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.logic.actions import bit_names, names_in, numbered, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.erasure_closure import closed, originals
-from ltlpipe.logic.formulas import Formula, FormulaLike, heard, told
+from ltlpipe.logic.formulas import Formula, FormulaLike, from_spot_text, spot_text
 from ltlpipe.logic.witnesses import numbers_of, spelled
 from ltlpipe.logic.words import Word, satisfies
 from ltlpipe.runtime import workers
@@ -86,14 +86,14 @@ def erasable_formula(formula: Formula) -> Job[bool]:
     answer: bool = yield from workers.call(
         "erasable formula",
         phase="deciding erasability",
-        formula=told(formula.spot),
+        formula=spot_text(formula.spot),
     )
     return answer
 
 
 def is_erasable_text(formula: str) -> bool:
     """Do the work of `erasable_formula`."""
-    return is_erasable(Formula(formula, heard(formula)))
+    return is_erasable(Formula(formula, from_spot_text(formula)))
 
 
 def erasure(formula: FormulaLike) -> Erasure | None:

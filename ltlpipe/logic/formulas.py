@@ -117,7 +117,7 @@ def _restored(
     return replace(parse(text, file=file, line=line), number=number, name=name)
 
 
-def told(formula: Any) -> str:
+def spot_text(formula: Any) -> str:
     """Return the text by which another process gets a formula of Spot.
 
     Raises
@@ -128,13 +128,13 @@ def told(formula: Any) -> str:
     import spot
 
     text = str(spot.str_psl(formula, True))
-    if heard(text) != formula:
+    if from_spot_text(text) != formula:
         raise UnsupportedError(f"Spot cannot read what it has written: {text[:200]}")
     return text
 
 
-def heard(text: str) -> Any:
-    """Return the formula of Spot that `told` was given."""
+def from_spot_text(text: str) -> Any:
+    """Return the formula of Spot that `spot_text` was given."""
     import spot
 
     return spot.parse_infix_psl(re.sub(_QUOTED, _spelled, text, flags=re.DOTALL)).f

@@ -37,9 +37,9 @@ from ltlpipe.logic.formulas import (
     Formula,
     FormulaLike,
     fold,
-    heard,
+    from_spot_text,
     rebuilt,
-    told,
+    spot_text,
 )
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
@@ -195,11 +195,11 @@ def interruptible_formula(formula: Formula) -> Job[bool]:
     answer: bool = yield from workers.call(
         "interruptible formula",
         phase="deciding interruptibility",
-        formula=told(formula.spot),
+        formula=spot_text(formula.spot),
     )
     return answer
 
 
 def is_interruptible_text(formula: str) -> bool:
     """Do the work of `interruptible_formula`."""
-    return is_interruptible(Formula(formula, heard(formula)))
+    return is_interruptible(Formula(formula, from_spot_text(formula)))

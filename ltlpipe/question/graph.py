@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.lettering import TELLING, Lettering, Told, violations_text
+from ltlpipe.automata.lettering import TELLING, Delegated, Lettering, violations_text
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.question.options import AUTO, BITSTATE, TOGETHER, WALKS
@@ -67,7 +67,7 @@ class GraphProduct:
             self.labelled.steps,
             extra_values=self.table.n_states,
             seed=question.options.seed,
-            accepts=question.told is None,
+            accepts=question.delegated is None,
         )
 
     def problem(self, packed: PackedGraph) -> Problem:
@@ -97,23 +97,23 @@ class GraphQuestion(Question):
     ----------
     known : list of str
         The propositions of the property that the graph has.
-    told : Condition or None
+    delegated : Condition or None
         The graph's acceptance, if the named search does not support it: then letters
         include its marks, and the automaton checks it.
     """
 
     def __init__(self, system: SpotGraph, asked: Property, options: Options) -> None:
         refuse_other_options(system, options)
-        self.told = _told(system, asked, options)
+        self.delegated = _delegated(system, asked, options)
         super().__init__(
             system.name,
             asked,
             options,
-            system_marks=0 if self.told else system.n_marks,
-            told=self.told,
+            system_marks=0 if self.delegated else system.n_marks,
+            delegated=self.delegated,
         )
         self.system = system
-        self.system_condition = None if self.told else system.condition
+        self.system_condition = None if self.delegated else system.condition
         self.known = known_names(system.propositions, asked, options, "proposition")
 
     @property
@@ -142,11 +142,11 @@ class GraphQuestion(Question):
         return labelled
 
     def _labelled(self, kind: str) -> Job[Labelled]:
-        system, told = self.system, self.told
-        keys = keys_of(system, with_marks=told is not None)
+        system, delegated = self.system, self.delegated
+        keys = keys_of(system, with_marks=delegated is not None)
         text = None
         acceptance: str | None = kind
-        if not self.property.is_trivial or told is not None:
+        if not self.property.is_trivial or delegated is not None:
             violated = yield from self.violated()
             # An automaton is used unchanged unless an option or a search needs another
             # kind.
@@ -158,7 +158,7 @@ class GraphQuestion(Question):
             text = yield from violations_text(
                 violated,
                 acceptance,
-                told=None if told is None else Told(told, sets),
+                delegated=None if delegated is None else Delegated(delegated, sets),
                 deterministic=self.options.deterministic,
             )
         lettering = Lettering(system.graph, text, self.known)
@@ -170,7 +170,7 @@ class GraphQuestion(Question):
             system,
             keys,
             letters,
-            tells_marks=told is not None,
+            tells_marks=delegated is not None,
             stutters=self.stutters,
         )
         return Labelled(table, steps, keys, lettering)
@@ -180,13 +180,13 @@ class GraphQuestion(Question):
         if lettering.text is None:
             return [[0]] * len(keys.conditions)
         ticks = Ticks(TELLING, lettering.cost)
-        conditions, told = self.system.conditions, self.told is not None
+        conditions, delegated = self.system.conditions, self.delegated is not None
         found = []
         for place, marks in zip(
             keys.conditions.tolist(), keys.marks.tolist(), strict=True
         ):
             condition = conditions[place]
-            if told:
+            if delegated:
                 condition = lettering.with_marks(condition, marks)
             found.append(lettering.letters_of(condition))
             if ticks.over():
@@ -201,11 +201,11 @@ class GraphQuestion(Question):
     ) -> Plan:
         """Complete a plan for an automaton; see `settle`."""
         settled = super().settled(plan, table, reductions)
-        if self.told is None:
+        if self.delegated is None:
             return settled
         why = (
-            f"the automaton checks the acceptance of the graph, {self.told}, because "
-            f"{settled.emptiness} does not support it"
+            f"the automaton checks the acceptance of the graph, {self.delegated}, "
+            f"because {settled.emptiness} does not support it"
         )
         return replace(settled, reasons=(*settled.reasons, why))
 
@@ -224,7 +224,7 @@ class GraphQuestion(Question):
     ) -> Job[tuple[GraphView, PropertyAutomaton]]:
         """Return the graph in plain Python, and the automaton over its letters."""
         labelled = yield from self.labelled(plan, trace)
-        view = GraphView(self.system, labelled.steps, accepts=self.told is None)
+        view = GraphView(self.system, labelled.steps, accepts=self.delegated is None)
         return view, labelled.table
 
     def state_array(self, rows: Sequence[Any]) -> Any:
@@ -276,7 +276,9 @@ def refuse_other_options(system: SpotGraph, options: Options) -> None:
             )
 
 
-def _told(system: SpotGraph, asked: Property, options: Options) -> Condition | None:
+def _delegated(
+    system: SpotGraph, asked: Property, options: Options
+) -> Condition | None:
     """Return the condition of a graph if the search that is named cannot take it."""
     name = BITSTATE if options.omitting is not None else options.emptiness
     if name == AUTO or not system.n_marks:

@@ -87,7 +87,7 @@ class Question(ABC):
         Acceptance marks that the system brings.
     fairness : Fairness, optional
         The sets that runs have to be fair to.
-    told : Condition, optional
+    delegated : Condition, optional
         A condition that the property's automaton checks, too: the acceptance of a
         system whose marks are part of the letters.
 
@@ -117,7 +117,7 @@ class Question(ABC):
         *,
         system_marks: int = 0,
         fairness: Fairness | None = None,
-        told: Condition | None = None,
+        delegated: Condition | None = None,
     ) -> None:
         self.name = name
         self.property = asked
@@ -125,13 +125,13 @@ class Question(ABC):
         self.system_marks = system_marks
         self.fairness = fairness
         has_fin = asked.has_fin or options.translator is not None
-        if told is not None:
-            has_fin |= not has_shape(told, Shape.GENERALISED_BUCHI)
+        if delegated is not None:
+            has_fin |= not has_shape(delegated, Shape.GENERALISED_BUCHI)
         if options.translator is not None and asked.formula is None:
             raise UnsupportedError("--translator requires a formula")
         self.given: Plan = make_plan(
             options,
-            has_property=not asked.is_trivial or told is not None,
+            has_property=not asked.is_trivial or delegated is not None,
             has_fin=has_fin,
         )
         self.generic = options.deterministic or (

@@ -63,7 +63,7 @@ class _Enabled(NamedTuple):
     """The steps that a state has, the first of them."""
 
     taken: list[Taken]
-    told: list[LassoStep]
+    listed: list[LassoStep]
     has_more: bool
 
 
@@ -204,7 +204,7 @@ class Simulation(Displayed):
         """Return one step of the history, from 0."""
         before, after = self._points[number : number + 2]
         assert after.taken is not None  # only the initial state has none
-        return self._told(before.state, after.taken)
+        return self._described(before.state, after.taken)
 
     @property
     def n_steps(self) -> int:
@@ -236,7 +236,7 @@ class Simulation(Displayed):
 
         A state without successors has none, or the step in which it repeats itself.
         """
-        return list(self._listed().told)
+        return list(self._listed().listed)
 
     @property
     def has_more(self) -> bool:
@@ -280,7 +280,7 @@ class Simulation(Displayed):
         if track is None or place is None:
             return found
         while len(found) < n and place < len(track.steps):
-            found.append(self._told(state, track.steps[place]))
+            found.append(self._described(state, track.steps[place]))
             state, place = track.steps[place].state, track.next_place(place)
         return found
 
@@ -288,7 +288,7 @@ class Simulation(Displayed):
         """Return the next steps that `redo` takes, at most `n`."""
         points = [self._now, *reversed(self._ahead[-n:] if n else [])]
         return [
-            self._told(before.state, after.taken)
+            self._described(before.state, after.taken)
             for before, after in pairwise(points)
             if after.taken is not None
         ]
@@ -297,7 +297,7 @@ class Simulation(Displayed):
     def next_on_lasso(self) -> LassoStep | None:
         """The step that `follow` takes; None off the lasso, or at its end."""
         taken = self._next()
-        return None if taken is None else self._told(self._now.state, taken)
+        return None if taken is None else self._described(self._now.state, taken)
 
     def step(self, which: int | str | LassoStep) -> Simulation:
         """Take an enabled step.
@@ -478,7 +478,7 @@ class Simulation(Displayed):
         taken: list[Any] = [point.taken for point in self._points[1:]]
         pairs = list(zip(states, taken, strict=False))
         lasso: dict[str, Any] = {
-            "prefix": [self._walker.told(*pair) for pair in pairs],
+            "prefix": [self._walker.lasso_letter(*pair) for pair in pairs],
             "cycle": [],
             "bad_prefix": self.bad_prefix,
             "steps": [step.to_dict() for step in self.history],
@@ -503,7 +503,7 @@ class Simulation(Displayed):
     def _now(self) -> Point:
         return self._points[-1]
 
-    def _told(self, state: Any, taken: Taken) -> LassoStep:
+    def _described(self, state: Any, taken: Taken) -> LassoStep:
         walker = self._walker
         name = walker.action_name(state, taken)
         return LassoStep(name, walker.moves(state, taken), taken.holds)
@@ -527,8 +527,8 @@ class Simulation(Displayed):
             wanted = (lambda name: text in name.casefold()) if text else None
             found = list(islice(self._distinct(wanted), MOST_ENABLED + 1))
             taken = found[:MOST_ENABLED]
-            told = [self._told(state, step) for step in taken]
-            self._enabled = _Enabled(taken, told, len(found) > MOST_ENABLED)
+            listed = [self._described(state, step) for step in taken]
+            self._enabled = _Enabled(taken, listed, len(found) > MOST_ENABLED)
         return self._enabled
 
     def _step_called(self, name: str) -> Taken:

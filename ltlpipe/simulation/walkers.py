@@ -88,7 +88,7 @@ class Walker(ABC):
     def along(self, state: Any, action: int, target: Any) -> Taken:
         """Return the step of a run between two states."""
 
-    def told(self, state: Any, taken: Taken) -> Any:
+    def lasso_letter(self, state: Any, taken: Taken) -> Any:
         """Return the letter of a step in prefix and cycle of a lasso."""
         del taken
         return self.shown(state)
@@ -172,7 +172,7 @@ class NetworkWalker(Walker):
         del state
         return Taken(action, target, self._holds[action] if action >= 0 else ())
 
-    def told(self, state: Any, taken: Taken) -> Any:
+    def lasso_letter(self, state: Any, taken: Taken) -> Any:
         """Return the action."""
         return self.action_name(state, taken)
 
@@ -292,7 +292,7 @@ class GraphWalker(Walker):
         steps = self.repeated(state) if action < 0 else self.each_step(state)
         return next(t for t in steps if (t.action, t.state) == (action, target))
 
-    def told(self, state: Any, taken: Taken) -> Any:
+    def lasso_letter(self, state: Any, taken: Taken) -> Any:
         """Return which propositions of the graph hold."""
         del state
         return {name: name in taken.letter for name in self._graph.propositions}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.graph_memory import is_kripke
-from ltlpipe.automata.graph_output import heard_graph, told_graph
+from ltlpipe.automata.graph_output import encoded_graph, heard_graph
 from ltlpipe.automata.graphs import graph_arrays, propositions_of
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
@@ -145,7 +145,7 @@ def graph_job(graph: Any) -> Job[SpotGraph]:
 
 def graph_to_data(system: SpotGraph) -> dict[str, Any]:
     """Return a graph as plain data, which `ltlpipe.runtime.wire` can send."""
-    return told_graph(system, system.graph)
+    return encoded_graph(system, system.graph)
 
 
 def graph_from_data(data: dict[str, Any]) -> SpotGraph:

@@ -62,7 +62,7 @@ class UndecidedError(Exception):
     """There are too many runs with these names."""
 
 
-class ToldLasso(NamedTuple):
+class RecordedLasso(NamedTuple):
     """A lasso as recorded in a file."""
 
     prefix: tuple[str, ...]  # actions
@@ -87,7 +87,7 @@ def run_options(given: Mapping[str, Any]) -> Options:
 def confirmed(
     system: System,
     asked: Property,
-    told: ToldLasso,
+    told: RecordedLasso,
     options: Options,
     constraint: Any = None,
 ) -> Job[Lasso]:
@@ -99,7 +99,7 @@ def confirmed(
         The system with the run.
     asked : Property
         The violated property.
-    told : ToldLasso
+    told : RecordedLasso
         Its steps.
     options : Options
         Those of `run_options`.
@@ -167,7 +167,7 @@ class _Way(NamedTuple):
 class _Finder:
     """Enumerates the runs with the recorded names."""
 
-    def __init__(self, steps: _Steps, told: ToldLasso, *, stutters: bool) -> None:
+    def __init__(self, steps: _Steps, told: RecordedLasso, *, stutters: bool) -> None:
         self._steps, self._told, self._stutters = steps, told, stutters
         self._names = told.names
         self._ticks = Ticks(CONFIRMING, _STEP_WORK)

@@ -24,7 +24,7 @@ from ltlpipe.automata.translation import (
     from_formula_over_states,
     translate,
 )
-from ltlpipe.logic.formulas import heard, parse, told
+from ltlpipe.logic.formulas import from_spot_text, parse, spot_text
 from ltlpipe.logic.interruptible import interruptible_formula, is_interruptible
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, TooMuchWorkError, bounded, run
@@ -104,7 +104,7 @@ def test_tables_travel(text, acceptance):
 def test_formulas_travel(text):
     formula = parse(text).spot
 
-    assert heard(told(formula)) == formula
+    assert from_spot_text(spot_text(formula)) == formula
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_formulas_travel(text):
 def test_formulas_with_odd_names_travel(text):
     formula = parse(text).spot
 
-    assert heard(told(formula)) == formula
+    assert from_spot_text(spot_text(formula)) == formula
 
 
 def test_stutter_invariance():

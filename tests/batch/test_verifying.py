@@ -19,7 +19,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict import confirmation
 from ltlpipe.verdict.confirmation import (
-    ToldLasso,
+    RecordedLasso,
     UndecidedError,
     confirmed,
     run_options,
@@ -246,13 +246,13 @@ def check_random_lassos(folder, seeds):
         options = run_options({"deadlock": "stutter"})
         asked = Property(parsed(text))
         lasso = verdict.lasso
-        told = ToldLasso(tuple(lasso.prefix), tuple(lasso.cycle))
+        told = RecordedLasso(tuple(lasso.prefix), tuple(lasso.cycle))
         again = complete(confirmed(network, asked, told, options))
         assert beginning(again) == beginning(lasso)  # maybe another run of the word
         changed = list(told.names)
         changed[chance.randrange(len(changed))] = chance.choice(names)
         k = len(lasso.prefix)
-        other = ToldLasso(tuple(changed[:k]), tuple(changed[k:]))
+        other = RecordedLasso(tuple(changed[:k]), tuple(changed[k:]))
         expected = is_run(network, other) and not satisfied(text, other)
         try:
             complete(confirmed(network, asked, other, options))
@@ -354,7 +354,7 @@ def test_thousands_of_random_lassos(tmp_path):
 def test_too_many_ways(system, monkeypatch):
     """That is said: it is neither a violation nor none."""
     monkeypatch.setattr(confirmation, "MOST_ALIKE", 1)
-    told = ToldLasso(("ask",), ("wait",))
+    told = RecordedLasso(("ask",), ("wait",))
     asked = Property(parsed("G(ask -> F meet)"))
     with pytest.raises(UndecidedError, match="more than 1 states"):
         complete(confirmed(load([system]), asked, told, run_options({})))

@@ -60,7 +60,7 @@ UNANNOUNCED = """
 """
 
 AS_WORKERS_DO = """
-    kinds = [compilation.told_type(rehash.typeof_pyval(a)) for a in arguments]
+    kinds = [compilation.encoded_type(rehash.typeof_pyval(a)) for a in arguments]
     place = "ltlpipe.search.powerset.inclusion_checks:rehash"
     compilation.compile_kernel(place, None, kinds, str(cache_folder()))
 """
@@ -167,7 +167,7 @@ def test_a_closed_job_leaves_the_compiler_at_work():
 def test_types_travel():
     """Those of the kernels of a search, functions and named tuples among them."""
     from ltlpipe import LTS, Network, check
-    from ltlpipe.runtime.kernels.compilation import heard_type, told_type
+    from ltlpipe.runtime.kernels.compilation import encoded_type, heard_type
     from ltlpipe.search.nested.se05 import se05_step
 
     ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
@@ -176,17 +176,17 @@ def test_types_travel():
     assert se05_step.overloads
     for kinds in se05_step.overloads:
         for kind in kinds:
-            text = json.dumps(told_type(kind))
+            text = json.dumps(encoded_type(kind))
             assert heard_type(json.loads(text)) == kind
 
 
 def test_what_cannot_be_told():
     from numba import types
 
-    from ltlpipe.runtime.kernels.compilation import told_type
+    from ltlpipe.runtime.kernels.compilation import encoded_type
 
     with pytest.raises(TypeError):
-        told_type(types.unicode_type)
+        encoded_type(types.unicode_type)
 
 
 def test_what_a_worker_cannot_compile_is_compiled_here():

@@ -215,7 +215,7 @@ def _draw_row(
     """Draw a step; its bar is at y."""
     kind = "gap" if row.left_out else "step"
     group = ET.SubElement(svg, "g", {"class": kind})
-    _tip(group, _told(chart, row))
+    _tip(group, _tooltip(chart, row))
     ink = _DIM if row.irrelevant else _NAMED if row.named else _INK
     if row.left_out:
         text = _gap_text(row)
@@ -300,7 +300,7 @@ def _lost_step(chart: ChartedLasso) -> int:
     return sum(max(row.left_out, 1) for row in chart.rows[: chart.lost])
 
 
-def _told(chart: ChartedLasso, row: Row) -> str:
+def _tooltip(chart: ChartedLasso, row: Row) -> str:
     """Return the tooltip of a step."""
     changes = [
         f"{chart.lanes[cell.lane].name}: {cell.before} → {cell.after}"

@@ -99,7 +99,7 @@ def _compiled(
         place, file = _place(function)
         if _found(place, file) is not original():
             raise TypeError(f"{place} is something else")
-        told = [told_type(kind) for kind in kinds]
+        told = [encoded_type(kind) for kind in kinds]
     except (TypeError, AttributeError, ImportError):
         yield said  # it is compiled here
         return
@@ -216,39 +216,39 @@ def _found(place: str, file: str | None = None) -> Any:
     return found
 
 
-def told_type(kind: Any) -> Any:
+def encoded_type(kind: Any) -> Any:
     """Return a type of Numba as nested lists; TypeError if no kernel takes its kind."""
-    told = _told_type(kind)
+    told = _encoded_type(kind)
     if heard_type(told) != kind:
         raise TypeError(f"{kind} cannot be told")
     return told
 
 
-def _told_type(kind: Any) -> Any:
+def _encoded_type(kind: Any) -> Any:
     import numba
 
     types: Any = numba.types
     if isinstance(kind, types.Array):
-        dtype = told_type(kind.dtype)
+        dtype = encoded_type(kind.dtype)
         return ["array", dtype, kind.ndim, kind.layout, kind.mutable, kind.aligned]
     if isinstance(kind, types.BaseTuple):
         named = getattr(kind, "instance_class", tuple)
         place = None if named is tuple else _place(named)[0]
-        return ["tuple", place, [told_type(part) for part in kind]]
+        return ["tuple", place, [encoded_type(part) for part in kind]]
     if isinstance(kind, types.IntEnumMember):
         place = _place(kind.instance_class)[0]
-        return ["enum", place, told_type(kind.dtype)]
+        return ["enum", place, encoded_type(kind.dtype)]
     if isinstance(kind, types.FunctionType):
         signature = kind.signature
         parts = [signature.return_type, *signature.args]
-        return ["function", [told_type(part) for part in parts]]
+        return ["function", [encoded_type(part) for part in parts]]
     if isinstance(kind, (types.Number, types.Boolean, types.NoneType)):
         return ["plain", kind.name]
     raise TypeError(f"{kind} cannot be told")
 
 
 def heard_type(told: Any) -> Any:
-    """Return the type that `told_type` was given."""
+    """Return the type that `encoded_type` was given."""
     import numba
 
     types: Any = numba.types

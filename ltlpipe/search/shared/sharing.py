@@ -210,7 +210,7 @@ def help_others(registers, arrays):
             own[Own.TRIES] += 1
             return np.int64(NONE)
         own[Own.TRIES] = 0
-        return take_told(registers, arrays, np.int64(told) - 1)
+        return take_shared_work(registers, arrays, np.int64(told) - 1)
     if n_roots > 1 and find(nodes, root) == find(
         nodes, np.int64(arrays.roots[n_roots - 2])
     ):
@@ -234,7 +234,7 @@ def help_others(registers, arrays):
 
 
 @inlined
-def take_told(registers, arrays, told):
+def take_shared_work(registers, arrays, told):
     """Enter the roots that another worker has told, and have its states wait above."""
     own = arrays.own
     n_roots, n_states = told & 0xFFFF, told >> 16

@@ -259,7 +259,7 @@ class _Level(NamedTuple):
 
     variable: int
     colours: Sequence[int]
-    told: Callable[[Binding], int] | None  # by an equation
+    determined: Callable[[Binding], int] | None  # by an equation
     conditions: list[Condition]
 
 
@@ -306,9 +306,9 @@ def bindings(
 
 
 def _choices(level: _Level, binding: Binding) -> Iterator[int]:
-    if level.told is None:
+    if level.determined is None:
         return iter(level.colours)
-    colour = level.told(binding)
+    colour = level.determined(binding)
     return iter((colour,) if colour in level.colours else ())
 
 
@@ -332,19 +332,23 @@ def _levels(
     bound: set[int] = set()
     left = list(transition.variables)
     while left:
-        told = {v: t for v in left if (t := _told(v, bound, waiting)) is not None}
+        determined = {
+            v: t for v in left if (t := _determined(v, bound, waiting)) is not None
+        }
 
-        def rank(v: int, told: Mapping[int, Any] = told) -> tuple[bool, int, int]:
+        def rank(
+            v: int, determined: Mapping[int, Any] = determined
+        ) -> tuple[bool, int, int]:
             ready = sum(v in used and used <= bound | {v} for used, *_ in waiting)
-            return v not in told, -ready, len(colours[v])
+            return v not in determined, -ready, len(colours[v])
 
         variable = min(left, key=rank)
         left.remove(variable)
         bound.add(variable)
         conditions = [c for used, _, c in waiting if variable in used and used <= bound]
         inside = colours[variable]
-        domain: Any = frozenset(inside) if variable in told else inside
-        levels.append(_Level(variable, domain, told.get(variable), conditions))
+        domain: Any = frozenset(inside) if variable in determined else inside
+        levels.append(_Level(variable, domain, determined.get(variable), conditions))
     return levels
 
 
@@ -356,7 +360,7 @@ def _is_in(tokens: Tokens, known: Collection[Colour]) -> Condition:
     return lambda binding: tuple([value(e, binding) for e in tokens.entries]) in known  # type: ignore[arg-type]
 
 
-def _told(
+def _determined(
     variable: int, bound: set[int], waiting: Sequence[tuple[set[int], Any, Any]]
 ) -> Callable[[Binding], int] | None:
     """Return how an equation tells the colour of a variable, if one does."""

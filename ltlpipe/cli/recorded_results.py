@@ -119,7 +119,7 @@ class _Checker:
     ) -> None:
         from ltlpipe.logic.formulas import parse
         from ltlpipe.verdict.checking import automaton_job
-        from ltlpipe.verdict.confirmation import ToldLasso, confirmed, run_options
+        from ltlpipe.verdict.confirmation import RecordedLasso, confirmed, run_options
         from ltlpipe.verdict.replay import ReplayError
 
         system = self._system(given.get("system"), manner_of(options))
@@ -130,7 +130,7 @@ class _Checker:
         k = record.first
         actions = tuple(map(str, names))
         before = tuple(v for v in valuations if v is not None)
-        told = ToldLasso(actions[:k], actions[k:], before or None)
+        told = RecordedLasso(actions[:k], actions[k:], before or None)
         if not told.cycle:
             raise ReplayError("the lasso has no cycle")
         automata = {
