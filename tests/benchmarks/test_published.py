@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import spot
 
+from benchmarks import published_tables
 from benchmarks.published import BEGIN, END, TEXTS, Limits, Search, main, searched
 from benchmarks.published_data import Experiment, Question
 from benchmarks.published_figures import automata, panels_of, plotted
@@ -355,7 +356,8 @@ def test_runs_are_averaged():
     assert found.loc["1", "verdict"] == "unknown"
 
 
-def test_workers_beside_the_sequential_search():
+def test_workers_beside_the_sequential_search(monkeypatch):
+    monkeypatch.setattr(published_tables, "LARGE", 10_000)
     runs = [
         row_of(0, "tgba", 4.0),
         row_of(0, "tgba", 2.0, workers=2),
@@ -370,7 +372,8 @@ def test_workers_beside_the_sequential_search():
     assert row["times_as_fast_large"] == pytest.approx(2.0)
 
 
-def test_agreement_counts_rows():
+def test_agreement_counts_rows(monkeypatch):
+    monkeypatch.setattr(published_tables, "LARGE", 10_000)
     runs = pd.DataFrame(
         [
             row_of(0, "tgba", 0.01, same_states=True),
