@@ -85,7 +85,8 @@ def measured(system: Any, asked: dict[str, Any], args: argparse.Namespace) -> An
             # Nothing of what is known of the network is used again.
             if isinstance(system, Network):
                 system = Network(system.components, system.name)
-            verdict = check(system, certificate=path, share=0, **asked)
+                asked = asked | {"share": 0}
+            verdict = check(system, certificate=path, **asked)
             assert verdict.certificate is not None
             verification = verify_certificate(path, system)
             if verification.reason is not None:
