@@ -28,7 +28,7 @@ from spot import buddy
 from benchmarks.record import RESULTS, write
 from ltlpipe import check, is_empty
 from ltlpipe.automata.graph_memory import edges_by_interface
-from ltlpipe.automata.graph_output import heard_graph, encoded_graph
+from ltlpipe.automata.graph_output import encoded_graph, heard_graph
 from ltlpipe.automata.graphs import graph_arrays
 from ltlpipe.automata.translating import hoa_text
 from ltlpipe.runtime.jobs import complete

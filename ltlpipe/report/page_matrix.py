@@ -76,7 +76,7 @@ def matrix(frame: pd.DataFrame) -> Matrix | None:
     """
     plain = _plain(frame)
     systems = [*dict.fromkeys(plain["system"])]
-    chosen = plain[plain["system"].isin(systems[:MOST_SYSTEMS])]
+    chosen = plain[plain["system"].isin(systems[:MOST_SYSTEMS])].copy()
     column, about = _columns(chosen)
     keys = [*dict.fromkeys(chosen[column])]
     if column != "formula":
@@ -113,7 +113,10 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _columns(plain: pd.DataFrame) -> tuple[str, str]:
-    """Return the column whose values head the matrix, and their kind."""
+    """Return the column whose values head the matrix, and their kind.
+
+    It is added to `plain` where formulas are counted.
+    """
     n_systems = plain["system"].nunique()
     found = [("formula", "Columns are formulas.")]
     by_place = plain.groupby(["system", "formula_id"])["formula"]

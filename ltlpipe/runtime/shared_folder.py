@@ -84,7 +84,9 @@ class SharedFolder:
         stream = io.BytesIO()
         stream.write(json.dumps([place, key]).encode() + b"\n")
         text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-        np.savez(stream, allow_pickle=False, **{_ABOUT: text}, **arrays)
+        if any(array.dtype.hasobject for array in arrays.values()):
+            raise ValueError("object arrays would be pickled")
+        np.savez(stream, **{_ABOUT: text}, **arrays)
         body = stream.getvalue()
         content = sha256(body).digest() + body
         if len(content) > min(MOST_ENTRY, self.most_bytes):

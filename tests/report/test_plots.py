@@ -134,7 +134,8 @@ def test_swapping_axes_inverts_the_ratio(questions):
 def test_scatter(frame, timeout, limit):
     """What was not answered is beyond the dotted lines, which are at the time limit."""
     other = stored([row("other", None, timeout=99.0)])
-    frame = pd.concat([frame.assign(timeout=timeout), other], ignore_index=True)
+    frame = pd.concat([frame, other], ignore_index=True)
+    frame.loc[: len(frame) - 2, "timeout"] = timeout
     axes = plots.scatter(frame, A, B, by=["configuration"]).axes[0]
     answered, lost = axes.collections
     assert answered.get_offsets()[:2].tolist() == [[1, 2], [4, 2]]
