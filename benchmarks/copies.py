@@ -11,8 +11,9 @@ import os
 import signal
 import time
 import warnings
+from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import StoppedError
@@ -26,8 +27,9 @@ Item = TypeVar("Item")
 Part = TypeVar("Part")
 
 
-class Outcome(NamedTuple, Generic[Part]):
-    """What came of one item."""
+@dataclass(frozen=True)
+class Outcome(Generic[Part]):
+    """The outcome of one item."""
 
     number: int  # of the item, from 0
     parts: list[Part]  # all, or those that were had before the end

@@ -86,7 +86,8 @@ class SharedFolder:
         text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
         if any(array.dtype.hasobject for array in arrays.values()):
             raise ValueError("object arrays would be pickled")
-        np.savez(stream, **{_ABOUT: text}, **arrays)
+        contents: dict[str, Any] = {_ABOUT: text, **arrays}
+        np.savez(stream, **contents)
         body = stream.getvalue()
         content = sha256(body).digest() + body
         if len(content) > min(MOST_ENTRY, self.most_bytes):
