@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.option import Option
 
-_PLACE = "    **options\n"
+_PLACE = "\n**options\n"
 _NAMES: dict[Any, str] = {tuple: "sequence of str", object: "spot.twa_graph or path"}
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
@@ -71,7 +71,9 @@ def takes_options(command: str) -> Callable[[Function], Function]:
         signature = inspect.signature(function).replace(parameters=parameters)
         called.__signature__ = signature  # type: ignore[attr-defined]
         if function.__doc__ is not None:  # there is none under -OO
-            called.__doc__ = function.__doc__.replace(_PLACE, documented(added), 1)
+            # Without indentation, as Python 3.13 stores docstrings itself.
+            text = inspect.cleandoc(function.__doc__)
+            called.__doc__ = text.replace(_PLACE, "\n" + documented(added), 1)
         return cast("Function", called)
 
     return decorated
@@ -95,15 +97,15 @@ def _entry(name: str, option: Option) -> str:
     text = described(option)
     if option.default not in (None, (), False, True):
         text += f" Default: {option.default}."
-    indent = " " * 8
+    indent = " " * 4
     wrapped = textwrap.fill(
         text,
-        80,
+        76,
         initial_indent=indent,
         subsequent_indent=indent,
         break_on_hyphens=False,  # names of searches are resolved
     )
-    return f"    {name} : {kind}\n{wrapped}\n"
+    return f"{name} : {kind}\n{wrapped}\n"
 
 
 def _annotation(option: Option) -> str:
