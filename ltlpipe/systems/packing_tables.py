@@ -14,7 +14,7 @@ import numpy as np
 from ltlpipe.systems.packing_kernels import COMPONENT_STRIDE, Header
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.ticks import Ticks
@@ -49,6 +49,10 @@ class _Moves(NamedTuple):
 
     def take(self, order: np.ndarray) -> _Moves:
         return _Moves(self.state[order], self.action[order], self.words[order])
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+_NO_MOVES = _Moves(_NONE, _NONE, np.zeros((0, 1, 3), dtype=np.uint64))
 
 
 class _Wide(NamedTuple):
@@ -101,21 +105,30 @@ class TableBuilder:
             by_label.append(_steps_by_label(component, states))
             if ticks.over(component.n_transitions):
                 yield ticks.progress
-        for number, action in enumerate(network.actions):
-            steps = [by_label[p][action.name] for p in action.participants]
-            joint = math.prod(len(part.src) for part in steps)
-            if joint > max(MAX_MOVES, _BLOW_UP * sum(len(p.src) for p in steps)):
+        listed_at_once = (s for s in self._steps_of(by_label) if not _is_wide(s))
+        n_moves = sum(map(_n_joint, listed_at_once))
+        ticks.memory_bytes = 2 * n_moves * 8 * (3 * self.n_words + 2)  # while they grow
+        yield ticks.progress  # where the tables do not fit into memory, here is the end
+        every = zip(network.actions, self._steps_of(by_label), strict=True)
+        for number, (action, steps) in enumerate(every):
+            if _is_wide(steps):
                 self._wide.append(_Wide(number, action.participants, steps))
                 continue
             # The more states the owner has, the fewer moves are tried in vain.
             owner = max(action.participants, key=lambda p: len(local[p]))
             listed[owner].append(self._joint_moves(number, action, steps, owner))
-            if ticks.over(joint + _PER_ACTION):
+            if ticks.over(_n_joint(steps) + _PER_ACTION):
                 yield ticks.progress
         for parts in listed:
             self._moves.append(self._concatenated(parts))
+            parts.clear()  # nothing is held twice
             if ticks.over(len(self._moves[-1].state)):
                 yield ticks.progress
+
+    def _steps_of(self, by_label: list[dict[str, _Steps]]) -> Iterator[list[_Steps]]:
+        """Yield the steps of the participants of each action."""
+        for action in self.network.actions:
+            yield [by_label[p][action.name] for p in action.participants]
 
     @property
     def bound(self) -> int:
@@ -155,15 +168,14 @@ class TableBuilder:
     def _concatenated(self, parts: list[_Moves]) -> _Moves:
         """Return the moves of one owner, by its states, in order of their actions."""
         if not parts:
-            none = np.zeros(0, dtype=np.int64)
-            return _Moves(none, none, np.zeros((0, self.n_words, 3), dtype=np.uint64))
+            return _NO_MOVES
         every = _Moves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
         return every.take(np.argsort(every.state, kind="stable"))
 
     def build(
         self, letters: np.ndarray, rng: np.random.Generator | None, ticks: Ticks
     ) -> Job[tuple[np.ndarray, np.ndarray]]:
-        """Return `ints` and `words`.
+        """Return `ints` and `words`; the moves that were collected are used up.
 
         Parameters
         ----------
@@ -184,19 +196,22 @@ class TableBuilder:
         header[Header.COMPONENTS] = ints.length
         cells = np.zeros((n, COMPONENT_STRIDE), dtype=np.int64)
         ints.append(cells)
-        listed: list[_Moves] = []
+        n_moves = sum(len(moves.state) for moves in self._moves)
+        actions = np.empty(n_moves, dtype=np.int64)
+        words = np.empty((n_moves, self.n_words, 3), dtype=np.uint64)
         first = 0
         for cell, i in zip(cells, order.tolist(), strict=True):
             moves = self._moves[i] if rng is None else _shuffled(self._moves[i], rng)
+            self._moves[i] = _NO_MOVES  # nothing is held twice
             field = self.fields[i]
             cell[:] = field.word, field.shift, field.mask, ints.length
             ints.append(self._state_entries(i, moves, first))
-            listed.append(moves)
-            first += len(moves.state)
+            end = first + len(moves.state)
+            actions[first:end], words[first:end] = moves.action, moves.words
+            first = end
             if ticks.over(len(moves.state)):
                 yield ticks.progress
         header[Header.MOVES] = ints.length
-        actions = np.concatenate([moves.action for moves in listed])
         ints.append(np.stack([actions, letters[actions]], axis=1))
         header[Header.N_WIDE] = len(self._wide)
         header[Header.WIDE] = ints.length
@@ -205,8 +220,7 @@ class TableBuilder:
         for k, wide in enumerate(self._wide):
             places[k] = ints.length
             self._append_wide(ints, wide, int(letters[wide.action]))
-        words = np.concatenate([moves.words.ravel() for moves in listed])
-        return ints.joined(), words
+        return ints.joined(), words.ravel()
 
     def _state_entries(self, i: int, moves: _Moves, first: int) -> np.ndarray:
         """Return (first move, accepting) per local state, and where the last ends."""
@@ -231,6 +245,17 @@ class TableBuilder:
             offsets = np.searchsorted(steps.src[by_state], np.arange(n_states + 1))
             ints.append(offsets + ints.length + n_states + 1)
             ints.append((steps.src ^ steps.dst)[by_state])
+
+
+def _n_joint(steps: list[_Steps]) -> int:
+    """Return how many joint moves the participants of an action have."""
+    return math.prod(len(part.src) for part in steps)
+
+
+def _is_wide(steps: list[_Steps]) -> bool:
+    """Whether an action has so many joint moves that none is listed."""
+    most = max(MAX_MOVES, _BLOW_UP * sum(len(part.src) for part in steps))
+    return _n_joint(steps) > most
 
 
 class _Section:

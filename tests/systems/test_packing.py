@@ -15,7 +15,7 @@ from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.systems import packing_tables
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.packing import pack, pack_network
 from ltlpipe.systems.packing_kernels import Select
 from tests.oracles import compose, is_accepting
 from tests.strategies import networks
@@ -177,6 +177,22 @@ def test_sparse_states_cost_nothing():
 
 
 @pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
+def test_memory_is_announced_before_it_is_taken():
+    """A job that may not have the tables is stopped before they are there."""
+    network = philosophers(400)
+    letters = np.zeros(len(network.actions), dtype=np.int32)
+    job = pack_network(network, letters)
+    tracemalloc.start()
+    try:
+        announced = next(p.memory_bytes for p in job if p.memory_bytes)
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    words = pack(network, letters).words
+    assert words.nbytes <= announced <= 4 * words.nbytes
+    assert taken < words.nbytes / 2
+
+
 def test_huge_alphabets_keep_their_transitions():
     """Many states times many labels exceed 64 bits; nothing is taken for equal."""
     n_states, n_labels = 1 << 22, (1 << 20) + 1
