@@ -121,9 +121,10 @@ class Certified:
 
         options, problem = question.options, product.problem(packed)
         ranks = options.emptiness == AUTO and options.workers == 1
+        simplified = RankedSearch.simplified(problem) if ranks else None
         search: Search
-        if ranks and RankedSearch.takes(problem):
-            search = RankedSearch(problem)
+        if simplified is not None:
+            search = RankedSearch(simplified)
             trace.plan = replace(trace.plan, emptiness=search.name)
         else:
             search = new_search(question, trace.plan, problem)

@@ -187,3 +187,15 @@ def test_what_cannot_be_certified(tmp_path, options, said):
     with pytest.raises(UnsupportedError, match=said):
         check(RING, "G(a -> F b)", certificate=str(path), **options)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("network", [Network([LTS.from_transitions([])]), RING])
+def test_a_condition_that_is_simpler_than_it_looks(network):
+    """The search that ranks states takes it as the Inf(0) that it is."""
+    (automaton,) = parse_automata(
+        'HOA: v1\nStates: 1\nStart: 0\nAP: 1 "a"\n'
+        "Acceptance: 2 (Inf(0)|Inf(1))&(Inf(0)|Fin(1))\n"
+        "--BODY--\nState: 0\n[t] 0\n[t] 0 {0}\n[t] 0 {1}\n--END--\n",
+        "a.hoa",
+    )
+    assert_certified(network, automaton=automaton)

@@ -29,11 +29,12 @@ A complete SCC gets its ranks in pieces, so that a call stays short.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Clause, marks_in
+from ltlpipe.automata.conditions import Clause, from_clauses, marks_in
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.emptiness import Search
@@ -232,9 +233,17 @@ class RankedSearch(Search):
     arrays: Arrays
 
     @staticmethod
-    def takes(problem: Problem) -> bool:
-        """Whether the acceptance of a product is one conjunction of Inf."""
-        return clause_of(problem) is not None and problem.ample is None
+    def simplified(problem: Problem) -> Problem | None:
+        """Return a problem with its condition as one conjunction of Inf.
+
+        None if the condition is no such conjunction, however it is written.
+        """
+        clause = clause_of(problem)
+        if clause is None or problem.ample is not None:
+            return None
+        if problem.condition is None:
+            return problem
+        return replace(problem, condition=from_clauses([clause]))
 
     def _layout(self) -> Layout:
         return {
@@ -252,7 +261,7 @@ class RankedSearch(Search):
 
     def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
         clause = clause_of(self.problem)
-        assert clause is not None  # by `takes`
+        assert clause is not None  # by `simplified`
         marks = [1 << mark for mark in marks_in(clause.inf)]
         return Arrays(**made, lacks=np.array(marks, dtype=np.uint32))
 
