@@ -17,6 +17,7 @@ import threading
 import traceback
 import warnings
 from contextlib import suppress
+from typing import Any
 
 from ltlpipe.runtime.ctrl_c import heed_ctrl_c, ignore_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
@@ -36,6 +37,7 @@ def program() -> None:
     Tearing down would take longer than many checks, and wait for running imports.
     """
     heed_ctrl_c()
+    sys.unraisablehook = _unraisable
     try:
         try:
             main()
@@ -55,6 +57,12 @@ def program() -> None:
             with suppress(OSError, ValueError, AttributeError):
                 stream.flush()
         os._exit(end.code or 0)
+
+
+def _unraisable(about: Any) -> None:
+    """Print an error from a callback; Ctrl-C there has been noted by `heed_ctrl_c`."""
+    if not issubclass(about.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(about)
 
 
 def main() -> None:

@@ -93,7 +93,7 @@ def assert_checks(big, n):
         assert outcome.code == 3, (delay, outcome)
         (record,) = outcome.records
         assert record["verdict"] == "unknown"
-        assert record["reason"] in ("interrupted", "states"), delay
+        assert record["reason"] in ("interrupted", "max-states"), delay
     return codes
 
 

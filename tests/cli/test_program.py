@@ -472,3 +472,25 @@ def test_no_file_is_a_command(name, run, ring, tmp_path, monkeypatch):
     ):
         assert run(*args).code in (0, 1, 2)
     assert not list(tmp_path.rglob("pwned*"))
+
+
+def test_ctrl_c_in_a_callback_is_not_printed():
+    """Python cannot raise it there; the next loop ends all the same."""
+    script = (
+        "import os, signal, sys, weakref\n"
+        "import ltlpipe.cli as cli\n"
+        "class Thing: pass\n"
+        "def main():\n"
+        "    thing = Thing()\n"
+        "    def gone(_): os.kill(os.getpid(), signal.SIGINT); sum(range(10**6))\n"
+        "    kept = weakref.ref(thing, gone)\n"
+        "    del thing\n"
+        "    from ltlpipe.runtime.ctrl_c import interruptible\n"
+        "    with interruptible() as interrupt: print(interrupt.pressed)\n"
+        "cli.main = main\n"
+        "cli.program()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
