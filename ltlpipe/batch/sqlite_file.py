@@ -145,7 +145,8 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
     """Refuse a file that is not a store, or has a newer schema."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
-        raise LtlpipeError(f"{path}: this SQLite file is not a result store")
+        empty = ": it is empty" if is_empty(db) else ""
+        raise LtlpipeError(f"{path}: this SQLite file is not a result store{empty}")
     version = version_of(db)
     if version > SCHEMA:
         raise LtlpipeError(

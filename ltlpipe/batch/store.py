@@ -157,7 +157,6 @@ class Store:
         """Make the tables if the file is new, and note this run."""
         if not is_empty(self._db):
             refuse_foreign(self._db, self.path)  # before anything is changed
-        self._write_ahead()
         with self._transaction():
             if is_empty(self._db):
                 made = _TABLES.split(";\n")[:-1]
@@ -183,6 +182,8 @@ class Store:
             (self._before,) = self._db.execute(
                 "SELECT coalesce(max(revision), 0) FROM results"
             ).fetchone()
+        # After the tables: a run that is ended here leaves a store or an empty file.
+        self._write_ahead()
 
     def _migrate(self) -> None:
         """Make a store of an earlier version one of today.

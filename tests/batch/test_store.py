@@ -421,7 +421,7 @@ def test_never_made(path, monkeypatch):
     """What killed the run in that moment has left no store."""
     monkeypatch.setattr(sqlite_file, "_NEW_SECONDS", 0.05)
     path.touch()
-    with pytest.raises(LtlpipeError, match="this SQLite file is not a result store"):
+    with pytest.raises(LtlpipeError, match="is not a result store: it is empty"):
         results(path)
 
 
