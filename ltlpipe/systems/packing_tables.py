@@ -26,6 +26,7 @@ MAX_MOVES = 1 << 12
 
 _PER_ACTION = 100  # transitions that take as long as what each action takes
 _MAX_KEY = 1 << 62
+_SMALL = 1 << 20  # bytes of tables that are made without a pause
 _BLOW_UP = 4  # joint moves per local transition that are never worth a table
 
 
@@ -108,7 +109,8 @@ class TableBuilder:
         listed_at_once = (s for s in self._steps_of(by_label) if not _is_wide(s))
         n_moves = sum(map(_n_joint, listed_at_once))
         ticks.memory_bytes = 2 * n_moves * 8 * (3 * self.n_words + 2)  # while they grow
-        yield ticks.progress  # where the tables do not fit into memory, here is the end
+        if ticks.memory_bytes > _SMALL:  # then the limit may end it here
+            yield ticks.progress
         every = zip(network.actions, self._steps_of(by_label), strict=True)
         for number, (action, steps) in enumerate(every):
             if _is_wide(steps):
