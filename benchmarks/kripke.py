@@ -28,7 +28,7 @@ from spot import buddy
 from benchmarks.record import RESULTS, write
 from ltlpipe import check, is_empty
 from ltlpipe.automata.graph_memory import edges_by_interface
-from ltlpipe.automata.graph_output import encoded_graph, heard_graph
+from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
 from ltlpipe.automata.graphs import graph_arrays
 from ltlpipe.automata.translating import hoa_text
 from ltlpipe.runtime.jobs import complete
@@ -157,7 +157,7 @@ def conversions(graph: Any, runs: int) -> Iterator[tuple[str, float]]:
         yield "edge by edge", timed(lambda: complete(work()), 1)[1]
         yield "HOA text, written only", timed(lambda: hoa_text(graph), 1)[1]
         told = encoded_graph(complete(graph_arrays(graph)), graph)
-        yield "plain data, made again", timed(lambda: heard_graph(told), 1)[1]
+        yield "plain data, made again", timed(lambda: decoded_graph(told), 1)[1]
 
 
 def row(

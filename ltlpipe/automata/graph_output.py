@@ -131,7 +131,7 @@ def encoded_graph(arrays: Any, graph: Any) -> dict[str, Any]:
     }
 
 
-def heard_graph(told: dict[str, Any]) -> Any:
+def decoded_graph(told: dict[str, Any]) -> Any:
     """Return a graph of Spot that `encoded_graph` has been given.
 
     Its edges have other numbers, its states the same ones.

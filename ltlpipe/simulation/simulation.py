@@ -63,7 +63,7 @@ class _Enabled(NamedTuple):
     """The steps that a state has, the first of them."""
 
     taken: list[Taken]
-    listed: list[LassoStep]
+    steps: list[LassoStep]
     has_more: bool
 
 
@@ -236,7 +236,7 @@ class Simulation(Displayed):
 
         A state without successors has none, or the step in which it repeats itself.
         """
-        return list(self._listed().listed)
+        return list(self._listed().steps)
 
     @property
     def has_more(self) -> bool:
@@ -527,8 +527,8 @@ class Simulation(Displayed):
             wanted = (lambda name: text in name.casefold()) if text else None
             found = list(islice(self._distinct(wanted), MOST_ENABLED + 1))
             taken = found[:MOST_ENABLED]
-            listed = [self._described(state, step) for step in taken]
-            self._enabled = _Enabled(taken, listed, len(found) > MOST_ENABLED)
+            steps = [self._described(state, step) for step in taken]
+            self._enabled = _Enabled(taken, steps, len(found) > MOST_ENABLED)
         return self._enabled
 
     def _step_called(self, name: str) -> Taken:

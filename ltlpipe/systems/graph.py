@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.graph_memory import is_kripke
-from ltlpipe.automata.graph_output import encoded_graph, heard_graph
+from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
 from ltlpipe.automata.graphs import graph_arrays, propositions_of
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
@@ -150,7 +150,7 @@ def graph_to_data(system: SpotGraph) -> dict[str, Any]:
 
 def graph_from_data(data: dict[str, Any]) -> SpotGraph:
     """Return the graph that `graph_to_data` was given, as far as verdicts can tell."""
-    return graph_system(heard_graph(data))
+    return graph_system(decoded_graph(data))
 
 
 class Keys(NamedTuple):

@@ -12,7 +12,7 @@ from spot import buddy
 from ltlpipe import UnsupportedError, is_empty
 from ltlpipe.automata import graph_memory
 from ltlpipe.automata.conditions import parse_condition
-from ltlpipe.automata.graph_output import encoded_graph, heard_graph
+from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
 from ltlpipe.automata.graphs import graph_arrays
 from ltlpipe.runtime.jobs import complete
 from tests.depth import examples
@@ -126,7 +126,7 @@ def test_marks_that_do_not_matter_are_gone(seed, kind):
 def test_graphs_travel_as_plain_data(seed, kind):
     """They have the same words afterwards."""
     graph = random_graph(seed, kind)
-    copy = heard_graph(encoded_graph(complete(graph_arrays(graph)), graph))
+    copy = decoded_graph(encoded_graph(complete(graph_arrays(graph)), graph))
     assert type(copy) is type(graph)
     first, second = complete(graph_arrays(graph)), complete(graph_arrays(copy))
     assert first.src.tolist() == second.src.tolist()

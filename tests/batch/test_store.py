@@ -421,17 +421,20 @@ def test_never_made(path, monkeypatch):
     """What killed the run in that moment has left no store."""
     monkeypatch.setattr(sqlite_file, "_NEW_SECONDS", 0.05)
     path.touch()
-    with pytest.raises(LtlpipeError, match="is not a result store: it is empty"):
+    with pytest.raises(
+        LtlpipeError, match="this SQLite file is not a result store: it is"
+    ):
         results(path)
 
 
 def test_a_newer_schema(path):
     Store(path).__exit__(None)
     db = sqlite3.connect(path)
-    db.execute(f"PRAGMA user_version = {sqlite_file.SCHEMA + 1}")
+    newer = sqlite_file.SCHEMA + 1
+    db.execute(f"PRAGMA user_version = {newer}")
     db.close()
     for function in (Store, results):
-        with pytest.raises(LtlpipeError, match=r"newer ltlpipe \(schema 5;"):
+        with pytest.raises(LtlpipeError, match=rf"newer ltlpipe \(schema {newer};"):
             function(path)
 
 

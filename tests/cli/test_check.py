@@ -390,7 +390,6 @@ def test_formula_file(run, ring, tmp_path):
         (["-f", "a", "--reduce", "nonsense"], "expected one of alphabet, factoring"),
         (["-f", "a", "--deadlock", "nonsense"], "expected one of ignore, stutter"),
         (["-f", "a", "--timeout", "-1"], "Invalid value for '--timeout'"),
-        (["-f", "a", "--timeout", "nan"], "--timeout"),
         (["-f", "a", "--memory", "much"], "Invalid value for '--memory'"),
         (["-f", "a", "--max-states", "0"], "Invalid value for '--max-states'"),
         (["-f", "a", "--seed", str(2**63)], "Invalid value for '--seed'"),
@@ -408,6 +407,16 @@ def test_usage_errors(args, complaint, run, ring):
     assert (outcome.code, outcome.out) == (2, "")
     assert complaint in outcome.complaint
     assert "Traceback" not in outcome.err
+
+
+def test_a_limit_that_is_no_number(run, ring):
+    """It is refused by typer, or, in its earlier versions, by us."""
+    outcome = run("check", ring, "-f", "a", "--timeout", "nan", "--json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert (
+        "Invalid value for '--timeout'" in outcome.complaint
+        or outcome.complaint == "error: --timeout nan: expected 0 or more"
+    )
 
 
 def test_the_caret_of_a_formula_error(run, ring, tmp_path):

@@ -116,13 +116,19 @@ def test_elsewhere(run, store, monkeypatch):
     assert run("status", store).out.startswith(f"run {one.run} died")
 
 
+NEWER = (
+    f"made by a newer ltlpipe (schema {store_module.SCHEMA + 1}; this version knows "
+    f"{store_module.SCHEMA})"
+)
+
+
 @pytest.mark.parametrize("command", ["status", "results", "solve"])
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
         ("text", "this is not a result store"),
         ("foreign", "this SQLite file is not a result store"),
-        ("newer", f"newer ltlpipe (schema {store_module.SCHEMA + 1}; this version"),
+        ("newer", NEWER),
         ("torn", "run.sqlite: "),
     ],
 )

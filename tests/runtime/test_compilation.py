@@ -167,7 +167,7 @@ def test_a_closed_job_leaves_the_compiler_at_work():
 def test_types_travel():
     """Those of the kernels of a search, functions and named tuples among them."""
     from ltlpipe import LTS, Network, check
-    from ltlpipe.runtime.kernels.compilation import encoded_type, heard_type
+    from ltlpipe.runtime.kernels.compilation import decoded_type, encoded_type
     from ltlpipe.search.nested.se05 import se05_step
 
     ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
@@ -177,7 +177,7 @@ def test_types_travel():
     for kinds in se05_step.overloads:
         for kind in kinds:
             text = json.dumps(encoded_type(kind))
-            assert heard_type(json.loads(text)) == kind
+            assert decoded_type(json.loads(text)) == kind
 
 
 def test_what_cannot_be_told():

@@ -131,7 +131,7 @@ def _compiled(
 def compile_kernel(place: str, file: str | None, kinds: list[Any], folder: str) -> None:
     """Compile a kernel and keep its machine code, unless another process just has."""
     with _turn(place, folder):
-        _found(place, file).compile(tuple(map(heard_type, kinds)))
+        _found(place, file).compile(tuple(map(decoded_type, kinds)))
 
 
 def compile_pointer(
@@ -141,7 +141,7 @@ def compile_pointer(
     with _turn(place, folder):
         from ltlpipe.runtime.kernels.jit import pointer
 
-        returned, *given = map(heard_type, kinds)
+        returned, *given = map(decoded_type, kinds)
         pointer(_found(place, file), returned(*given))
 
 
@@ -219,7 +219,7 @@ def _found(place: str, file: str | None = None) -> Any:
 def encoded_type(kind: Any) -> Any:
     """Return a type of Numba as nested lists; TypeError if no kernel takes its kind."""
     told = _encoded_type(kind)
-    if heard_type(told) != kind:
+    if decoded_type(told) != kind:
         raise TypeError(f"{kind} cannot be told")
     return told
 
@@ -247,7 +247,7 @@ def _encoded_type(kind: Any) -> Any:
     raise TypeError(f"{kind} cannot be told")
 
 
-def heard_type(told: Any) -> Any:
+def decoded_type(told: Any) -> Any:
     """Return the type that `encoded_type` was given."""
     import numba
 
@@ -256,16 +256,16 @@ def heard_type(told: Any) -> Any:
     if kind == "array":
         dtype, ndim, layout, mutable, aligned = about
         return types.Array(
-            heard_type(dtype), ndim, layout, readonly=not mutable, aligned=aligned
+            decoded_type(dtype), ndim, layout, readonly=not mutable, aligned=aligned
         )
     if kind == "tuple":
         place, parts = about
         named: Any = None if place is None else _found(place)
-        return types.BaseTuple.from_types([heard_type(p) for p in parts], named)
+        return types.BaseTuple.from_types([decoded_type(p) for p in parts], named)
     if kind == "enum":
-        return types.IntEnumMember(_found(about[0]), heard_type(about[1]))
+        return types.IntEnumMember(_found(about[0]), decoded_type(about[1]))
     if kind == "function":
-        returned, *given = map(heard_type, about[0])
+        returned, *given = map(decoded_type, about[0])
         return types.FunctionType(returned(*given))
     return types.boolean if about[0] == "bool" else getattr(types, about[0])
 
