@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 OPERATIONS = {
     "analyse": "ltlpipe.batch.analyzing:parts_of",
     "answer task": "ltlpipe.batch.task_operation:answer_task",
+    "automorphisms": "ltlpipe.reduction.automorphisms.graph:find_generators",
     "automaton text": "ltlpipe.automata.translating:write_automaton",
     "check hoa": "ltlpipe.automata.external:check_output",
     "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",

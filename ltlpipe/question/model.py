@@ -14,7 +14,14 @@ from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
 from ltlpipe.question.option import NETWORKS, flag_of
-from ltlpipe.question.options import AMPLE, AUTO, NEVER, OPTIONS, WALKS
+from ltlpipe.question.options import (
+    AMPLE,
+    AUTO,
+    AUTOMORPHISMS,
+    NEVER,
+    OPTIONS,
+    WALKS,
+)
 from ltlpipe.question.property import MEANT, refuse_unknown
 from ltlpipe.question.question import NotApplicableError, Question
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError, UnsupportedError
@@ -190,6 +197,7 @@ def decide_stuttering(asked: Property) -> Job[Decision]:
     return Decision.of(answer, f"the {what} is", "stutter-invariant")
 
 
+_REDUCTIONS = {AUTO, "none", AMPLE, AUTOMORPHISMS, WALKS}
 _WITH_VALUE = ("network_acceptance", "emptiness", "reduce")
 
 
@@ -203,7 +211,7 @@ def refuse_network_options(options: Options) -> None:
     named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
     if options.emptiness in (*DECOUPLED, *POWERSET):
         named.append("emptiness")
-    if not set(options.reduce.split(",")) <= {AUTO, "none", AMPLE, WALKS}:
+    if not set(options.reduce.split(",")) <= _REDUCTIONS:
         named.append("reduce")
     for name in named:
         what = f"={getattr(options, name)}" if name in _WITH_VALUE else ""

@@ -44,6 +44,7 @@ COMPONENTS = "components"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 STABILISER = "stabiliser"
+AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
 PREPARATIONS = (ALPHABET, FACTORING)
 """Reductions that come before whatever strategy; the others are strategies."""
@@ -54,6 +55,7 @@ REDUCTION_NAMES = [
     DECOUPLING,
     SYMMETRY,
     STABILISER,
+    AUTOMORPHISMS,
     WALKS,
 ]
 STUBBORN = "stubborn"

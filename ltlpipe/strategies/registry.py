@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.strategies import (
     ample,
+    automorphisms,
     components,
     decoupled,
     explicit,
@@ -34,4 +35,5 @@ STRATEGIES: tuple[Strategy, ...] = (
     components,
     symmetry,
     stabiliser,
+    automorphisms,
 )

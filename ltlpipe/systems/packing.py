@@ -85,6 +85,8 @@ class PackedSystem:
     overflowed : callable
         Returns the number of a variable that got a value for which its place is too
         narrow, so that successors are missing; None if there was none.
+    expand_orbits : function, optional
+        The successor function of representatives (`ltlpipe.systems.orbit_kernels`).
     widened : callable
         The job that packs the system again with wider places where they were too
         narrow; it returns None if there are no wider ones.
@@ -100,6 +102,7 @@ class PackedSystem:
     condition: Condition | None = None
     state_based: bool = True
     overflowed: Callable[[], int | None] = lambda: None
+    expand_orbits: Callable[..., int] | None = None
     widened: Callable[[], Job[PackedSystem | None]] = _not_widened
 
 
@@ -165,6 +168,7 @@ def pack_network(
     get no value; the alphabets are those of the whole components.
     """
     # Imported here: reading systems and simulation need no Numba.
+    from ltlpipe.systems.orbit_kernels import expand_network_orbits
     from ltlpipe.systems.packing_kernels import expand_network
     from ltlpipe.systems.packing_tables import TableBuilder
 
@@ -193,6 +197,7 @@ def pack_network(
         initial[field.word] |= np.uint64(value << field.shift)
     return PackedNetwork(
         expand=expand_network,
+        expand_orbits=expand_network_orbits,
         ints=ints,
         words=words,
         initial=initial,

@@ -48,7 +48,7 @@ _MOST_SHARED = 31  # variables that several processes write to: bits beside FAIL
 _IMPORTS = """\
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import specialised
+from ltlpipe.runtime.kernels.jit import called, specialised
 from ltlpipe.systems.dve.kernels import (
     divided,
     finish,
@@ -58,6 +58,7 @@ from ltlpipe.systems.dve.kernels import (
     stutter,
     wrapped,
 )
+from ltlpipe.systems.orbit_kernels import normalise_all
 from ltlpipe.systems.packing_kernels import Select
 """
 
@@ -67,10 +68,24 @@ def expand(ints, words, row, select, out_rows, out_letters, out_actions, out_mar
     if select == Select.STUTTER:
         return stutter(ints, row, out_rows, out_letters, out_actions, out_marks)"""
 
+_ORBITS = """\
+_expand = called(expand)
+
+
+def expand_orbits(
+    ints, words, row, select, out_rows, out_letters, out_actions, out_marks
+):
+    \"\"\"Generate the representatives behind that of a state.\"\"\"
+    count = _expand(
+        ints, words, row, select, out_rows, out_letters, out_actions, out_marks
+    )
+    return normalise_all(ints, select, out_rows, count)
+"""
+
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices
+made choices called normalise_all _expand expand_orbits
 """
 
 
@@ -101,6 +116,7 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     )
     text = [_title(program, layout), _IMPORTS, *functions]
     text.append("\n".join([_SIGNATURE, *body.lines]) + "\n")
+    text.append(_ORBITS)
     return "\n\n".join(text).replace("\n\n\n\n", "\n\n\n")
 
 

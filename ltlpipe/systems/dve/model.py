@@ -28,7 +28,7 @@ from ltlpipe.systems.packing import MAX_SUCCESSORS
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -224,8 +224,10 @@ class DveModel(Model):
             header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)
         extra = layout.with_extra(extra_values)
         n_words = max(layout.n_words, extra.word + 1)
+        functions = successor_functions(self.source)
         return PackedModel(
-            expand=successor_function(self.source),
+            expand=functions.expand,
+            expand_orbits=functions.expand_orbits,
             ints=np.concatenate(tables),
             words=np.zeros(0, dtype=np.uint64),
             initial=layout.packed(self.program.initial, n_words),
@@ -235,10 +237,11 @@ class DveModel(Model):
         )
 
 
-def successor_function(source: str) -> Callable[..., int]:
-    """Return the function `expand` of generated source, the same for the same source.
+def successor_functions(source: str) -> Any:
+    """Return the module of generated source, the same for the same source.
 
-    It is compiled by `expand_pointer`, which finds the machine code of earlier runs.
+    It has `expand` and `expand_orbits`.  A function is compiled by `expand_pointer`,
+    which finds the machine code of earlier runs.
 
     Raises
     ------
@@ -255,7 +258,7 @@ def successor_function(source: str) -> Callable[..., int]:
 
 
 @cache
-def _imported(source: str) -> Callable[..., int]:
+def _imported(source: str) -> Any:
     digest = hashlib.sha256(source.encode()).hexdigest()[:24]
     name = f"ltlpipe_dve_{digest}"
     path = _written(name, source)
@@ -265,8 +268,7 @@ def _imported(source: str) -> Callable[..., int]:
     module: Any = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # Numba looks modules of cached code up by name
     spec.loader.exec_module(module)
-    expand: Callable[..., int] = module.expand
-    return expand
+    return module
 
 
 def _written(name: str, source: str) -> Path:

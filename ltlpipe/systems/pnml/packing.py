@@ -18,11 +18,12 @@ from ltlpipe.systems.fields import allocation
 from ltlpipe.systems.models import PackedModel
 from ltlpipe.systems.packing import PACKING
 from ltlpipe.systems.pnml.kernels import Header, Part, expand_net
+from ltlpipe.systems.pnml.orbit_kernels import expand_net_orbits
 from ltlpipe.systems.pnml.tables import TableBuilder
 from ltlpipe.systems.pnml.widths import Widths, first_widths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -40,9 +41,12 @@ class PackedNet(PackedModel):
     ----------
     widths : Widths
         How wide fields are, and which may be too narrow.
+    repacked : callable
+        The job that packs the net with fields of other widths.
     """
 
     widths: Widths = field(kw_only=True)
+    repacked: Callable[[Widths], Job[PackedNet]] = field(kw_only=True)
 
 
 def pack_net(
@@ -96,22 +100,23 @@ def pack_net(
     for place, tokens in zip(places, net.initial(), strict=True):
         initial[place.word] |= tokens << place.shift
 
-    def widened() -> Job[PackedNet | None]:
-        wider = widths.widened(too_narrow(ints, words, places))
-        if wider is None:
-            return None
-        packed = yield from pack_net(
+    def repacked(others: Widths) -> Job[PackedNet]:
+        return pack_net(
             net,
             propositions,
             extra_values=extra_values,
             seed=seed,
             ample=ample,
-            widths=wider,
+            widths=others,
         )
-        return packed
+
+    def widened() -> Job[PackedNet | None]:
+        wider = widths.widened(too_narrow(ints, words, places))
+        return None if wider is None else (yield from repacked(wider))
 
     return PackedNet(
         expand=expand_net,
+        expand_orbits=expand_net_orbits,
         ints=ints,
         words=words,
         initial=np.array(initial, dtype=np.uint64),
@@ -121,6 +126,7 @@ def pack_net(
         overflowed=lambda: next(iter(too_narrow(ints, words, places)), None),
         widened=widened,
         widths=widths,
+        repacked=repacked,
     )
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 import ltlpipe
+from ltlpipe.systems.orbit_kernels import normalise_all
 from ltlpipe.systems.packing_kernels import Select
 
 _ROOT = Path(ltlpipe.__file__).parent / "systems"
@@ -38,9 +40,10 @@ def _kernels():
 _KERNELS = _kernels()
 
 
-def plain_expand(source):
-    """The function `expand` of a generated module, as plain Python."""
-    return _namespace(source, {**_KERNELS, "Select": Select})["expand"]
+def plain_functions(source):
+    """The functions of a generated module, as plain Python."""
+    names = {**_KERNELS, "Select": Select, "normalise_all": normalise_all}
+    return SimpleNamespace(**_namespace(source, names))
 
 
 class Buffers(NamedTuple):

@@ -19,7 +19,7 @@ from ltlpipe.systems.packing_kernels import Select
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.systems.reading import load_dve
 from tests.driving import Limits, drive
-from tests.systems.dve.plain import plain_expand, successors
+from tests.systems.dve.plain import plain_functions, successors
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "dve").glob("*.dve"))
 
@@ -124,7 +124,7 @@ def test_complete_searches(model):
 def test_a_shuffled_order(model):
     """Other orders of the same successors; the same for the same seed."""
     packed, first, again = (model.pack([], seed=s) for s in (None, 1, 1))
-    plain = plain_expand(model.source)
+    plain = plain_functions(model.source).expand
     orders = set()
     for state in list(reachable(model))[:200]:
         row = model.layout.packed(state, len(packed.initial))
@@ -149,7 +149,7 @@ def test_the_caller_s_field(model):
         mark = np.uint64((values - 1) << packed.extra.shift)
         row = packed.initial.copy()
         row[packed.extra.word] |= mark
-        made = successors(plain_expand(model.source), packed, row)
+        made = successors(plain_functions(model.source).expand, packed, row)
         assert len(made.rows) > 0
         assert (made.rows[:, packed.extra.word] & mark == mark).all()
         assert [s.state for s in model.steps(model.initial())] == [
@@ -170,7 +170,7 @@ def test_letters():
     ]
     propositions = [model.bound(p, str(p)) for p in written]
     packed = model.pack(propositions)
-    plain = plain_expand(model.source)
+    plain = plain_functions(model.source).expand
     letters = set()
     for state, steps in reachable(model).items():
         row = model.layout.packed(state, len(packed.initial))

@@ -12,14 +12,14 @@ from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.packing_kernels import Select
 from tests.depth import examples
-from tests.systems.dve.plain import plain_expand, successors
+from tests.systems.dve.plain import plain_functions, successors
 from tests.systems.dve.strategies import models
 
 
 def compare(text, limit):
     """Search breadth first with both and compare everything; return the states."""
     model = read_dve_model(text, "random.dve")
-    with patch("ltlpipe.systems.dve.model.successor_function", plain_expand):
+    with patch("ltlpipe.systems.dve.model.successor_functions", plain_functions):
         packed = model.pack([], extra_values=5)
     expand = packed.expand
     extra = packed.initial * 0

@@ -7,13 +7,13 @@ from unittest.mock import patch
 import pytest
 
 from ltlpipe.systems.dve.model import read_dve_model
-from tests.systems.dve.plain import plain_expand, successors
+from tests.systems.dve.plain import plain_functions, successors
 
 
 def targets(text):
     """Where the steps of the first state lead, as dictionaries, from both."""
     model = read_dve_model(text, "model.dve")
-    with patch("ltlpipe.systems.dve.model.successor_function", plain_expand):
+    with patch("ltlpipe.systems.dve.model.successor_functions", plain_functions):
         packed = model.pack([])
     steps = model.steps(model.initial())
     made = successors(packed.expand, packed, packed.initial)

@@ -1,0 +1,66 @@
+"""The automorphisms of a network that leave the letters of its actions as they are.
+
+They take components to components, local states to local states and actions to actions
+with the same letter: transitions to transitions, initial states to initial, accepting
+ones to accepting ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.reduction.automorphisms.graph import PHASE, ColouredGraph
+from ltlpipe.reduction.automorphisms.group import Space, grouped
+from ltlpipe.runtime.ticks import Ticks
+
+if TYPE_CHECKING:
+    from ltlpipe.reduction.automorphisms.group import Group
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.lts import LTS, Network
+
+
+def group_of_network(network: Network, letters: np.ndarray) -> Job[Group]:
+    """Return the group of a network; it moves components and their states.
+
+    letters : int32[n_actions], what the property sees of each action.
+    """
+    ticks = Ticks(PHASE)
+    graph = ColouredGraph()
+    first = np.cumsum([0, *(c.n_states for c in network.components)])
+    for component in network.components:
+        for state in range(component.n_states):
+            graph.add(_colour_of(component, state))
+            if ticks.over():
+                yield ticks.progress
+    components = []
+    for number, component in enumerate(network.components):
+        own = range(int(first[number]), int(first[number + 1]))
+        kind = "component", component.accepting is None
+        components.append(graph.add(kind, *own))
+        if ticks.over(len(own)):
+            yield ticks.progress
+    actions: dict[tuple[int, str], int] = {}
+    for action, letter in zip(network.actions, letters.tolist(), strict=True):
+        # A component may take part and never move: then the action never happens.
+        members = [components[c] for c in action.participants]
+        vertex = graph.add(("action", letter), *members)
+        for participant in action.participants:
+            actions[participant, action.name] = vertex
+        if ticks.over(len(members)):
+            yield ticks.progress
+    for number, component in enumerate(network.components):
+        base = int(first[number])
+        for source, label, target in component.transitions():
+            leaves = graph.add("leaves", base + source, actions[number, label])
+            graph.add("enters", leaves, base + target)
+            if ticks.over(2):
+                yield ticks.progress
+    generators = yield from graph.automorphisms(int(first[-1]))
+    return (yield from grouped(Space(len(components), first), generators))
+
+
+def _colour_of(component: LTS, state: int) -> tuple[str, bool, bool]:
+    accepting = component.accepting is None or bool(component.accepting[state])
+    return "state", state == component.initial, accepting

@@ -1,0 +1,1 @@
+"""Quotients of packed systems by groups of permutations, and runs of the systems."""

@@ -1,0 +1,145 @@
+"""The quotient of a packed system by a group (`ltlpipe.systems.orbit_kernels`).
+
+Cost: 8 bytes for each field that an element moves, beside the packed system; networks
+take as much again, and the local states that are renamed.  A successor costs what it
+costs in the system, and as a rule one or two comparisons for each element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.systems.orbit_kernels import CELL_STRIDE, FACTOR_STRIDE, Factor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.reduction.automorphisms import group
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.fields import Field
+    from ltlpipe.systems.packing import PackedSystem
+
+
+def table_bytes(acting: group.Group) -> int:
+    """Return the bytes of the table of a group, roughly."""
+    entries = 1
+    for factor in acting.factors:
+        n_fields, n_elements = len(factor.fields), len(factor.elements)
+        entries += FACTOR_STRIDE + (CELL_STRIDE + 2) * n_fields
+        entries += n_elements * n_fields
+        if acting.space.first is not None:
+            entries += n_elements * (n_fields + acting.space.n_points)
+    return 8 * entries
+
+
+def quotient(
+    packed: PackedSystem,
+    fields: Sequence[Field],
+    acting: group.Group,
+    values: Sequence[np.ndarray] | None = None,
+) -> PackedSystem:
+    """Return a packed system whose states are representatives of orbits.
+
+    Parameters
+    ----------
+    packed : PackedSystem
+        It has an `expand_orbits`, and is not changed.
+    fields : sequence of Field
+        Those that the group moves: of variables, of components.
+    acting : Group
+        Its elements are automorphisms.
+    values : sequence of int32[k], optional
+        For each component the local states that its field's values mean, ascending.
+    """
+    own = packed.ints
+    table = np.concatenate([own, _table(len(own), fields, acting, values)])
+
+    def overflowed() -> int | None:
+        own[:] = table[: len(own)]  # where the system has noted it
+        return packed.overflowed()
+
+    def widened() -> Job[PackedSystem | None]:
+        yield from ()
+        raise NotImplementedError  # replaced by whoever knows how systems are packed
+
+    assert packed.expand_orbits is not None
+    return replace(
+        packed,
+        expand=packed.expand_orbits,
+        ints=table,
+        overflowed=overflowed,
+        widened=widened,
+    )
+
+
+class _Pieces:
+    """Parts of a table that are put one behind the other."""
+
+    def __init__(self, start: int) -> None:
+        self.length = start
+        self.parts: list[np.ndarray] = []
+
+    def append(self, part: np.ndarray) -> int:
+        """Append numbers of any shape; return their place."""
+        place = self.length
+        self.parts.append(part.ravel().astype(np.int64))
+        self.length += part.size
+        return place
+
+
+def _table(
+    start: int,
+    fields: Sequence[Field],
+    acting: group.Group,
+    values: Sequence[np.ndarray] | None,
+) -> np.ndarray:
+    """Return the table of a group that stands at a place."""
+    header = np.zeros(1 + FACTOR_STRIDE * len(acting.factors), dtype=np.int64)
+    header[0] = len(acting.factors)
+    pieces = _Pieces(start + len(header))
+    for number, factor in enumerate(acting.factors):
+        cells = [(f.word, f.shift, f.mask) for f in (fields[k] for k in factor.fields)]
+        to = acting.space.fields_of(factor.elements)[:, factor.fields]
+        # What each field gets comes from the field that is taken to it.
+        sources = np.argsort(to, axis=1)
+        entry = header[1 + FACTOR_STRIDE * number :]
+        entry[Factor.LISTED] = factor.listed
+        entry[Factor.ELEMENTS] = len(factor.elements)
+        entry[Factor.FIELDS] = len(factor.fields)
+        entry[Factor.CELLS] = pieces.append(np.array(cells))
+        entry[Factor.SOURCES] = pieces.append(sources)
+        if values is not None:
+            names = _names(pieces, acting.space, factor, sources, values)
+            entry[Factor.VALUES] = pieces.append(names)
+        entry[Factor.ROOM] = pieces.append(np.zeros(2 * len(factor.fields)))
+    return np.concatenate([header, *pieces.parts, np.array([start])])
+
+
+def _names(
+    pieces: _Pieces,
+    space: group.Space,
+    factor: group.Factor,
+    sources: np.ndarray,
+    values: Sequence[np.ndarray],
+) -> np.ndarray:
+    """Append what values become that are moved; return int64[n, n_fields], where."""
+    assert space.first is not None
+    first = space.first.tolist()
+    fields = factor.fields.tolist()
+    places = np.full(sources.shape, -1, dtype=np.int64)
+    known: dict[bytes, int] = {}
+    for number, element in enumerate(factor.elements):
+        for k, target in enumerate(fields):
+            source = fields[int(sources[number, k])]
+            local = element[first[source] + values[source]] - first[target]
+            names = np.searchsorted(values[target], local)
+            if (names == np.arange(len(names))).all():
+                continue
+            text = names.tobytes()
+            if text not in known:
+                known[text] = pieces.append(names)
+            places[number, k] = known[text]
+    return places

@@ -1,0 +1,276 @@
+"""Search of orbits under the automorphisms that leave a system and a property alone.
+
+The group is that of a graph which draws system and property: whatever it is, rotations
+of a ring, pairs that change places together, all colours of a net.  It is used only
+where it is named: to find it takes time, and representatives of large groups are
+dear, or not unique.
+
+Sources: E. A. Emerson and A. P. Sistla, "Symmetry and Model Checking", Formal Methods
+in System Design 9, 1996, pp. 105-131; E. A. Emerson, S. Jha and D. Peled, "Combining
+Partial Order and Symmetry Reductions", TACAS 1997 (ample sets of representatives);
+docs/symmetry.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.logic.propositions.syntax import Indexed, Operation, Taken
+from ltlpipe.question.answer import Run
+from ltlpipe.question.model import ModelQuestion
+from ltlpipe.question.network import NetworkQuestion
+from ltlpipe.question.options import AMPLE, AUTOMORPHISMS
+from ltlpipe.question.question import UNFAIR
+from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_acceptance
+from ltlpipe.strategies.state_search import search_states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.question.answer import Answer, Plan, Trace
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Product, Question
+    from ltlpipe.reduction.automorphisms.group import Group
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.permuted.lifting import SystemStep
+    from ltlpipe.search.problem import Problem
+    from ltlpipe.systems.packing import PackedSystem
+
+name = AUTOMORPHISMS
+supersedes: str | None = None
+needs_kernels = True
+
+
+def is_named(options: Options) -> bool:
+    """Whether the options ask for it by name, so that it must not be left out."""
+    return options.insists_on(AUTOMORPHISMS)
+
+
+def obstacle(question: Question) -> str | None:
+    """Return why it cannot be used, as far as that costs nothing to know."""
+    options = question.options
+    if not is_named(options):
+        return "--reduce does not name it"
+    if not isinstance(question, NetworkQuestion | ModelQuestion):
+        return "a graph has no parts that could change places"
+    if question.given.emptiness in OF_SETS:
+        return f"{question.given.emptiness} does not look at one state at a time"
+    if question.fairness is not None:
+        return UNFAIR
+    if options.workers > 1:
+        return "several workers cannot share its tables: leave out --workers"
+    if options.swarm is not None:
+        return "--swarm searches the system as it is"
+    if options.insists_on(AMPLE) and not isinstance(question, NetworkQuestion):
+        return "ample sets of models are chosen by action: leave one out"
+    return obstacle_of_acceptance(question)
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    from ltlpipe.search.driver import NetworkRun
+    from ltlpipe.search.permuted.lifting import lifted
+
+    product: Product
+    if question.options.insists_on(AMPLE):
+        product, why = yield from question.ample_product(question.given, trace)
+        plan = question.settled(product.plan, product.table, product.reductions)
+        plan = plan.reduced_by(AMPLE, f"{AMPLE}, because {why}")
+    else:
+        product = yield from question.product(question.given, trace)
+        plan = question.settled(product.plan, product.table, product.reductions)
+    side = _side_of(question, product)
+    acting = yield from side.group()
+    trace.plan = plan.reduced_by(AUTOMORPHISMS, _reason(acting))
+    quotient = QuotientProduct(product, side, acting, trace.plan)
+    answer = yield from search_states(question, quotient, trace)
+    if answer.run is not None:
+        lifting = lifted(acting, side.steps, side.kind, NetworkRun(*answer.run))
+        found = yield from trace.timed("lasso_seconds", lifting)
+        answer = answer._replace(run=Run(*found))
+    return answer
+
+
+@dataclass
+class QuotientProduct:
+    """The product of the orbits of a system and an automaton."""
+
+    product: Product  # of the system itself
+    side: _NetworkSide | _ModelSide
+    acting: Group
+    plan: Plan
+    reductions: tuple[str, ...] | None = None
+
+    @property
+    def table(self) -> PropertyAutomaton:
+        """The automaton of the violations."""
+        return self.product.table
+
+    def packed(self) -> Job[PackedSystem | None]:
+        """Return the packed quotient."""
+        return self._of(self.product.packed())
+
+    def _of(self, packing: Job[Any]) -> Job[PackedSystem | None]:
+        """Return the quotient of what a job packs, which can be packed again wider."""
+        from ltlpipe.search.permuted.quotient import quotient, table_bytes
+
+        packed = yield from packing
+        if packed is None:
+            return None
+        packed = yield from self.side.uniform(packed, self.acting)
+        needed = table_bytes(self.acting)
+        grant = yield Progress("tabulating", memory_bytes=needed)
+        if needed > grant.memory_bytes:
+            raise StoppedError("memory")
+        fields, values = self.side.fields(packed)
+        made = quotient(packed, fields, self.acting, values)
+        return replace(made, widened=lambda: self._of(packed.widened()))
+
+    def problem(self, packed: Any) -> Problem:
+        """Return the product of the packed quotient and the automaton."""
+        return self.product.problem(packed)
+
+    def needed_bytes(self, packed: Any) -> int:
+        """Return what the buffers of `problem` take."""
+        return self.product.needed_bytes(packed)
+
+
+class _NetworkSide:
+    """What is particular to networks."""
+
+    def __init__(self, product: Any) -> None:
+        from ltlpipe.reduction.alphabet import letters_of
+        from ltlpipe.systems.views import NetworkView
+
+        self._network = product.trimmed.network
+        self._letters = letters_of(self._network, product.trimmed.actions)
+        self._view = NetworkView(self._network, limited=False)
+
+    def group(self) -> Job[Group]:
+        """Return the group of the network and the letters of its actions."""
+        from ltlpipe.reduction.automorphisms.networks import group_of_network
+
+        return group_of_network(self._network, self._letters)
+
+    def uniform(self, packed: Any, acting: Group) -> Job[Any]:  # noqa: ARG002
+        """Return the packed network: components that change places are as large."""
+        yield from ()
+        return packed
+
+    def fields(self, packed: Any) -> tuple[Any, Any]:
+        """Return the fields of the components, and what their values mean."""
+        return packed.fields, packed.local_states
+
+    def kind(self, action: int) -> int:
+        """Return the letter of an action."""
+        return int(self._letters[action])
+
+    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
+        """Yield the steps of a state."""
+        from ltlpipe.search.permuted.lifting import SystemStep
+
+        for step in self._view.each_step(tuple(state)):
+            local: Any = step.state
+            yield SystemStep(step.action, self.kind(step.action), local)
+
+
+class _ModelSide:
+    """What is particular to nets and DVE models."""
+
+    def __init__(self, question: ModelQuestion) -> None:
+        self._question = question
+        self._model: Any = question.system
+        self._propositions = list(question.propositions.values())
+        self._taken = [t for p in self._propositions for t in _taken_in(p)]
+
+    def group(self) -> Job[Group]:
+        """Return the group of the model and the propositions."""
+        from ltlpipe.reduction.automorphisms.nets import group_of_net
+        from ltlpipe.reduction.automorphisms.programs import group_of_program
+        from ltlpipe.systems.pnml.structure import Net
+
+        yield from self._question.prepared()
+        group_of = group_of_net if isinstance(self._model, Net) else group_of_program
+        return (yield from group_of(self._model, self._propositions))
+
+    def uniform(self, packed: Any, acting: Group) -> Job[Any]:
+        """Return a packed model in which fields that change places are as wide."""
+        from ltlpipe.systems.pnml.packing import PackedNet
+
+        if not isinstance(packed, PackedNet):
+            yield from ()
+            return packed
+        widths = packed.widths
+        bits, before = np.array(widths.bits), None
+        proven = np.array(widths.proven)
+        while before is None or (bits != before).any():
+            before = bits.copy()
+            for factor in acting.factors:
+                for element in factor.elements:
+                    np.maximum.at(bits, element, before)
+                    np.logical_and.at(proven, element, proven.copy())
+        if bits.tolist() == list(widths.bits):
+            return packed
+        wider = replace(
+            widths, bits=tuple(bits.tolist()), proven=tuple(proven.tolist())
+        )
+        return (yield from packed.repacked(wider))
+
+    def fields(self, packed: Any) -> tuple[Any, Any]:
+        """Return the fields of the variables; their values are what they are."""
+        return packed.places, None
+
+    def kind(self, action: int) -> int:
+        """Return which propositions about steps an action makes true, as bits."""
+        return sum(
+            1 << k for k, taken in enumerate(self._taken) if action in taken.actions
+        )
+
+    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
+        """Yield the steps of a valuation."""
+        from ltlpipe.search.permuted.lifting import SystemStep
+
+        for step in self._model.each_step(tuple(state)):
+            yield SystemStep(step.action, self.kind(step.action), step.state)
+
+
+def _side_of(question: Question, product: Any) -> _NetworkSide | _ModelSide:
+    if isinstance(question, ModelQuestion):
+        return _ModelSide(question)
+    return _NetworkSide(product)
+
+
+def _taken_in(expression: Expression) -> list[Taken]:
+    """Return the parts of an expression that are about steps."""
+    if isinstance(expression, Taken):
+        return [expression]
+    if isinstance(expression, Operation):
+        return [t for operand in expression.operands for t in _taken_in(operand)]
+    return _taken_in(expression.index) if isinstance(expression, Indexed) else []
+
+
+def _reason(acting: Group) -> str:
+    """Say which group the quotient is by."""
+    if not acting.factors:
+        return (
+            f"{AUTOMORPHISMS}, which changes nothing: no permutation but the identity "
+            "leaves both the system and the property as they are"
+        )
+    moved = sum(len(factor.fields) for factor in acting.factors)
+    what = "components" if acting.space.first is not None else "variables"
+    if acting.order is not None:
+        number = f"{acting.order:,} permutations of {moved} {what} leave"
+        kind = "each orbit has one representative"
+    else:
+        number = f"a large group of permutations of {moved} {what} leaves"
+        kind = "an orbit may have several representatives, which local search finds"
+    return (
+        f"{AUTOMORPHISMS}, because {number} the system and the property as they are; "
+        f"{kind} (Emerson & Sistla 1996; Donaldson & Miller 2006)"
+    )
