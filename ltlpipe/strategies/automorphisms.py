@@ -150,13 +150,21 @@ class _NetworkSide:
 
         self._network = product.trimmed.network
         self._letters = letters_of(self._network, product.trimmed.actions)
+        self._table = product.table
+        # Ample sets see which actions are visible, whatever the automaton tells apart.
+        self._merges = product.visible is None
         self._view = NetworkView(self._network, limited=False)
 
     def group(self) -> Job[Group]:
-        """Return the group of the network and the letters of its actions."""
+        """Return the group of the network and the property."""
+        from ltlpipe.reduction.automorphisms.letters import letter_classes
         from ltlpipe.reduction.automorphisms.networks import group_of_network
 
-        return group_of_network(self._network, self._letters)
+        self._kinds = self._letters
+        if self._merges:
+            classes = yield from letter_classes(self._table)
+            self._kinds = classes[self._letters]
+        return (yield from group_of_network(self._network, self._kinds))
 
     def uniform(self, packed: Any, acting: Group) -> Job[Any]:  # noqa: ARG002
         """Return the packed network: components that change places are as large."""
@@ -168,8 +176,8 @@ class _NetworkSide:
         return packed.fields, packed.local_states
 
     def kind(self, action: int) -> int:
-        """Return the letter of an action."""
-        return int(self._letters[action])
+        """Return what the property tells apart of an action."""
+        return int(self._kinds[action])
 
     def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
         """Yield the steps of a state."""
@@ -183,21 +191,25 @@ class _NetworkSide:
 class _ModelSide:
     """What is particular to nets and DVE models."""
 
-    def __init__(self, question: ModelQuestion) -> None:
-        self._question = question
+    def __init__(self, question: ModelQuestion, table: PropertyAutomaton) -> None:
+        self._question, self._table = question, table
         self._model: Any = question.system
         self._propositions = list(question.propositions.values())
         self._taken = [t for p in self._propositions for t in _taken_in(p)]
 
     def group(self) -> Job[Group]:
-        """Return the group of the model and the propositions."""
+        """Return the group of the model and the property."""
+        from ltlpipe.reduction.automorphisms.expressions import Propositions
+        from ltlpipe.reduction.automorphisms.letters import letter_classes
         from ltlpipe.reduction.automorphisms.nets import group_of_net
         from ltlpipe.reduction.automorphisms.programs import group_of_program
         from ltlpipe.systems.pnml.structure import Net
 
         yield from self._question.prepared()
         group_of = group_of_net if isinstance(self._model, Net) else group_of_program
-        return (yield from group_of(self._model, self._propositions))
+        classes = yield from letter_classes(self._table)
+        asked = Propositions(self._propositions, classes)
+        return (yield from group_of(self._model, asked))
 
     def uniform(self, packed: Any, acting: Group) -> Job[Any]:
         """Return a packed model in which fields that change places are as wide."""
@@ -242,7 +254,7 @@ class _ModelSide:
 
 def _side_of(question: Question, product: Any) -> _NetworkSide | _ModelSide:
     if isinstance(question, ModelQuestion):
-        return _ModelSide(question)
+        return _ModelSide(question, product.table)
     return _NetworkSide(product)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
@@ -11,13 +13,18 @@ from ltlpipe.logic.propositions.syntax import (
     Operation,
     Taken,
     Variable,
+    uses_step,
 )
+from ltlpipe.reduction.automorphisms.group import grouped
+from ltlpipe.reduction.automorphisms.letters import is_kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.reduction.automorphisms.graph import ColouredGraph
+    from ltlpipe.reduction.automorphisms.group import Group, Space
+    from ltlpipe.runtime.jobs import Job
 
 COMMUTATIVE = frozenset({"+", "*", "==", "!=", "&", "|", "^"})
 """Operators whose operands may change places.
@@ -26,24 +33,75 @@ Those that may leave their second operand unevaluated are not among them.
 """
 
 
-def draw_propositions(
-    graph: ColouredGraph,
-    propositions: Sequence[Expression],
-    variables: Sequence[int],
-    actions: Sequence[int],
-) -> None:
-    """Add propositions, each of which every automorphism leaves as it is.
+class Propositions(NamedTuple):
+    """The propositions of a property, and what its automaton tells apart of them."""
+
+    meanings: Sequence[Expression]  # bound
+    classes: np.ndarray  # int64[2**n], by `letter_classes`
+
+    def add_points(self, graph: ColouredGraph, *, fixed: bool) -> int:
+        """Add a vertex for each; return the first one.
+
+        Unless they are `fixed`, automorphisms may take those about states to each
+        other.
+        """
+        first = len(graph.colours)
+        for number, meaning in enumerate(self.meanings):
+            apart = fixed or uses_step(meaning)
+            graph.add(("proposition", number if apart else None))
+        return first
+
+
+def group_of(
+    space: Space, propositions: Propositions, draw: Callable[..., Job[ColouredGraph]]
+) -> Job[Group]:
+    """Return the group of a model and a property.
+
+    Propositions are taken to each other only if the automaton of the property is the
+    same afterwards, for all generators; else each stays as it is.
 
     Parameters
     ----------
-    propositions : sequence of Expression
-        Bound.
+    space : Space
+        Its points are the first vertices of the graph; propositions follow.
+    propositions : Propositions
+        Those of the property.
+    draw : callable
+        Returns the job that draws the graph; ``fixed=True`` fixes propositions.
+    """
+    n_all = space.n_points + len(propositions.meanings)
+    generators = np.zeros((0, n_all), dtype=np.int32)
+    for fixed in (False, True):
+        graph = yield from draw(fixed=fixed)
+        generators = yield from graph.automorphisms(n_all)
+        images = generators[:, space.n_points :] - space.n_points
+        if all(is_kept(propositions.classes, own) for own in images.tolist()):
+            break
+    own = generators[:, : space.n_points]
+    moving = (own != np.arange(space.n_points)).any(axis=1)
+    return (yield from grouped(space, own[moving]))
+
+
+def draw_propositions(
+    graph: ColouredGraph,
+    propositions: Propositions,
+    first: int,
+    variables: Sequence[int],
+    actions: Sequence[int],
+) -> None:
+    """Add what propositions mean below the vertices that `add_points` has added.
+
+    Parameters
+    ----------
+    propositions : Propositions
+        Those of the property.
+    first : int
+        The vertex of the first one.
     variables, actions : sequence of int
         The vertices of variables, and those of actions.
     """
-    for number, proposition in enumerate(propositions):
-        root = _drawn(graph, proposition, variables, actions)
-        graph.add(("proposition", number), root)
+    for number, proposition in enumerate(propositions.meanings):
+        graph.join(first + number, _drawn(graph, proposition, variables, actions))
 
 
 def _drawn(

@@ -1,4 +1,4 @@
-"""The automorphisms of a place/transition net that leave propositions as they are.
+"""The automorphisms of a place/transition net that leave a property as it is.
 
 They take places to places with as many tokens, and transitions to transitions that take
 and put as much.  The graph has a vertex for each place, two for each transition (what
@@ -10,24 +10,31 @@ Source: K. Schmidt, "How to Calculate Symmetries of Petri Nets", Acta Informatic
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ltlpipe.reduction.automorphisms.expressions import draw_propositions
+from ltlpipe.reduction.automorphisms.expressions import draw_propositions, group_of
 from ltlpipe.reduction.automorphisms.graph import PHASE, ColouredGraph
-from ltlpipe.reduction.automorphisms.group import Space, grouped
+from ltlpipe.reduction.automorphisms.group import Space
 from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.reduction.automorphisms.expressions import Propositions
     from ltlpipe.reduction.automorphisms.group import Group
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.structure import Net
 
 
-def group_of_net(net: Net, propositions: Sequence[Expression]) -> Job[Group]:
-    """Return the group of a net and of bound propositions; it moves places."""
+def group_of_net(net: Net, propositions: Propositions) -> Job[Group]:
+    """Return the group of a net and a property; it moves places."""
+    space = Space(len(net.places))
+    return group_of(space, propositions, partial(_drawn, net, propositions))
+
+
+def _drawn(net: Net, propositions: Propositions, *, fixed: bool) -> Job[ColouredGraph]:
+    """Return the graph of a net and a property."""
     ticks = Ticks(PHASE)
     graph = ColouredGraph()
     places = []
@@ -35,6 +42,7 @@ def group_of_net(net: Net, propositions: Sequence[Expression]) -> Job[Group]:
         places.append(graph.add(("place", tokens)))
         if ticks.over():
             yield ticks.progress
+    first = propositions.add_points(graph, fixed=fixed)
     transitions = []
     for transition in net.transitions:
         taken = graph.add("takes")
@@ -44,9 +52,8 @@ def group_of_net(net: Net, propositions: Sequence[Expression]) -> Job[Group]:
         _draw_arcs(graph, put, transition.post, places)
         if ticks.over(1 + len(transition.pre) + len(transition.post)):
             yield ticks.progress
-    draw_propositions(graph, propositions, places, transitions)
-    generators = yield from graph.automorphisms(len(places))
-    return (yield from grouped(Space(len(places)), generators))
+    draw_propositions(graph, propositions, first, places, transitions)
+    return graph
 
 
 def _draw_arcs(

@@ -1,8 +1,8 @@
-"""The automorphisms of a network that leave the letters of its actions as they are.
+"""The automorphisms of a network that leave a property as it is.
 
-They take components to components, local states to local states and actions to actions
-with the same letter: transitions to transitions, initial states to initial, accepting
-ones to accepting ones.
+They take components to components, local states to local states, and actions to actions
+that the property cannot tell from them: transitions to transitions, initial states to
+initial, accepting ones to accepting ones.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import LTS, Network
 
 
-def group_of_network(network: Network, letters: np.ndarray) -> Job[Group]:
+def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
     """Return the group of a network; it moves components and their states.
 
-    letters : int32[n_actions], what the property sees of each action.
+    kinds : int64[n_actions], what the property tells apart of actions.
     """
     ticks = Ticks(PHASE)
     graph = ColouredGraph()
@@ -37,15 +37,15 @@ def group_of_network(network: Network, letters: np.ndarray) -> Job[Group]:
     components = []
     for number, component in enumerate(network.components):
         own = range(int(first[number]), int(first[number + 1]))
-        kind = "component", component.accepting is None
-        components.append(graph.add(kind, *own))
+        colour = "component", component.accepting is None
+        components.append(graph.add(colour, *own))
         if ticks.over(len(own)):
             yield ticks.progress
     actions: dict[tuple[int, str], int] = {}
-    for action, letter in zip(network.actions, letters.tolist(), strict=True):
+    for action, kind in zip(network.actions, kinds.tolist(), strict=True):
         # A component may take part and never move: then the action never happens.
         members = [components[c] for c in action.participants]
-        vertex = graph.add(("action", letter), *members)
+        vertex = graph.add(("action", kind), *members)
         for participant in action.participants:
             actions[participant, action.name] = vertex
         if ticks.over(len(members)):

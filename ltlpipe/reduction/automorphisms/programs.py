@@ -1,4 +1,4 @@
-"""The automorphisms of a DVE model that leave propositions as they are.
+"""The automorphisms of a DVE model that leave a property as it is.
 
 They take variables to variables with the same kind, bounds, initial value and place in
 a row, states of a process to the states with the same numbers in another one, and
@@ -9,15 +9,17 @@ taken to another one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.automorphisms.expressions import (
     draw_operation,
     draw_ordered,
     draw_propositions,
+    group_of,
 )
 from ltlpipe.reduction.automorphisms.graph import PHASE, ColouredGraph
-from ltlpipe.reduction.automorphisms.group import Space, grouped
+from ltlpipe.reduction.automorphisms.group import Space
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.dve.expressions import (
     Binary,
@@ -29,9 +31,7 @@ from ltlpipe.systems.dve.expressions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.reduction.automorphisms.expressions import Propositions
     from ltlpipe.reduction.automorphisms.group import Group
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve import expressions
@@ -39,14 +39,21 @@ if TYPE_CHECKING:
     from ltlpipe.systems.dve.program import Message, Program, Transition
 
 
-def group_of_program(model: DveModel, propositions: Sequence[Expression]) -> Job[Group]:
-    """Return the group of a prepared DVE model and of bound propositions.
+def group_of_program(model: DveModel, propositions: Propositions) -> Job[Group]:
+    """Return the group of a prepared DVE model and a property; it moves variables."""
+    space = Space(len(model.program.variables))
+    return group_of(space, propositions, partial(_drawn, model, propositions))
 
-    It moves variables.
-    """
+
+def _drawn(
+    model: DveModel, propositions: Propositions, *, fixed: bool
+) -> Job[ColouredGraph]:
+    """Return the graph of a model and a property."""
     program = model.program
     ticks = Ticks(PHASE)
     drawing = _Drawing(model)
+    first = propositions.add_points(drawing.graph, fixed=fixed)
+    drawing.draw_channels()
     for process in range(len(program.processes)):
         drawing.draw_process(process)
         if ticks.over(20 * len(program.processes[process].transitions)):
@@ -60,10 +67,9 @@ def group_of_program(model: DveModel, propositions: Sequence[Expression]) -> Job
         actions.append(draw_ordered(drawing.graph, "action", moves))
         if ticks.over(4):
             yield ticks.progress
-    n_variables = len(program.variables)
-    draw_propositions(drawing.graph, propositions, range(n_variables), actions)
-    generators = yield from drawing.graph.automorphisms(n_variables)
-    return (yield from grouped(Space(n_variables), generators))
+    variables = range(len(program.variables))
+    draw_propositions(drawing.graph, propositions, first, variables, actions)
+    return drawing.graph
 
 
 class _Drawing:
@@ -78,7 +84,13 @@ class _Drawing:
             shape = variable.kind, variable.bounds, variable.initial
             # A field holds the values of another one only if it has the same form.
             self.graph.add((shape, len(variable.states), place.bits, place.low))
-        self.channels = [
+        self.channels: list[int] = []
+        self.processes: list[int] = []
+        self.transitions: dict[Transition, int] = {}
+
+    def draw_channels(self) -> None:
+        """Add the channels above the variables that hold their messages."""
+        self.channels += [
             draw_ordered(
                 self.graph,
                 ("channel", channel.types, channel.capacity),
@@ -90,8 +102,6 @@ class _Drawing:
             for part, first in enumerate(channel.cells):
                 for message in range(channel.capacity):
                     self.graph.add(("cell", part, message), vertex, first + message)
-        self.processes: list[int] = []
-        self.transitions: dict[Transition, int] = {}
 
     def draw_process(self, number: int) -> None:
         """Add a process, its states, variables and transitions."""

@@ -1,0 +1,109 @@
+"""Quotients by groups of every kind against the plain product.
+
+Every violation is replayed within the check, step by step.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from ltlpipe import UnsupportedError
+from tests.cross.test_agreement import ask
+from tests.cross.test_models import dve_atoms, net_atoms, random_formula
+from tests.depth import at_least, examples
+from tests.reduction.automorphisms import systems
+
+SEARCHES = ("couvreur99", "se05", "gmz04", "rabin", "tela", "auto")
+LIMIT = 20_000
+"""States: some nets are unbounded."""
+
+
+def model_question(rng, make, atoms_of):
+    """A model and a formula over what all members have, or over some of them."""
+    model = make(rng)
+    of = systems.common_atoms if rng.random() < 0.8 else atoms_of
+    return model, random_formula(rng, rng.sample(of(rng, model), 2))
+
+
+def network_question(rng):
+    """A network and a formula over some events."""
+    network = systems.network(rng)
+    names = [action.name for action in network.actions]
+    chosen = [rng.sample(names, min(len(names), rng.randint(1, 4))) for _ in range(2)]
+    return network, random_formula(rng, ["(" + " | ".join(own) + ")" for own in chosen])
+
+
+def kind_of(seed):
+    """What the system is: models of DVE are rare, as they have to be compiled."""
+    return "dve" if seed % 10 == 9 else ("network", "net")[seed % 2]
+
+
+def question(seed):
+    """A system of each kind in turn, a formula and options."""
+    rng = random.Random(seed)
+    options = {}
+    kind = kind_of(seed)
+    if kind == "network":
+        system, formula = network_question(rng)
+        options["deadlock"] = rng.choice(["ignore", "stutter"])
+        options["reduce"] = rng.choice([*["automorphisms"] * 3, "automorphisms,ample"])
+    elif kind == "net":
+        system, formula = model_question(rng, systems.net, net_atoms)
+    else:
+        system, formula = model_question(rng, systems.dve_model, dve_atoms)
+    return system, formula, rng.choice(SEARCHES), options
+
+
+def assert_agree(seed, counts):
+    """A search of orbits gives the verdict of the plain product, in no more states."""
+    system, formula, search, options = question(seed)
+    kind = kind_of(seed)
+    limits = {"max_states": LIMIT, "emptiness": search}
+    deadlock = {k: options[k] for k in options if k == "deadlock"}
+    plain = ask(system, formula, reduce="none", **deadlock, **limits)
+    try:
+        found = ask(system, formula, **{"reduce": "automorphisms", **options}, **limits)
+    except UnsupportedError:
+        if "ample" in options.get("reduce", ""):
+            return  # the property is not interruptible
+        raise
+    if "unknown" in (plain.verdict, found.verdict):
+        assert kind == "net", seed  # an unbounded one
+        return
+    assert found.verdict == plain.verdict, (seed, formula)
+    counts[kind, found.verdict] += 1
+    reasons = " ".join(found.plan.reasons)
+    counts[kind, "moved"] += "changes nothing" not in reasons
+    if found.verdict == "violated":
+        assert found.lasso is not None
+        counts["long"] += len(found.lasso.cycle) > 1
+    elif found.plan.emptiness == plain.plan.emptiness:
+        assert found.stats.states <= plain.stats.states, (seed, formula)
+        counts["fewer"] += found.stats.states < plain.stats.states
+
+
+def test_some():
+    """Three hundred questions."""
+    counts = Counter()
+    for seed in range(examples(300)):
+        assert_agree(seed, counts)
+
+    for kind in ("network", "net", "dve"):
+        assert min(counts[kind, "holds"], counts[kind, "violated"]) >= at_least(5)
+        assert counts[kind, "moved"] >= at_least(5)
+    assert counts["fewer"] >= at_least(2)
+    assert counts["long"] >= at_least(30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(25))
+def test_many(part):
+    """5,000 questions in 25 parts."""
+    counts = Counter()
+    for seed in range(10_000 + 200 * part, 10_200 + 200 * part):
+        assert_agree(seed, counts)
+
+    assert counts["long"] > 3
