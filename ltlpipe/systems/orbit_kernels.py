@@ -34,77 +34,95 @@ class Factor(IntEnum):
     ELEMENTS = 1  # their number, without the identity
     FIELDS = 2  # number of fields that it moves
     CELLS = 3  # place of (word, shift, mask) of each
-    SOURCES = 4  # place of the field, among these, that each gets its value from
-    VALUES = 5  # place of where the new names of values are, -1 for the old ones; or 0
-    ROOM = 6  # place of two times as many numbers as fields
+    FIRST = 4  # place of the first move of each element, and of the end
+    ROOM = 5  # place of two times as many numbers as fields
 
 
 FACTOR_STRIDE = len(Factor)
 CELL_STRIDE = 3
 
+MOVE_STRIDE = 3
+"""The numbers of the field that gets a value and of that which it comes from, among
+those of the factor, and the place of the new names of values, or 0.
 
-@inlined
-def image(ints, at, element, place, state):
-    """Return the value of a field in what an element makes of a state.
-
-    `at` is the place of the factor, `state` that of the values of its fields.
-    """
-    entry = element * ints[at + Factor.FIELDS] + place
-    value = ints[state + ints[ints[at + Factor.SOURCES] + entry]]
-    names = ints[at + Factor.VALUES]
-    if names != 0 and ints[names + entry] >= 0:
-        value = ints[ints[names + entry] + value]
-    return value
+An element that is listed moves all fields; of others the moves that change nothing are
+left out."""
 
 
 @inlined
-def is_less(ints, at, element, state, best):
-    """Whether the image of a state is less than the values at `best`.
+def moved(ints, move, state):
+    """Return the value that a move leads to."""
+    value = ints[state + ints[move + 1]]
+    names = ints[move + 2]
+    return ints[names + value] if names != 0 else value
 
-    Then it takes their place.
+
+@inlined
+def is_less(ints, first, end, state, best):
+    """Whether moves make a state less than the values at `best`, which they change then.
+
+    The moves lie from `first` to `end`, by the fields that they change.
     """
-    n_fields = ints[at + Factor.FIELDS]
-    for place in range(n_fields):
-        value = image(ints, at, element, place, state)
-        if value == ints[best + place]:
-            continue
-        if value > ints[best + place]:
+    for move in range(first, end, MOVE_STRIDE):
+        value, least = moved(ints, move, state), ints[best + ints[move]]
+        if value > least:
             return False
-        for later in range(place, n_fields):
-            ints[best + later] = image(ints, at, element, later, state)
-        return True
+        if value < least:
+            for later in range(move, end, MOVE_STRIDE):
+                ints[best + ints[later]] = moved(ints, later, state)
+            return True
     return False
 
 
 @inlined
-def least(ints, at):
-    """Replace the values of a factor's fields by the least ones; return if they differ.
+def least_listed(ints, at, state, best):
+    """Write the least image of a state; return whether it is another one."""
+    changed = False
+    first = ints[at + Factor.FIRST]
+    for element in range(ints[at + Factor.ELEMENTS]):
+        begin, end = ints[first + element], ints[first + element + 1]
+        changed = is_less(ints, begin, end, state, best) or changed
+    return changed
 
-    They stand in its room, followed by as many numbers that are overwritten.
+
+@inlined
+def least_tried(ints, at, state, best):
+    """Make a state less by elements as long as one does; return whether one did.
+
+    The values at `best` are those of the state, before and after.
     """
-    n_fields, n_elements = ints[at + Factor.FIELDS], ints[at + Factor.ELEMENTS]
+    changed = False
+    first, n_elements = ints[at + Factor.FIRST], ints[at + Factor.ELEMENTS]
+    failures = 0  # since the last element that made the state less
+    tried = 0
+    while failures < n_elements:
+        failures += 1
+        begin, end = ints[first + tried], ints[first + tried + 1]
+        if is_less(ints, begin, end, state, best):
+            changed = True
+            failures = 0
+            for move in range(begin, end, MOVE_STRIDE):
+                ints[state + ints[move]] = ints[best + ints[move]]
+        tried += 1
+        if tried == n_elements:
+            tried = 0
+    return changed
+
+
+@inlined
+def least(ints, at):
+    """Write a representative behind the values of a factor's fields, in its room.
+
+    Returns whether they differ.
+    """
+    n_fields = ints[at + Factor.FIELDS]
     state = ints[at + Factor.ROOM]
     best = state + n_fields
     for place in range(n_fields):
         ints[best + place] = ints[state + place]
-    changed = False
     if ints[at + Factor.LISTED] != 0:
-        for element in range(n_elements):
-            changed = is_less(ints, at, element, state, best) or changed
-    else:
-        failures = 0  # since the last element that made the state less
-        tried = 0
-        while failures < n_elements:
-            failures += 1
-            if is_less(ints, at, tried, state, best):
-                changed = True
-                failures = 0
-                for place in range(n_fields):
-                    ints[state + place] = ints[best + place]
-            tried += 1
-            if tried == n_elements:
-                tried = 0
-    return changed
+        return least_listed(ints, at, state, best)
+    return least_tried(ints, at, state, best)
 
 
 @called

@@ -1,7 +1,7 @@
 """The quotient of a packed system by a group (`ltlpipe.systems.orbit_kernels`).
 
-Cost: 8 bytes for each field that an element moves, beside the packed system; networks
-take as much again, and the local states that are renamed.  A successor costs what it
+Cost: 24 bytes for each field that an element moves, beside the packed system; in
+networks 8 more for each local state that gets a new name.  A successor costs what it
 costs in the system, and as a rule one or two comparisons for each element.
 """
 
@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.systems.orbit_kernels import CELL_STRIDE, FACTOR_STRIDE, Factor
+from ltlpipe.systems.orbit_kernels import (
+    CELL_STRIDE,
+    FACTOR_STRIDE,
+    MOVE_STRIDE,
+    Factor,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def table_bytes(acting: group.Group) -> int:
-    """Return the bytes of the table of a group, roughly."""
-    entries = 1
+    """Return the bytes of the table of a group, at most."""
+    entries = 2
     for factor in acting.factors:
         n_fields, n_elements = len(factor.fields), len(factor.elements)
         entries += FACTOR_STRIDE + (CELL_STRIDE + 2) * n_fields
-        entries += n_elements * n_fields
+        entries += 1 + n_elements * (1 + MOVE_STRIDE * n_fields)
         if acting.space.first is not None:
-            entries += n_elements * (n_fields + acting.space.n_points)
+            entries += n_elements * acting.space.n_points
     return 8 * entries
 
 
@@ -102,44 +107,48 @@ def _table(
     pieces = _Pieces(start + len(header))
     for number, factor in enumerate(acting.factors):
         cells = [(f.word, f.shift, f.mask) for f in (fields[k] for k in factor.fields)]
-        to = acting.space.fields_of(factor.elements)[:, factor.fields]
-        # What each field gets comes from the field that is taken to it.
-        sources = np.argsort(to, axis=1)
         entry = header[1 + FACTOR_STRIDE * number :]
         entry[Factor.LISTED] = factor.listed
         entry[Factor.ELEMENTS] = len(factor.elements)
         entry[Factor.FIELDS] = len(factor.fields)
         entry[Factor.CELLS] = pieces.append(np.array(cells))
-        entry[Factor.SOURCES] = pieces.append(sources)
-        if values is not None:
-            names = _names(pieces, acting.space, factor, sources, values)
-            entry[Factor.VALUES] = pieces.append(names)
+        moves = [
+            _moves(pieces, acting.space, factor, e, values) for e in factor.elements
+        ]
+        if not factor.listed:
+            moves = [own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)] for own in moves]
+        sizes = np.cumsum([0, *(own.size for own in moves)])
+        entry[Factor.FIRST] = pieces.append(sizes + pieces.length + len(sizes))
+        pieces.append(np.concatenate(moves))
         entry[Factor.ROOM] = pieces.append(np.zeros(2 * len(factor.fields)))
     return np.concatenate([header, *pieces.parts, np.array([start])])
 
 
-def _names(
+def _moves(
     pieces: _Pieces,
     space: group.Space,
     factor: group.Factor,
-    sources: np.ndarray,
-    values: Sequence[np.ndarray],
+    element: np.ndarray,
+    values: Sequence[np.ndarray] | None,
 ) -> np.ndarray:
-    """Append what values become that are moved; return int64[n, n_fields], where."""
+    """Return the moves of an element, int64[k, `MOVE_STRIDE`], by what they change.
+
+    The new names of values are appended to the table.
+    """
+    places = np.arange(len(factor.fields))
+    to = np.searchsorted(
+        factor.fields, space.fields_of(element[None])[0, factor.fields]
+    )
+    moves = np.zeros((len(places), MOVE_STRIDE), dtype=np.int64)
+    moves[:, 0] = places
+    moves[to, 1] = places
+    if values is None:
+        return moves
     assert space.first is not None
-    first = space.first.tolist()
-    fields = factor.fields.tolist()
-    places = np.full(sources.shape, -1, dtype=np.int64)
-    known: dict[bytes, int] = {}
-    for number, element in enumerate(factor.elements):
-        for k, target in enumerate(fields):
-            source = fields[int(sources[number, k])]
-            local = element[first[source] + values[source]] - first[target]
-            names = np.searchsorted(values[target], local)
-            if (names == np.arange(len(names))).all():
-                continue
-            text = names.tobytes()
-            if text not in known:
-                known[text] = pieces.append(names)
-            places[number, k] = known[text]
-    return places
+    for place, source_place, _ in moves.tolist():
+        target, source = factor.fields[[place, source_place]].tolist()
+        local = element[space.first[source] + values[source]] - space.first[target]
+        names = np.searchsorted(values[target], local)
+        if (names != np.arange(len(names))).any():
+            moves[place, 2] = pieces.append(names)
+    return moves

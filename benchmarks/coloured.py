@@ -1,0 +1,149 @@
+"""Symmetric nets of the project's own: what symmetry saves, and how far each way goes.
+
+Each family grows until a question takes longer than the limit (60 s), once for each way
+and each of two formulas that hold: one about all colours, one that names one or two of
+them.  A row has the size of the net before and after unfolding, states and times.
+
+    python -m benchmarks.coloured --out results [--timeout 60] [--families dining ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks import record
+from benchmarks.tasks import Limits, Options, Task, answers, ours
+from ltlpipe import UnsupportedError
+from ltlpipe.families.symmetric_nets import (
+    coloured_client_server,
+    coloured_dining,
+    coloured_token_ring,
+    shared_memory,
+)
+from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ltlpipe.systems.pnml.coloured.net import ColouredNet
+    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
+
+
+class Family(NamedTuple):
+    """Nets of growing size, and formulas that hold in all of them."""
+
+    make: Callable[[int], ColouredNet]
+    sizes: tuple[int, ...]
+    common: str  # names no colour
+    named: str  # names some
+
+
+def _clients(n: int) -> ColouredNet:
+    return coloured_client_server(n, 2)
+
+
+FAMILIES = {
+    "dining": Family(
+        coloured_dining,
+        (4, 6, 8, 10, 12, 14, 16, 18, 20, 24),
+        "G(eat + eat <= think + left + right + eat)",
+        "G(eat.1 == 0 || eat.2 == 0)",
+    ),
+    "token-ring": Family(
+        coloured_token_ring,
+        (2, 3, 4, 5, 6, 7, 8, 9),
+        "G(fireable(count) || fireable(follow))",
+        "G(state.0.1 == 1 -> (state.0.1 == 1 W state.0.2 == 1))",
+    ),
+    "shared-memory": Family(
+        shared_memory,
+        (4, 6, 8, 10, 12, 14, 16, 20, 24),
+        "G(bus + other == 1)",
+        "G(other.1.2 == 0 || memory.2 == 0)",
+    ),
+    "client-server": Family(
+        _clients,
+        (4, 6, 8, 10, 12, 14, 16, 20, 24, 32),
+        "G(free + served == 2)",
+        "G(served.1.1 == 0 || served.1.2 == 0)",
+    ),
+}
+
+WAYS: dict[str, Options] = {
+    "plain": {"reduce": "none"},
+    "ample": {"reduce": "ample"},
+    "automorphisms": {"reduce": "automorphisms"},
+    "stabiliser": {"reduce": "stabiliser"},
+    "sets": {"reduce": "symmetry"},
+}
+SEARCH = {"emptiness": "couvreur99"}
+"""The same search for all ways but `sets`, which has its own."""
+
+
+def made(family: str, n: int) -> UnfoldedNet:
+    """Return the unfolded net of a row."""
+    return unfolded(FAMILIES[family].make(n))
+
+
+def options_of(way: str) -> Options:
+    """Return the options of a way."""
+    return WAYS[way] if way == "sets" else WAYS[way] | SEARCH
+
+
+def measured(
+    family: str, which: str, way: str, limits: Limits
+) -> Iterator[dict[str, Any]]:
+    """Yield rows for growing sizes, the last one being the first without an answer."""
+    about = FAMILIES[family]
+    for n in about.sizes:
+        formula = getattr(about, which)
+        task = Task(partial(made, family, n), formula, options_of(way), limits)
+        ((_, row),) = answers([task])
+        net = made(family, n)
+        yield {
+            "family": family,
+            "n": n,
+            "formula": formula,
+            "names_colours": which == "named",
+            "way": way,
+            "places": len(net.coloured.places),
+            "transitions_of_net": len(net.coloured.transitions),
+            "unfolded_places": len(net.places),
+            "unfolded_transitions": len(net.transitions),
+            **row,
+        }
+        if row["verdict"] == "unknown":
+            return
+
+
+def main() -> None:
+    """Measure, and write ``coloured.csv``."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--timeout", type=float, default=60.0)
+    parser.add_argument("--memory", type=int, default=4096, help="MiB")
+    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    chosen = parser.parse_args()
+    limits = Limits(chosen.timeout, chosen.memory)
+    path = chosen.out / "coloured.csv"
+    path.unlink(missing_ok=True)
+    for family in chosen.families:
+        for way in chosen.ways:  # compiled here, not in the workers
+            about = FAMILIES[family]
+            make = partial(made, family, about.sizes[0])
+            with suppress(UnsupportedError):  # the rows say so
+                ours(Task(make, about.common, options_of(way), limits))
+            for which in ("common", "named"):
+                for row in measured(family, which, way, limits):
+                    record.append(path, row)
+                    shown = ("family", "n", "names_colours", "way", "verdict", "states")
+                    print(*(row[k] for k in shown), row["seconds"], flush=True)
+
+
+if __name__ == "__main__":
+    main()
