@@ -59,9 +59,10 @@ def moved(ints, move, state):
 
 @inlined
 def is_less(ints, first, end, state, best):
-    """Whether moves make a state less than the values at `best`, which they change then.
+    """Whether moves make a state less than the values at `best`.
 
-    The moves lie from `first` to `end`, by the fields that they change.
+    Then these become what the moves make of the state.  The moves lie from `first` to
+    `end`, by the fields that they change.
     """
     for move in range(first, end, MOVE_STRIDE):
         value, least = moved(ints, move, state), ints[best + ints[move]]
