@@ -219,20 +219,17 @@ class _ModelSide:
             yield from ()
             return packed
         widths = packed.widths
-        bits, before = np.array(widths.bits), None
-        proven = np.array(widths.proven)
-        while before is None or (bits != before).any():
-            before = bits.copy()
-            for factor in acting.factors:
-                for element in factor.elements:
-                    np.maximum.at(bits, element, before)
-                    np.logical_and.at(proven, element, proven.copy())
-        if bits.tolist() == list(widths.bits):
+        orbits = acting.orbits()
+        wide = np.zeros(len(orbits), dtype=np.int64)
+        np.maximum.at(wide, orbits, widths.bits)
+        in_doubt = np.zeros(len(orbits), dtype=np.bool_)
+        np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
+        bits = tuple(wide[orbits].tolist())
+        proven = tuple(np.logical_not(in_doubt[orbits]).tolist())
+        if bits == tuple(widths.bits) and proven == tuple(widths.proven):
+            yield from ()
             return packed
-        wider = replace(
-            widths, bits=tuple(bits.tolist()), proven=tuple(proven.tolist())
-        )
-        return (yield from packed.repacked(wider))
+        return (yield from packed.repacked(replace(widths, bits=bits, proven=proven)))
 
     def fields(self, packed: Any) -> tuple[Any, Any]:
         """Return the fields of the variables; their values are what they are."""

@@ -123,6 +123,18 @@ class Group:
             return None
         return prod(len(factor.elements) + 1 for factor in self.factors)
 
+    def orbits(self) -> np.ndarray:
+        """Return, for each point, the least one that it is taken to: int64[n_points]."""
+        least = np.arange(self.space.n_points)
+        for factor in self.factors:
+            before = np.full_like(least, -1)
+            while (before != least).any():
+                before = least.copy()
+                for element in factor.elements:
+                    least = np.minimum(least, least[element])
+                    least[element] = np.minimum(least[element], least)
+        return least
+
     def normalised(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the representative of a state, and what takes the state there.
 

@@ -1,8 +1,9 @@
 """The automorphisms of a place/transition net that leave a property as it is.
 
-They take places to places with as many tokens, and transitions to transitions that take
-and put as much.  The graph has a vertex for each place, two for each transition (what
-it takes, what it puts), and one for each arc whose weight is not 1.
+They take places to places and transitions to transitions that take and put as much.  The
+initial marking may be taken to another one: a run of the quotient that begins in its
+orbit is one that begins in it.  The graph has a vertex for each place, two for each
+transition (what it takes, what it puts), and one for each arc whose weight is not 1.
 
 Source: K. Schmidt, "How to Calculate Symmetries of Petri Nets", Acta Informatica 36,
 2000, pp. 545-590.
@@ -38,8 +39,8 @@ def _drawn(net: Net, propositions: Propositions, *, fixed: bool) -> Job[Coloured
     ticks = Ticks(PHASE)
     graph = ColouredGraph()
     places = []
-    for tokens in net.initial():
-        places.append(graph.add(("place", tokens)))
+    for _ in net.places:
+        places.append(graph.add("place"))
         if ticks.over():
             yield ticks.progress
     first = propositions.add_points(graph, fixed=fixed)

@@ -1,8 +1,11 @@
 """The automorphisms of a network that leave a property as it is.
 
 They take components to components, local states to local states, and actions to actions
-that the property cannot tell from them: transitions to transitions, initial states to
-initial, accepting ones to accepting ones.
+that the property cannot tell from them: transitions to transitions, accepting states to
+accepting ones.  Initial states may be taken to others: a run of the quotient that begins
+in the orbit of the initial state is one that begins there.  But what a component reaches
+from its initial state by its own transitions is taken to what another one reaches, as
+only that is packed.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import numpy as np
 from ltlpipe.reduction.automorphisms.graph import PHASE, ColouredGraph
 from ltlpipe.reduction.automorphisms.group import Space, grouped
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.packing import reachable_states
 
 if TYPE_CHECKING:
     from ltlpipe.reduction.automorphisms.group import Group
@@ -30,8 +34,11 @@ def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
     graph = ColouredGraph()
     first = np.cumsum([0, *(c.n_states for c in network.components)])
     for component in network.components:
-        for state in range(component.n_states):
-            graph.add(_colour_of(component, state))
+        reached = yield from reachable_states(component, ticks)
+        is_reached = np.zeros(component.n_states, dtype=np.bool_)
+        is_reached[reached] = True
+        for state, known in enumerate(is_reached.tolist()):
+            graph.add(("state", known, _accepts(component, state)))
             if ticks.over():
                 yield ticks.progress
     components = []
@@ -61,6 +68,5 @@ def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
     return (yield from grouped(Space(len(components), first), generators))
 
 
-def _colour_of(component: LTS, state: int) -> tuple[str, bool, bool]:
-    accepting = component.accepting is None or bool(component.accepting[state])
-    return "state", state == component.initial, accepting
+def _accepts(component: LTS, state: int) -> bool:
+    return component.accepting is None or bool(component.accepting[state])

@@ -2,8 +2,9 @@
 
 They take variables to variables with the same kind, bounds, initial value and place in
 a row, states of a process to the states with the same numbers in another one, and
-transitions to transitions with the same guards, messages and effects.  Numbers stay as
-they are: a process that is known by its number, in a variable or as an index, is not
+transitions to transitions with the same guards, messages and effects.  The initial state
+has to stay as it is: generated code leaves out checks that no reachable state needs.
+Numbers stay as they are: a process that is known by its number, in a variable or as an index, is not
 taken to another one.
 """
 

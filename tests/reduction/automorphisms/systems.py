@@ -2,6 +2,7 @@
 
 `GROUPS` act on the numbers of members; some are full, some rotate or reflect, some are
 products, and one moves pairs.  A system is *almost* symmetric if one image is left out.
+Members of some networks and nets begin in different states.
 """
 
 from __future__ import annotations
@@ -65,6 +66,12 @@ def drawn_events(rng, n, group, n_states, most=3):
     return [event for images in events for event in images]
 
 
+def drawn_initial(rng, n, n_states):
+    """Where members begin: as a rule all in state 0."""
+    apart = rng.random() < 0.3
+    return [rng.randrange(n_states) if apart else 0 for _ in range(n)]
+
+
 def network(rng):
     """A network whose components rename their states, and an action for each event."""
     _, n, group = drawn_group(rng)
@@ -72,6 +79,7 @@ def network(rng):
     events = drawn_events(rng, n, group, n_states)
     accepting = rng.sample(range(n_states), rng.randint(1, n_states))
     accepts = rng.random() < 0.3
+    initial = drawn_initial(rng, n, n_states)
     transitions = [[] for _ in range(n)]
     for number, event in enumerate(events):
         for member, source, target in event:
@@ -83,7 +91,7 @@ def network(rng):
         parts.append(
             LTS.from_transitions(
                 [(names[s], label, names[t]) for s, label, t in own],
-                initial=names[0],
+                initial=names[initial[member]],
                 n_states=n_states,
                 accepting=[names[a] for a in accepting] if accepts else None,
                 name=f"c{member}",
@@ -101,8 +109,9 @@ def net(rng):
     events = drawn_events(rng, n, group, n_states)
     tokens = [rng.choice([0, 0, 1, 2]) for _ in range(n_states)]
     tokens[0] = max(tokens[0], 1)
+    initial = drawn_initial(rng, n, n_states)
     places = [
-        Place(f"p{m}_{s}", f"p{m}_{s}", tokens[s])
+        Place(f"p{m}_{s}", f"p{m}_{s}", tokens[(s + initial[m]) % n_states])
         for m in range(n)
         for s in range(n_states)
     ]
