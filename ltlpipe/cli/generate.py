@@ -110,6 +110,26 @@ def dispatcher(
     _write(family(n, m), out)
 
 
+class Protocol(str, Enum):
+    """Populations whose agents meet two by two."""
+
+    MAJORITY = "majority"
+    REMAINDER = "remainder"
+    SPECIES = "species"
+
+
+@generate.command()
+def population(
+    protocol: Annotated[Protocol, typer.Argument(help="What a meeting does.")],
+    n: _Size,
+    out: _Out = None,
+) -> None:
+    """N interchangeable agents, any two of which can meet."""
+    from ltlpipe.families import populations
+
+    _write(getattr(populations, protocol.value)(n), out)
+
+
 class SetFormat(str, Enum):
     """Formats for sets of random networks: those that represent acceptance.
 

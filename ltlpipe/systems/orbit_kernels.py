@@ -2,9 +2,9 @@
 
 A group acts on the fields of a row: an element moves the value of each field to another
 one, and may rename it on the way.  It comes as *factors* whose elements move different
-fields.  A factor is *listed*, then all its elements are there and the least row that
-they make of a state is its one representative; or its elements are a part of it that
-is tried as long as rows become less: then a state has one or several.
+fields.  Some elements of a factor are *listed*: each is applied to the state.  Others
+are *tried*, on the state and all these images, as long as they make it less.  The least
+of what this leads to is the representative.
 
 The table stands behind that of the system, whose own places stay as they are; its last
 entry says where it begins.  It has room to work in, and serves one search at a time.
@@ -30,12 +30,12 @@ _expand = called(expand_network)
 class Factor(IntEnum):
     """The entries for a factor, which follow the number of factors."""
 
-    LISTED = 0  # whether all its elements are there
-    ELEMENTS = 1  # their number, without the identity
+    LISTED = 0  # number of elements that are listed, without the identity
+    TRIED = 1  # number of elements that are tried
     FIELDS = 2  # number of fields that it moves
     CELLS = 3  # place of (word, shift, mask) of each
-    FIRST = 4  # place of the first move of each element, and of the end
-    ROOM = 5  # place of two times as many numbers as fields
+    FIRST = 4  # place of the first move of each element, listed ones first, and the end
+    ROOM = 5  # place of four times as many numbers as fields
 
 
 FACTOR_STRIDE = len(Factor)
@@ -45,8 +45,8 @@ MOVE_STRIDE = 3
 """The numbers of the field that gets a value and of that which it comes from, among
 those of the factor, and the place of the new names of values, or 0.
 
-An element that is listed moves all fields; of others the moves that change nothing are
-left out."""
+An element that is listed moves all fields; of those that are tried the moves that
+change nothing are left out."""
 
 
 @inlined
@@ -80,33 +80,61 @@ def least_listed(ints, at, state, best):
     """Write the least image of a state; return whether it is another one."""
     changed = False
     first = ints[at + Factor.FIRST]
-    for element in range(ints[at + Factor.ELEMENTS]):
+    for element in range(ints[at + Factor.LISTED]):
         begin, end = ints[first + element], ints[first + element + 1]
         changed = is_less(ints, begin, end, state, best) or changed
     return changed
 
 
-@inlined
-def least_tried(ints, at, state, best):
-    """Make a state less by elements as long as one does; return whether one did.
+@called
+def lessen(ints, at, state, less):
+    """Make a state less by elements that are tried; return whether one did.
 
-    The values at `best` are those of the state, before and after.
+    Both become what the state becomes.
     """
     changed = False
-    first, n_elements = ints[at + Factor.FIRST], ints[at + Factor.ELEMENTS]
+    n_tried = ints[at + Factor.TRIED]
+    first = ints[at + Factor.FIRST] + ints[at + Factor.LISTED]
+    for place in range(ints[at + Factor.FIELDS]):
+        ints[less + place] = ints[state + place]
     failures = 0  # since the last element that made the state less
     tried = 0
-    while failures < n_elements:
+    while failures < n_tried:
         failures += 1
         begin, end = ints[first + tried], ints[first + tried + 1]
-        if is_less(ints, begin, end, state, best):
+        if is_less(ints, begin, end, state, less):
             changed = True
             failures = 0
             for move in range(begin, end, MOVE_STRIDE):
-                ints[state + ints[move]] = ints[best + ints[move]]
+                ints[state + ints[move]] = ints[less + ints[move]]
         tried += 1
-        if tried == n_elements:
+        if tried == n_tried:
             tried = 0
+    return changed
+
+
+@inlined
+def least_lessened(ints, at, state, best):
+    """Write the least that the images of a state are lessened to.
+
+    Returns whether it is another one.
+    """
+    n_fields = ints[at + Factor.FIELDS]
+    image, spare = best + n_fields, best + 2 * n_fields
+    changed = lessen(ints, at, best, spare)
+    first = ints[at + Factor.FIRST]
+    for element in range(ints[at + Factor.LISTED]):
+        begin, end = ints[first + element], ints[first + element + 1]
+        for move in range(begin, end, MOVE_STRIDE):
+            ints[image + ints[move]] = moved(ints, move, state)
+        lessen(ints, at, image, spare)
+        place = 0
+        while place < n_fields and ints[image + place] == ints[best + place]:
+            place += 1
+        if place < n_fields and ints[image + place] < ints[best + place]:
+            changed = True
+            for later in range(place, n_fields):
+                ints[best + later] = ints[image + later]
     return changed
 
 
@@ -121,9 +149,9 @@ def least(ints, at):
     best = state + n_fields
     for place in range(n_fields):
         ints[best + place] = ints[state + place]
-    if ints[at + Factor.LISTED] != 0:
+    if ints[at + Factor.TRIED] == 0:
         return least_listed(ints, at, state, best)
-    return least_tried(ints, at, state, best)
+    return least_lessened(ints, at, state, best)
 
 
 @called

@@ -15,7 +15,7 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
     uses_step,
 )
-from ltlpipe.reduction.automorphisms.group import grouped
+from ltlpipe.reduction.automorphisms.factors import grouped
 from ltlpipe.reduction.automorphisms.letters import is_kept
 
 if TYPE_CHECKING:
@@ -53,7 +53,11 @@ class Propositions(NamedTuple):
 
 
 def group_of(
-    space: Space, propositions: Propositions, draw: Callable[..., Job[ColouredGraph]]
+    space: Space,
+    propositions: Propositions,
+    draw: Callable[..., Job[ColouredGraph]],
+    *,
+    moves_initial: bool,
 ) -> Job[Group]:
     """Return the group of a model and a property.
 
@@ -67,19 +71,40 @@ def group_of(
     propositions : Propositions
         Those of the property.
     draw : callable
-        Returns the job that draws the graph; ``fixed=True`` fixes propositions.
+        Returns the job that draws the graph; ``fixed=True`` fixes propositions,
+        ``keeps_initial=True`` the initial state.
+    moves_initial : bool
+        Whether elements may take the initial state to another one.
     """
+    # What keeps the initial state generates a part of the group, often with elements
+    # that move little: they are the better ones to try.
+    found = yield from _generators(space, propositions, draw, keeps_initial=True)
+    if moves_initial:
+        more = yield from _generators(space, propositions, draw, keeps_initial=False)
+        found = np.concatenate([found, more])
+    return (yield from grouped(space, found))
+
+
+def _generators(
+    space: Space,
+    propositions: Propositions,
+    draw: Callable[..., Job[ColouredGraph]],
+    *,
+    keeps_initial: bool,
+) -> Job[np.ndarray]:
+    """Return generators of what a graph lets a property have, int32[n, n_points]."""
     n_all = space.n_points + len(propositions.meanings)
     generators = np.zeros((0, n_all), dtype=np.int32)
     for fixed in (False, True):
-        graph = yield from draw(fixed=fixed)
+        graph = yield from draw(fixed=fixed, keeps_initial=keeps_initial)
         generators = yield from graph.automorphisms(n_all)
         images = generators[:, space.n_points :] - space.n_points
         if all(is_kept(propositions.classes, own) for own in images.tolist()):
             break
     own = generators[:, : space.n_points]
     moving = (own != np.arange(space.n_points)).any(axis=1)
-    return (yield from grouped(space, own[moving]))
+    found: np.ndarray = own[moving]
+    return found
 
 
 def draw_propositions(

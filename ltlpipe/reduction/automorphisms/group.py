@@ -4,11 +4,11 @@ The points of a model are its variables: an automorphism moves values between th
 Those of a network are the local states of its components: it takes a component to
 another one, and each local state to one of that.
 
-The generators fall into *factors* that move different fields (components, variables);
-the group is the direct product of what these generate.  A factor with few elements is
-listed.  Of a larger one, all conjugates of its generators by each other are kept, as
-many as there is room for; with all transpositions among them that sorts what can be
-sorted, but in general it leaves several representatives of an orbit.
+A group comes as *factors* that move different fields (components, variables); it is
+their direct product.  A factor has elements of two kinds.  Those that are *tried* make
+a state less as long as one of them does; those that are *listed* are applied to the
+state one by one, and the least of what becomes of all their images is the
+representative.  `ltlpipe.reduction.automorphisms.factors` makes factors.
 """
 
 from __future__ import annotations
@@ -19,24 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.reduction.automorphisms.graph import PHASE
-from ltlpipe.runtime.ticks import Ticks
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ltlpipe.runtime.jobs import Job
-
-MAX_LISTED = 2_000
-"""Elements of a factor that is listed."""
-
-MAX_TRIED = 500
-"""Elements that are tried of a factor that is not."""
-
-MAX_ENTRIES = 1 << 21
-"""Entries of the elements of all factors together."""
-
-_ENTRIES_PER_TICK = 200
 
 
 @dataclass(frozen=True)
@@ -91,9 +75,15 @@ class Space:
 class Factor(NamedTuple):
     """A part of a group that moves fields of its own."""
 
-    fields: np.ndarray  # int64[k], ascending
-    elements: np.ndarray  # int32[n, n_points], without the identity
-    listed: bool  # whether these are all
+    fields: np.ndarray  # int64[k], in the order in which states are compared
+    listed: np.ndarray  # int32[n, n_points], without the identity
+    tried: np.ndarray  # int32[m, n_points]
+    order: int | None  # the number of its elements, if an orbit has one representative
+
+    @property
+    def elements(self) -> np.ndarray:
+        """Those of both kinds; they generate the factor."""
+        return np.concatenate([self.listed, self.tried])
 
 
 @dataclass(frozen=True)
@@ -114,17 +104,16 @@ class Group:
     @property
     def exact(self) -> bool:
         """Whether an orbit has one representative."""
-        return all(factor.listed for factor in self.factors)
+        return all(factor.order is not None for factor in self.factors)
 
     @property
     def order(self) -> int | None:
-        """The number of its elements; None if they are not all listed."""
-        if not self.exact:
-            return None
-        return prod(len(factor.elements) + 1 for factor in self.factors)
+        """The number of its elements; None if it is not `exact`."""
+        orders = [factor.order for factor in self.factors if factor.order is not None]
+        return prod(orders) if self.exact else None
 
     def orbits(self) -> np.ndarray:
-        """Return, for each point, the least one that it is taken to: int64[n_points]."""
+        """Return the least point that each one is taken to, int64[n_points]."""
         least = np.arange(self.space.n_points)
         for factor in self.factors:
             before = np.full_like(least, -1)
@@ -151,22 +140,33 @@ class Group:
         """
         whole = np.arange(self.space.n_points)
         for factor in self.factors:
-            start = 0
-            while True:
-                images = self.space.images(factor.elements, state)
-                best = _lesser(images[:, factor.fields], state[factor.fields])
-                if factor.listed:
-                    best = _least(images[:, factor.fields]) if best.size else best
-                if not best.size:
-                    break
-                later = best[best >= start]
-                chosen = int(later[0] if later.size else best[0])
-                state = images[chosen]
-                whole = factor.elements[chosen].astype(np.int64)[whole]
-                if factor.listed:
-                    break
-                start = (chosen + 1) % len(factor.elements)
+            best, taken = self._lessened(factor, state, np.arange(len(whole)))
+            for element in factor.listed:
+                image = self.space.image(element, state)
+                own, way = self._lessened(factor, image, element.astype(np.int64))
+                if own[factor.fields].tolist() < best[factor.fields].tolist():
+                    best, taken = own, way
+            state, whole = best, taken[whole]
         return state, whole
+
+    def _lessened(
+        self, factor: Factor, state: np.ndarray, way: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what elements that are tried make of a state.
+
+        And of the permutation that has led to it, int64[n_points].
+        """
+        start = 0
+        while len(factor.tried):
+            images = self.space.images(factor.tried, state)
+            less = _lesser(images[:, factor.fields], state[factor.fields])
+            if not less.size:
+                break
+            later = less[less >= start]
+            chosen = int(later[0] if later.size else less[0])
+            state, way = images[chosen], factor.tried[chosen].astype(np.int64)[way]
+            start = (chosen + 1) % len(factor.tried)
+        return state, way
 
 
 def _lesser(images: np.ndarray, state: np.ndarray) -> np.ndarray:
@@ -175,100 +175,3 @@ def _lesser(images: np.ndarray, state: np.ndarray) -> np.ndarray:
     place = differ.argmax(axis=1)
     rows = np.arange(len(images))
     return np.flatnonzero(differ.any(axis=1) & (images[rows, place] < state[place]))
-
-
-def _least(images: np.ndarray) -> np.ndarray:
-    """Return the number of a least row, as an array."""
-    return np.lexsort(images.T[::-1])[:1]
-
-
-def grouped(space: Space, generators: np.ndarray) -> Job[Group]:
-    """Return the group that permutations, int32[n, n_points], generate."""
-    ticks = Ticks(PHASE)
-    factors = []
-    split = _split(space, generators)
-    room = MAX_ENTRIES // max(len(split), 1)
-    for fields, own in split:
-        most = max(room // space.n_points, 1)
-        elements = yield from _listed(own, min(MAX_LISTED, most), ticks)
-        listed = elements is not None
-        if elements is None:
-            elements = yield from _conjugates(own, min(MAX_TRIED, most), ticks)
-        factors.append(Factor(fields, elements, listed))
-    return Group(space, factors)
-
-
-def _split(
-    space: Space, generators: np.ndarray
-) -> list[tuple[np.ndarray, list[np.ndarray]]]:
-    """Return generators by the fields that they move, as far as these are separate."""
-    parts: list[tuple[set[int], list[np.ndarray]]] = []
-    for generator in generators:
-        state_moved = generator != np.arange(space.n_points)
-        if space.first is None:
-            moved = set(np.flatnonzero(state_moved).tolist())
-        else:
-            points = np.flatnonzero(state_moved)
-            own = np.searchsorted(space.first, points, side="right") - 1
-            moved = set(own.tolist())
-        joined = [generator]
-        others = []
-        for fields, own_generators in parts:
-            if fields & moved:
-                moved |= fields
-                joined = own_generators + joined
-            else:
-                others.append((fields, own_generators))
-        parts = [*others, (moved, joined)]
-    return [
-        (np.array(sorted(fields), dtype=np.int64), own)
-        for fields, own in sorted(parts, key=lambda part: min(part[0]))
-    ]
-
-
-def _listed(
-    generators: list[np.ndarray], most: int, ticks: Ticks
-) -> Job[np.ndarray | None]:
-    """Return all elements but the identity, or None if there are more than `most`."""
-    identity = np.arange(len(generators[0]), dtype=np.int32)
-    known = {identity.tobytes()}
-    found: list[np.ndarray] = []
-    waiting = [identity]
-    while waiting:
-        element = waiting.pop()
-        for generator in generators:
-            product = generator[element]
-            if product.tobytes() not in known:
-                if len(found) == most:
-                    return None
-                known.add(product.tobytes())
-                found.append(product)
-                waiting.append(product)
-            if ticks.over(1 + len(identity) / _ENTRIES_PER_TICK):
-                yield ticks.progress
-    return np.array(found, dtype=np.int32)
-
-
-def _conjugates(
-    generators: list[np.ndarray], most: int, ticks: Ticks
-) -> Job[np.ndarray]:
-    """Return generators, their inverses, and what these make of each other."""
-    inverses = [np.argsort(g).astype(np.int32) for g in generators]
-    found: list[np.ndarray] = []
-    known: set[bytes] = set()
-    for element in (*generators, *inverses):
-        if element.tobytes() not in known:
-            known.add(element.tobytes())
-            found.append(element)
-    at = 0
-    while at < len(found) and len(found) < most:
-        element = found[at]
-        at += 1
-        for generator, inverse in zip(generators, inverses, strict=True):
-            conjugate = generator[element[inverse]]
-            if conjugate.tobytes() not in known and len(found) < most:
-                known.add(conjugate.tobytes())
-                found.append(conjugate)
-            if ticks.over(1 + len(element) / _ENTRIES_PER_TICK):
-                yield ticks.progress
-    return np.array(found, dtype=np.int32)

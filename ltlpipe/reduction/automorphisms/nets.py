@@ -1,8 +1,8 @@
 """The automorphisms of a place/transition net that leave a property as it is.
 
-They take places to places and transitions to transitions that take and put as much.  The
-initial marking may be taken to another one: a run of the quotient that begins in its
-orbit is one that begins in it.  The graph has a vertex for each place, two for each
+They take places to places and transitions to transitions that take and put as much.
+The initial marking may be taken to another one: a run of the quotient that begins in
+its orbit is one that begins in it.  The graph has a vertex for each place, two for each
 transition (what it takes, what it puts), and one for each arc whose weight is not 1.
 
 Source: K. Schmidt, "How to Calculate Symmetries of Petri Nets", Acta Informatica 36,
@@ -31,16 +31,19 @@ if TYPE_CHECKING:
 def group_of_net(net: Net, propositions: Propositions) -> Job[Group]:
     """Return the group of a net and a property; it moves places."""
     space = Space(len(net.places))
-    return group_of(space, propositions, partial(_drawn, net, propositions))
+    draw = partial(_drawn, net, propositions)
+    return group_of(space, propositions, draw, moves_initial=True)
 
 
-def _drawn(net: Net, propositions: Propositions, *, fixed: bool) -> Job[ColouredGraph]:
+def _drawn(
+    net: Net, propositions: Propositions, *, fixed: bool, keeps_initial: bool
+) -> Job[ColouredGraph]:
     """Return the graph of a net and a property."""
     ticks = Ticks(PHASE)
     graph = ColouredGraph()
     places = []
-    for _ in net.places:
-        places.append(graph.add("place"))
+    for tokens in net.initial():
+        places.append(graph.add(("place", tokens if keeps_initial else None)))
         if ticks.over():
             yield ticks.progress
     first = propositions.add_points(graph, fixed=fixed)

@@ -1,11 +1,11 @@
 """The automorphisms of a network that leave a property as it is.
 
 They take components to components, local states to local states, and actions to actions
-that the property cannot tell from them: transitions to transitions, accepting states to
-accepting ones.  Initial states may be taken to others: a run of the quotient that begins
-in the orbit of the initial state is one that begins there.  But what a component reaches
-from its initial state by its own transitions is taken to what another one reaches, as
-only that is packed.
+that the property cannot tell from them: transitions to transitions, accepting states
+to accepting ones.  Initial states may be taken to others: a run of the quotient that
+begins in the orbit of the initial state is one that begins there.  But what a component
+reaches from its initial state by its own transitions is taken to what another one
+reaches, as only that is packed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.automorphisms.factors import grouped
 from ltlpipe.reduction.automorphisms.graph import PHASE, ColouredGraph
-from ltlpipe.reduction.automorphisms.group import Space, grouped
+from ltlpipe.reduction.automorphisms.group import Space
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.packing import reachable_states
 
@@ -30,15 +31,30 @@ def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
 
     kinds : int64[n_actions], what the property tells apart of actions.
     """
+    first = np.cumsum([0, *(c.n_states for c in network.components)])
+    generators = []
+    # What keeps the initial state generates a part of the group, often with elements
+    # that move little: they are the better ones to try.
+    for keeps_initial in (True, False):
+        graph = yield from _drawn(network, kinds, first, keeps_initial=keeps_initial)
+        generators.append((yield from graph.automorphisms(int(first[-1]))))
+    space = Space(len(network.components), first)
+    return (yield from grouped(space, np.concatenate(generators)))
+
+
+def _drawn(
+    network: Network, kinds: np.ndarray, first: np.ndarray, *, keeps_initial: bool
+) -> Job[ColouredGraph]:
+    """Return the graph of a network, whose first vertices are the local states."""
     ticks = Ticks(PHASE)
     graph = ColouredGraph()
-    first = np.cumsum([0, *(c.n_states for c in network.components)])
     for component in network.components:
         reached = yield from reachable_states(component, ticks)
         is_reached = np.zeros(component.n_states, dtype=np.bool_)
         is_reached[reached] = True
         for state, known in enumerate(is_reached.tolist()):
-            graph.add(("state", known, _accepts(component, state)))
+            begins = keeps_initial and state == component.initial
+            graph.add(("state", known, begins, _accepts(component, state)))
             if ticks.over():
                 yield ticks.progress
     components = []
@@ -64,8 +80,7 @@ def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
             graph.add("enters", leaves, base + target)
             if ticks.over(2):
                 yield ticks.progress
-    generators = yield from graph.automorphisms(int(first[-1]))
-    return (yield from grouped(Space(len(components), first), generators))
+    return graph
 
 
 def _accepts(component: LTS, state: int) -> bool:

@@ -2,10 +2,10 @@
 
 They take variables to variables with the same kind, bounds, initial value and place in
 a row, states of a process to the states with the same numbers in another one, and
-transitions to transitions with the same guards, messages and effects.  The initial state
-has to stay as it is: generated code leaves out checks that no reachable state needs.
-Numbers stay as they are: a process that is known by its number, in a variable or as an index, is not
-taken to another one.
+transitions to transitions with the same guards, messages and effects.  The initial
+state has to stay as it is: generated code leaves out checks that no reachable state
+needs.  Numbers stay as they are: a process that is known by its number, in a variable
+or as an index, is not taken to another one.
 """
 
 from __future__ import annotations
@@ -43,13 +43,15 @@ if TYPE_CHECKING:
 def group_of_program(model: DveModel, propositions: Propositions) -> Job[Group]:
     """Return the group of a prepared DVE model and a property; it moves variables."""
     space = Space(len(model.program.variables))
-    return group_of(space, propositions, partial(_drawn, model, propositions))
+    draw = partial(_drawn, model, propositions)
+    return group_of(space, propositions, draw, moves_initial=False)
 
 
 def _drawn(
-    model: DveModel, propositions: Propositions, *, fixed: bool
+    model: DveModel, propositions: Propositions, *, fixed: bool, keeps_initial: bool
 ) -> Job[ColouredGraph]:
     """Return the graph of a model and a property."""
+    assert keeps_initial
     program = model.program
     ticks = Ticks(PHASE)
     drawing = _Drawing(model)

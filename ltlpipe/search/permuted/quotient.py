@@ -33,7 +33,7 @@ def table_bytes(acting: group.Group) -> int:
     entries = 2
     for factor in acting.factors:
         n_fields, n_elements = len(factor.fields), len(factor.elements)
-        entries += FACTOR_STRIDE + (CELL_STRIDE + 2) * n_fields
+        entries += FACTOR_STRIDE + (CELL_STRIDE + 4) * n_fields
         entries += 1 + n_elements * (1 + MOVE_STRIDE * n_fields)
         if acting.space.first is not None:
             entries += n_elements * acting.space.n_points
@@ -108,19 +108,19 @@ def _table(
     for number, factor in enumerate(acting.factors):
         cells = [(f.word, f.shift, f.mask) for f in (fields[k] for k in factor.fields)]
         entry = header[1 + FACTOR_STRIDE * number :]
-        entry[Factor.LISTED] = factor.listed
-        entry[Factor.ELEMENTS] = len(factor.elements)
+        entry[Factor.LISTED] = len(factor.listed)
+        entry[Factor.TRIED] = len(factor.tried)
         entry[Factor.FIELDS] = len(factor.fields)
         entry[Factor.CELLS] = pieces.append(np.array(cells))
         moves = [
             _moves(pieces, acting.space, factor, e, values) for e in factor.elements
         ]
-        if not factor.listed:
-            moves = [own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)] for own in moves]
+        for number, own in enumerate(moves[len(factor.listed) :], len(factor.listed)):
+            moves[number] = own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)]
         sizes = np.cumsum([0, *(own.size for own in moves)])
         entry[Factor.FIRST] = pieces.append(sizes + pieces.length + len(sizes))
         pieces.append(np.concatenate(moves))
-        entry[Factor.ROOM] = pieces.append(np.zeros(2 * len(factor.fields)))
+        entry[Factor.ROOM] = pieces.append(np.zeros(4 * len(factor.fields)))
     return np.concatenate([header, *pieces.parts, np.array([start])])
 
 
@@ -136,9 +136,9 @@ def _moves(
     The new names of values are appended to the table.
     """
     places = np.arange(len(factor.fields))
-    to = np.searchsorted(
-        factor.fields, space.fields_of(element[None])[0, factor.fields]
-    )
+    place_of = np.zeros(space.n_fields, dtype=np.int64)
+    place_of[factor.fields] = places
+    to = place_of[space.fields_of(element[None])[0, factor.fields]]
     moves = np.zeros((len(places), MOVE_STRIDE), dtype=np.int64)
     moves[:, 0] = places
     moves[to, 1] = places
