@@ -13,10 +13,11 @@ import argparse
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import record
-from benchmarks.tasks import Limits, Options, Task, answers, ours
+from benchmarks.sizes import grown
+from benchmarks.tasks import Limits, Options, Task, ours
 from ltlpipe import UnsupportedError
 from ltlpipe.families.symmetric_nets import (
     coloured_client_server,
@@ -29,6 +30,7 @@ from ltlpipe.systems.pnml.coloured.unfolding import unfolded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from benchmarks.sizes import Row
     from ltlpipe.systems.pnml.coloured.net import ColouredNet
     from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
 
@@ -89,35 +91,30 @@ def made(family: str, n: int) -> UnfoldedNet:
     return unfolded(FAMILIES[family].make(n))
 
 
+def described(family: str, n: int) -> dict[str, int]:
+    """Return the size of a net before and after unfolding."""
+    net = made(family, n)
+    return {
+        "places": len(net.coloured.places),
+        "transitions_of_net": len(net.coloured.transitions),
+        "unfolded_places": len(net.places),
+        "unfolded_transitions": len(net.transitions),
+    }
+
+
 def options_of(way: str) -> Options:
     """Return the options of a way."""
     return WAYS[way] if way == "sets" else WAYS[way] | SEARCH
 
 
-def measured(
-    family: str, which: str, way: str, limits: Limits
-) -> Iterator[dict[str, Any]]:
+def measured(family: str, which: str, way: str, limits: Limits) -> Iterator[Row]:
     """Yield rows for growing sizes, the last one being the first without an answer."""
     about = FAMILIES[family]
-    for n in about.sizes:
-        formula = getattr(about, which)
-        task = Task(partial(made, family, n), formula, options_of(way), limits)
-        ((_, row),) = answers([task])
-        net = made(family, n)
-        yield {
-            "family": family,
-            "n": n,
-            "formula": formula,
-            "names_colours": which == "named",
-            "way": way,
-            "places": len(net.coloured.places),
-            "transitions_of_net": len(net.coloured.transitions),
-            "unfolded_places": len(net.places),
-            "unfolded_transitions": len(net.transitions),
-            **row,
-        }
-        if row["verdict"] == "unknown":
-            return
+    formula = getattr(about, which)
+    known: Row = {"formula": formula, "names_colours": which == "named", "way": way}
+    make = partial(made, family)
+    for row in grown(make, about.sizes, formula, options_of(way), limits):
+        yield {"family": family, **known, **described(family, row["n"]), **row}
 
 
 def main() -> None:

@@ -18,11 +18,12 @@ from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import STABILISER
 from ltlpipe.question.question import NotApplicableError
+from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.strategies import components
 from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_acceptance
 from ltlpipe.strategies.state_search import search_states
-from ltlpipe.strategies.symmetry import listed, symmetry_of
+from ltlpipe.strategies.symmetry import nothing_found, symmetry_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,11 +78,10 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     assert network is not None  # by `obstacle`
     composed = yield from components.composed_if_named(question, network, trace)
     system = network.system if composed is None else composed.reduced.network
-    symmetry = yield from symmetry_of(system, question.options)
+    refused: list[str] = []
+    symmetry = yield from symmetry_of(system, question.options, refused)
     if symmetry is None:
-        raise NotApplicableError(
-            "no two components were found that can be interchanged"
-        )
+        raise NotApplicableError(nothing_found(refused))
     actions = [a for a in network.actions if a in system.action_index]
     table = yield from network.automaton(question.given, actions, trace)
     letters = letters_of(system, actions)

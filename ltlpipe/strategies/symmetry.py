@@ -13,6 +13,7 @@ from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import AMPLE, STABILISER, SYMMETRY
 from ltlpipe.question.question import NotApplicableError
+from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
@@ -35,10 +36,10 @@ needs_kernels = True
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
 
-_SHOWN = 5
+_found: Beside[dict[int, tuple[Symmetry | None, tuple[str, ...]]]] = Beside(dict)
+"""What was found for each network, by the least size of a class: one is asked a lot.
 
-_found: Beside[dict[int, Symmetry | None]] = Beside(dict)
-"""What was found for each network, by the least size of a class: one is asked a lot."""
+And why components that look alike are in no class."""
 
 
 def is_named(options: Options) -> bool:
@@ -75,11 +76,10 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         raise NotApplicableError("too few components to be interchanged")
     composed = yield from components.composed_if_named(question, network, trace)
     system = network.system if composed is None else composed.reduced.network
-    symmetry = yield from symmetry_of(system, question.options)
+    refused: list[str] = []
+    symmetry = yield from symmetry_of(system, question.options, refused)
     if symmetry is None:
-        raise NotApplicableError(
-            "no two components were found that can be interchanged"
-        )
+        raise NotApplicableError(nothing_found(refused))
     actions = [a for a in network.actions if a in system.action_index]
     table = yield from network.automaton(question.given, actions, trace)
     if table.condition is not None:
@@ -87,17 +87,20 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     plan = question.settled(_with_search(question.given), table, None)
     if composed is not None:
         plan = composed.noted(plan)
-    trace.plan = _noted(plan, symmetry)
+    trace.plan = _noted(plan, symmetry, refused)
     answer = yield from _search(question, symmetry, table, actions, trace)
     if composed is not None:
         answer = yield from composed.lifted(answer, trace)
     return answer
 
 
-def symmetry_of(network: Network, options: Options) -> Job[Symmetry | None]:
+def symmetry_of(
+    network: Network, options: Options, refused: list[str] | None = None
+) -> Job[Symmetry | None]:
     """Return the symmetry of a network: what the user declares, or what there is.
 
     Classes of two are used only if the user asks for symmetry, or for its quotient.
+    Why components that look alike are in no class is appended to `refused`.
     """
     from ltlpipe.reduction.symmetry.declaration import declared_symmetry
     from ltlpipe.reduction.symmetry.detection import find_symmetry
@@ -111,11 +114,21 @@ def symmetry_of(network: Network, options: Options) -> Job[Symmetry | None]:
     least = 2 if named else WORTH_IT
     found = _found.of(network)
     if least not in found:
-        symmetry = yield from find_symmetry(network, least=least)
+        reasons: list[str] = []
+        symmetry = yield from find_symmetry(network, least=least, refused=reasons)
         nothing: Any = None  # a reference would keep the network for ever
-        found[least] = symmetry and replace(symmetry, network=nothing)
-    kept = found[least]
+        kept = symmetry and replace(symmetry, network=nothing)
+        found[least] = kept, tuple(reasons)
+    kept, said = found[least]
+    if refused is not None:
+        refused += said
     return kept and replace(kept, network=network)
+
+
+def nothing_found(refused: list[str]) -> str:
+    """Say that there is no symmetry, and why classes were refused."""
+    why = f": {'; '.join(refused)}" if refused else ""
+    return f"no two components were found that can be interchanged{why}"
 
 
 def _search(
@@ -178,18 +191,12 @@ def _with_search(plan: Plan) -> Plan:
     return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
 
 
-def _noted(plan: Plan, symmetry: Symmetry) -> Plan:
-    """Say in a settled plan which components are interchanged."""
+def _noted(plan: Plan, symmetry: Symmetry, refused: list[str]) -> Plan:
+    """Say in a settled plan which components are interchanged, and which are not."""
     classes = "; ".join(listed(names) for names in symmetry.names())
+    besides = f"; refused: {'; '.join(refused)}" if refused else ""
     return plan.reduced_by(
         SYMMETRY,
         f"{SYMMETRY}, because {classes} can be interchanged (Baarir & "
-        "Duret-Lutz 2006, Sec. 6)",
+        f"Duret-Lutz 2006, Sec. 6){besides}",
     )
-
-
-def listed(names: list[str]) -> str:
-    """Return names for people; of many only the first ones and the last."""
-    if len(names) > _SHOWN:
-        return f"{', '.join(names[: _SHOWN - 1])}, ... {names[-1]} ({len(names)})"
-    return ", ".join(names)

@@ -35,6 +35,7 @@ from ltlpipe.reduction.symmetry.colour_refinement import (
     single_out,
 )
 from ltlpipe.reduction.symmetry.exchange import exchange
+from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.reduction.symmetry.structure import (
     MOST_NODES,
     Parts,
@@ -45,6 +46,8 @@ from ltlpipe.reduction.symmetry.structure import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
@@ -55,43 +58,58 @@ MOST_WORK = 20_000_000
 MOST_COMPONENTS = 256
 """In a group of components that are tried with each other."""
 
+_SPENT = f"not found within {MOST_WORK:,} comparisons"
+
 MOST_COLUMNS = 8
 """Of one member, among the components of one colour."""
 
 
-def find_symmetry(network: Network, *, least: int = 3) -> Job[Symmetry | None]:
+def find_symmetry(
+    network: Network, *, least: int = 3, refused: list[str] | None = None
+) -> Job[Symmetry | None]:
     """Find the components of a network that can be exchanged; None if there are none.
 
-    A class has at least `least` >= 2 members.  What is found has been verified.
+    A class has at least `least` >= 2 members.  What is found has been verified.  Why
+    components that look alike are in no class is appended to `refused`.
     """
     if least < 2:
         raise ValueError(f"classes have two members at least, not {least}")
+    reasons = [] if refused is None else refused
     if not _some_alike(network, least):
+        reasons.append(f"no {least} components have equally many labels")
         return None
     effort = Effort(MOST_WORK)
     parts = yield from parts_of(network)
     try:
-        groups = yield from _hopeful_groups(outline_of(parts), least, effort)
+        groups = yield from _hopeful_groups(parts, least, effort, reasons)
+        if not groups:
+            return None
         n_nodes = len(network.components) + len(network.actions) + parts.n_states
-        if not groups or n_nodes >= MOST_NODES:
+        if n_nodes >= MOST_NODES:
+            reasons.append(f"{n_nodes:,} local states and actions are too many")
             return None
         structure = yield from structure_of(parts)
         stable = yield from refined(structure, structure.colours[None], effort)
     except SpentError:
+        reasons.append(_SPENT)
         return None
     assert stable is not None  # one colouring is like itself
     search = _Search(structure, parts, stable[0], least, effort)
     classes: list[ClassAction] = []
     try:
         for group in groups:
-            yield from search.add_classes(group, classes)
+            yield from search.add_classes(group, classes, reasons)
     except SpentError:
-        pass  # those found before are as good
-    return (yield from _assembled(structure, parts, classes, least))
+        reasons.append(_SPENT)  # those found before are as good
+    return (yield from _assembled(structure, parts, classes, least, reasons))
 
 
 def _assembled(
-    structure: Structure, parts: Parts, classes: list[ClassAction], least: int
+    structure: Structure,
+    parts: Parts,
+    classes: list[ClassAction],
+    least: int,
+    reasons: list[str],
 ) -> Job[Symmetry | None]:
     """Put classes together, those of few columns and many members first.
 
@@ -103,7 +121,8 @@ def _assembled(
         while len(new.members) >= least:
             try:
                 yield from assembly.add(new)
-            except RefusedError:
+            except RefusedError as error:
+                reasons.append(str(error))
                 new = new.shorter()
             else:
                 break
@@ -122,23 +141,35 @@ def _some_alike(network: Network, least: int) -> bool:
 
 
 def _hopeful_groups(
-    outline: Structure, least: int, effort: Effort
+    parts: Parts,
+    least: int,
+    effort: Effort,
+    reasons: list[str],
 ) -> Job[list[dict[int, set[int]]]]:
     """Find groups of components that the outline does not tell apart.
 
     In each group each component has those that it may be exchanged with; the others
     of its colour are out of the question.
     """
+    outline = outline_of(parts)
     stable = yield from refined(outline, outline.colours[None], effort)
     assert stable is not None
     colours = stable[0, : outline.n_components]
     _, cells, sizes = np.unique(colours, return_inverse=True, return_counts=True)
     groups = []
-    for cell in np.flatnonzero((sizes >= least) & (sizes <= MOST_COMPONENTS)):
+    for cell in np.flatnonzero(sizes >= least):
         components = np.flatnonzero(cells == cell)
+        if len(components) > MOST_COMPONENTS:
+            shown = _shown(parts, components)
+            reasons.append(f"{shown} are more than {MOST_COMPONENTS} that look alike")
+            continue
         group = yield from _hopeful(outline, stable[0], components, least, effort)
         if group:
             groups.append(group)
+        else:
+            reasons.append(_none_swapped(parts, components))
+    if not groups and not reasons:
+        reasons.append(f"no {least} components have the same labels and transitions")
     return groups
 
 
@@ -192,6 +223,19 @@ def _possible(seen: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
         possible &= kept[:, None] & kept
 
 
+def _shown(parts: Parts, components: Iterable[int]) -> str:
+    own = parts.network.components
+    return listed([own[c].name or f"component {c}" for c in components])
+
+
+def _none_swapped(parts: Parts, components: Iterable[int]) -> str:
+    return (
+        f"{_shown(parts, components)} look alike, but no exchange of two of them was "
+        "found that leaves the others alone (--reduce automorphisms knows rotations, "
+        "too)"
+    )
+
+
 class _Search:
     """Looks for classes among components that may be exchanged."""
 
@@ -210,10 +254,14 @@ class _Search:
         self._effort = effort
 
     def add_classes(
-        self, group: dict[int, set[int]], classes: list[ClassAction]
+        self,
+        group: dict[int, set[int]],
+        classes: list[ClassAction],
+        reasons: list[str],
     ) -> Job[None]:
         """Append the classes of one group; no component leads two of them."""
         left = list(group)
+        n_classes, n_reasons = len(classes), len(reasons)
         while len(left) >= self._least:
             first = left[0]
             others = [j for j in left[1:] if j in group[first]]
@@ -224,12 +272,15 @@ class _Search:
                     action = yield from class_action(
                         self._structure, self._parts, members, [*exchanges.values()]
                     )
-                except RefusedError:
+                except RefusedError as error:
+                    reasons.append(f"{_shown(self._parts, members)}: {error}")
                     continue
                 classes.append(action)
                 taken.update(action.columns)
                 break
             left = [j for j in left if j not in taken]
+        if (n_classes, n_reasons) == (len(classes), len(reasons)):
+            reasons.append(_none_swapped(self._parts, group))
 
     def _by_size(
         self, first: int, others: list[int]

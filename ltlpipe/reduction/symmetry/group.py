@@ -26,6 +26,16 @@ UNREACHABLE = -1
 """In `Symmetry.canonical`: a local state that its component does not reach alone."""
 
 
+_SHOWN = 5
+
+
+def listed(names: list[str]) -> str:
+    """Return names for people; of many only the first ones and the last."""
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[: _SHOWN - 1])}, ... {names[-1]} ({len(names)})"
+    return ", ".join(names)
+
+
 @dataclass(frozen=True, eq=False)
 class Symmetry:
     """Classes of interchangeable members of a network, and how swaps act on it.

@@ -109,6 +109,27 @@ def test_philosophers_turn_but_do_not_swap(n):
     assert find_symmetry(philosophers(n)) is None
 
 
+def refusals(network, **options):
+    """Why components that look alike are in no class."""
+    refused = []
+    find_symmetry(network, refused=refused, **options)
+    return refused
+
+
+def test_why_classes_are_refused():
+    """Of those that look alike, and of those that do not."""
+    of_philosophers, of_forks = refusals(philosophers(4))
+    assert of_philosophers.startswith("philosopher0, philosopher1, philosopher2, ")
+    assert "automorphisms" in of_philosophers
+    assert of_forks.startswith("fork0, fork1, fork2, fork3 look alike")
+    assert refusals(models.clients_and_server(3), least=4) == [
+        "no 4 components have equally many labels"
+    ]
+    (why,) = refusals(models.pairs_of_pairs())
+    assert "the exchanges of" in why
+    assert refusals(models.clients_and_server(3)) == []
+
+
 def ring_without_left_and_right(n):
     parts = []
     for i in range(n):
