@@ -213,8 +213,10 @@ def test_symmetry_side_by_side(tmp_path):
     ways |= {"SSP+TEC", "SSP+NSIEC", "SSP+IEC", "SSP+AEC", "SSP+closed"}
     lines = {(r["model"], r["size"], r["product"], r["method"]) for r in rows}
     sizes = {("client-server", "3"), ("dispatcher", "3,2")}
+    nets = {("coloured-client-server", "3,2"), ("coloured-peers", "3")}
     products = {"empty", "not empty"}
-    assert lines == {(*s, p, way) for s in sizes for p in products for way in ways}
+    expected = {(*s, p, w) for s in sizes | nets for p in products for w in ways}
+    assert lines == expected
     assert len(rows) == len(lines)
     assert {r["formulas"] for r in rows} == {"25"}
     states = {(r["model"], r["method"]): r for r in rows if r["product"] == "empty"}
@@ -225,7 +227,7 @@ def test_symmetry_side_by_side(tmp_path):
     path.write_text("".join(lines[:16]), encoding="utf-8")
 
     arguments = ["--part", "table", "--resume", "--runs", "1"]
-    arguments += ["--clients", "3", "--dispatchers"]
+    arguments += ["--coloured-clients", "3", "--peers", "--clients", "--dispatchers"]
     again = rows_of("benchmarks.table1_symmetry", arguments, path)
 
     assert again == rows[:14]

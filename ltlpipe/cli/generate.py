@@ -338,6 +338,14 @@ def coloured_client_server(
     _write_coloured(family(n, m), out, unfolded=unfolded)
 
 
+@generate.command("coloured-peers")
+def coloured_peers(n: _Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
+    """N peers that invite each other and talk in pairs, as a symmetric net."""
+    from ltlpipe.families.symmetric_nets import coloured_peers as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
 generate.command()(rers)
 
 

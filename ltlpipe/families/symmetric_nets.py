@@ -18,6 +18,11 @@ bus: 3^n + n (n-1) 3^(n-1) markings.
 is served, by m servers that serve one client at a time: the sum over k of
 C(n, k) m!/(m-k)! 2^(n-k) markings.
 
+`coloured_peers` (n): n peers that talk in pairs.  A peer without a partner invites
+another one, which may be busy itself; an invitation is withdrawn, or taken up by a peer
+that is at rest, and a talk ends for both: the sum over k of n!/(k! (n-2k)!) n^(n-2k)
+markings.  Peers remember whom they have invited.
+
 Sources: the first three are the nets Philosophers, TokenRing and SharedMemory of the
 Model Checking Contest (https://mcc.lip6.fr), built anew; E. W. Dijkstra,
 "Self-stabilizing Systems in Spite of Distributed Control", CACM 17(11), 1974,
@@ -193,6 +198,33 @@ def coloured_client_server(n: int, m: int) -> ColouredNet:
     }
     name = f"coloured-client-server-{n}-{m}"
     return _net(name, sorts, {"c": 0, "s": 1}, places, moves)
+
+
+def coloured_peers(n: int) -> ColouredNet:
+    """Build the symmetric net of `n` peers.
+
+    Raises
+    ------
+    UnsupportedError
+        `n` is less than 2.
+    """
+    if n < 2:
+        raise UnsupportedError(f"{n} peers: use n >= 2")
+    x, y = Bound(0, 0, n), Bound(1, 0, n)
+    both, differ = _one(x, y), Comparison("!=", x, y)
+    moves: dict[str, Sides] = {
+        "invite": ({"rest": _one(x)}, {"inviting": both}, differ),
+        "withdraw": ({"inviting": both}, {"rest": _one(x)}, TRUE),
+        "accept": ({"inviting": both, "rest": _one(y)}, {"talking": both}, differ),
+        "end": ({"talking": both}, {"rest": Sum((_one(x), _one(y)))}, differ),
+    }
+    places: dict[str, tuple[tuple[int, ...], Multiset]] = {
+        "rest": ((0,), _one(Every(n))),
+        "inviting": ((0, 0), EMPTY),
+        "talking": ((0, 0), EMPTY),
+    }
+    peer = _enumeration("peer", n)
+    return _net(f"coloured-peers-{n}", [peer], {"x": 0, "y": 0}, places, moves)
 
 
 def _one(*entries: Entry) -> Tokens:

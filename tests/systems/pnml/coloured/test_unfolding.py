@@ -19,6 +19,7 @@ from ltlpipe import UnsupportedError
 from ltlpipe.families.symmetric_nets import (
     coloured_client_server,
     coloured_dining,
+    coloured_peers,
     coloured_token_ring,
     shared_memory,
 )
@@ -107,6 +108,10 @@ def test_differences_that_are_none(net):
             comb(4, k) * factorial(3) // factorial(3 - k) * 2 ** (4 - k)
             for k in range(4)
         )),
+        (coloured_peers(5), sum(
+            factorial(5) // (factorial(k) * factorial(5 - 2 * k)) * 5 ** (5 - 2 * k)
+            for k in range(3)
+        )),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )  # fmt: skip
@@ -118,7 +123,7 @@ def test_numbers_of_markings(net, states):
 @pytest.mark.parametrize(
     "net",
     [coloured_dining(3), coloured_token_ring(2), shared_memory(2),
-     coloured_client_server(2, 2)],
+     coloured_client_server(2, 2), coloured_peers(3)],
     ids=lambda net: net.name,
 )  # fmt: skip
 def test_families_agree_with_the_interpreter(net):
