@@ -58,7 +58,7 @@ def question(seed):
 
 
 def assert_agree(seed, counts):
-    """A search of orbits gives the verdict of the plain product, in no more states."""
+    """Orbits have the verdict of the plain product, and one state more at most."""
     system, formula, search, options = question(seed)
     kind = kind_of(seed)
     limits = {"max_states": LIMIT, "emptiness": search}
@@ -81,7 +81,8 @@ def assert_agree(seed, counts):
         assert found.lasso is not None
         counts["long"] += len(found.lasso.cycle) > 1
     elif found.plan.emptiness == plain.plan.emptiness:
-        assert found.stats.states <= plain.stats.states, (seed, formula)
+        # The initial state stands for itself, and its orbit may be met again.
+        assert found.stats.states <= plain.stats.states + 1, (seed, formula)
         counts["fewer"] += found.stats.states < plain.stats.states
 
 
