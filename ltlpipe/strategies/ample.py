@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.options import AMPLE, COMPONENTS
+from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
 from ltlpipe.question.plan import for_workers
 from ltlpipe.strategies.state_search import search_states
 
@@ -25,14 +25,21 @@ needs_kernels = True
 
 def is_named(options: Options) -> bool:
     """Whether the options ask for it by name, so that it must not be left out."""
-    return options.insists_on(AMPLE) and not options.insists_on(COMPONENTS)
+    return options.insists_on(AMPLE) and _taken_along(options) is None
 
 
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
-    if question.options.insists_on(COMPONENTS):
-        return "--reduce asks for components, which are searched with ample sets then"
+    taker = _taken_along(question.options)
+    if taker is not None:
+        return f"--reduce asks for {taker}, which are searched with ample sets then"
     return question.obstacle_to_ample()
+
+
+def _taken_along(options: Options) -> str | None:
+    """Return the reduction that the user names and that uses ample sets itself."""
+    takers = (COMPONENTS, AUTOMORPHISMS)
+    return next((taker for taker in takers if options.insists_on(taker)), None)
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

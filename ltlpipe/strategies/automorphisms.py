@@ -21,10 +21,11 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import Indexed, Operation, Taken
 from ltlpipe.question.answer import Run
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.network import NetworkQuestion
-from ltlpipe.question.options import AMPLE, AUTOMORPHISMS
-from ltlpipe.question.question import UNFAIR
+from ltlpipe.question.network import NetworkQuestion, with_components
+from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
+from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.strategies import components
 from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_acceptance
 from ltlpipe.strategies.state_search import search_states
 
@@ -77,14 +78,13 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     from ltlpipe.search.driver import NetworkRun
     from ltlpipe.search.permuted.lifting import lifted
 
-    product: Product
-    if question.options.insists_on(AMPLE):
-        product, why = yield from question.ample_product(question.given, trace)
-        plan = question.settled(product.plan, product.table, product.reductions)
-        plan = plan.reduced_by(AMPLE, f"{AMPLE}, because {why}")
-    else:
-        product = yield from question.product(question.given, trace)
-        plan = question.settled(product.plan, product.table, product.reductions)
+    composed = None
+    if question.options.insists_on(COMPONENTS):
+        network = with_components(question)
+        if network is None:
+            raise NotApplicableError(f"--reduce={COMPONENTS}: the system has none")
+        composed = yield from components.composed_if_named(question, network, trace)
+    product, plan = yield from _product(question, composed, trace)
     side = _side_of(question, product)
     acting = yield from side.group()
     trace.plan = plan.reduced_by(AUTOMORPHISMS, _reason(acting))
@@ -94,7 +94,26 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         lifting = lifted(acting, side.steps, side.kind, NetworkRun(*answer.run))
         found = yield from trace.timed("lasso_seconds", lifting)
         answer = answer._replace(run=Run(*found))
+    if composed is not None:
+        answer = yield from composed.lifted(answer, trace)
     return answer
+
+
+def _product(
+    question: Any, composed: components.Composed | None, trace: Trace
+) -> Job[tuple[Any, Plan]]:
+    """Return the product whose orbits are searched, and its plan."""
+    if composed is not None:
+        product, plan = yield from components.composed_product(
+            question, composed, trace
+        )
+        return product, composed.noted(plan)
+    if question.options.insists_on(AMPLE):
+        product, why = yield from question.ample_product(question.given, trace)
+        plan = question.settled(product.plan, product.table, product.reductions)
+        return product, plan.reduced_by(AMPLE, f"{AMPLE}, because {why}")
+    product = yield from question.product(question.given, trace)
+    return product, question.settled(product.plan, product.table, product.reductions)
 
 
 @dataclass

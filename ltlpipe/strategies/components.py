@@ -17,6 +17,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.options import (
     ALPHABET,
     AMPLE,
+    AUTOMORPHISMS,
     COMPONENTS,
     PREPARATIONS,
     STABILISER,
@@ -56,6 +57,7 @@ def is_named(options: Options) -> bool:
         options.wants_decoupling
         or options.wants_symmetry
         or options.insists_on(STABILISER)
+        or options.insists_on(AUTOMORPHISMS)
     )
     return options.insists_on(COMPONENTS) and not others
 
@@ -65,6 +67,8 @@ def obstacle(question: Question) -> str | None:
     options = question.options
     if not options.reduces(COMPONENTS):
         return "--reduce does not name it"
+    if options.insists_on(AUTOMORPHISMS):
+        return "--reduce asks for automorphisms, which are those of components then"
     if options.emptiness in OF_SETS:
         return f"{options.emptiness} does not look at one state at a time"
     return reason_against(question)
@@ -108,7 +112,7 @@ def _answer(
 ) -> Job[Answer]:
     """Reduce components up to so many states, and search what is left."""
     composed = yield from reduce_network(question, cap, trace)
-    product, plan = yield from _product(question, composed, trace)
+    product, plan = yield from composed_product(question, composed, trace)
     trace.plan = composed.noted(plan)
     answer = yield from search_states(question, product, trace, max_states=max_states)
     return (yield from composed.lifted(answer, trace))
@@ -229,7 +233,7 @@ def _kind(
     return "strong", f"{decision.reason}, and {erasable.reason}"
 
 
-def _product(
+def composed_product(
     question: NetworkQuestion, composed: Composed, trace: Trace
 ) -> Job[tuple[Product, Plan]]:
     """Return the product of the reduced network, with ample sets where possible."""

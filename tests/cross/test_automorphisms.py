@@ -17,6 +17,15 @@ from tests.depth import at_least, examples
 from tests.reduction.automorphisms import systems
 
 SEARCHES = ("couvreur99", "se05", "gmz04", "rabin", "tela", "auto")
+REDUCTIONS = (
+    *["automorphisms"] * 3,
+    *["automorphisms,ample"] * 2,
+    "automorphisms,components",
+    "automorphisms,components,ample",
+)
+"""Of networks; what is named beside is combined with the orbits."""
+
+WITH_AMPLE = ("couvreur99", "se05", "auto")
 LIMIT = 20_000
 """States: some nets are unbounded."""
 
@@ -49,12 +58,13 @@ def question(seed):
     if kind == "network":
         system, formula = network_question(rng)
         options["deadlock"] = rng.choice(["ignore", "stutter"])
-        options["reduce"] = rng.choice([*["automorphisms"] * 3, "automorphisms,ample"])
+        options["reduce"] = rng.choice(REDUCTIONS)
     elif kind == "net":
         system, formula = model_question(rng, systems.net, net_atoms)
     else:
         system, formula = model_question(rng, systems.dve_model, dve_atoms)
-    return system, formula, rng.choice(SEARCHES), options
+    ample = "ample" in options.get("reduce", "")
+    return system, formula, rng.choice(WITH_AMPLE if ample else SEARCHES), options
 
 
 def assert_agree(seed, counts):
@@ -62,25 +72,28 @@ def assert_agree(seed, counts):
     system, formula, search, options = question(seed)
     kind = kind_of(seed)
     limits = {"max_states": LIMIT, "emptiness": search}
+    reduce = options.get("reduce", "automorphisms")
     deadlock = {k: options[k] for k in options if k == "deadlock"}
     plain = ask(system, formula, reduce="none", **deadlock, **limits)
     try:
-        found = ask(system, formula, **{"reduce": "automorphisms", **options}, **limits)
+        found = ask(system, formula, **{**options, "reduce": reduce}, **limits)
     except UnsupportedError:
-        if "ample" in options.get("reduce", ""):
-            return  # the property is not interruptible
+        if reduce != "automorphisms":
+            return  # the property is not interruptible, or components accept
         raise
     if "unknown" in (plain.verdict, found.verdict):
         assert kind == "net", seed  # an unbounded one
         return
     assert found.verdict == plain.verdict, (seed, formula)
     counts[kind, found.verdict] += 1
+    assert found.plan.strategy == "automorphisms", seed
+    counts[reduce] += 1
     reasons = " ".join(found.plan.reasons)
     counts[kind, "moved"] += "changes nothing" not in reasons
     if found.verdict == "violated":
         assert found.lasso is not None
         counts["long"] += len(found.lasso.cycle) > 1
-    elif found.plan.emptiness == plain.plan.emptiness:
+    elif found.plan.emptiness == plain.plan.emptiness and "components" not in reduce:
         # The initial state stands for itself, and its orbit may be met again.
         assert found.stats.states <= plain.stats.states + 1, (seed, formula)
         counts["fewer"] += found.stats.states < plain.stats.states
@@ -95,6 +108,7 @@ def test_some():
     for kind in ("network", "net", "dve"):
         assert min(counts[kind, "holds"], counts[kind, "violated"]) >= at_least(5)
         assert counts[kind, "moved"] >= at_least(5)
+    assert min(counts[reduce] for reduce in REDUCTIONS) >= at_least(2)
     assert counts["fewer"] >= at_least(2)
     assert counts["long"] >= at_least(30)
 
