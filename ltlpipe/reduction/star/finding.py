@@ -1,0 +1,143 @@
+"""Whether a model is a star: centres are tried until one will do.
+
+Cost: one exploration per trial, and as a leaf that is too large makes twice as many
+units go to the centre each time, no more trials than the logarithm of their number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe.reduction.progress import counting
+from ltlpipe.reduction.star.exploration import Spaces, TooLargeError
+from ltlpipe.reduction.star.footprints import NetFootprints, of_program
+from ltlpipe.reduction.star.networks import TooManyLabelsError, star_of
+from ltlpipe.reduction.star.partition import joined_most, largest, partition
+from ltlpipe.reduction.static.processes import names_steps, watched
+from ltlpipe.systems.dve.model import DveModel
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.propositions.evaluating import evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
+
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.reduction.star.footprints import Footprints, Values
+    from ltlpipe.reduction.star.networks import Star
+    from ltlpipe.reduction.star.partition import Leaf, Partition
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Model
+
+MIN_LEAVES = 2
+"""Leaves with steps of their own that make a star."""
+
+
+class NoStarError(Exception):
+    """A model is no star, or too large a one.
+
+    Parameters
+    ----------
+    reason : str
+        Why.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+def find_star(
+    model: Model, propositions: Sequence[Expression], *, stutters: bool
+) -> Job[Star]:
+    """Return a model as a star whose centre tells the truth of propositions.
+
+    Parameters
+    ----------
+    model : Model
+        A DVE model or a net, which has been prepared.
+    propositions : sequence of Expression
+        Bound to it; those that hold are a letter, as bits.
+    stutters : bool
+        Whether deadlocks repeat themselves.
+
+    Raises
+    ------
+    NoStarError
+        It is none.
+    """
+    if any(map(names_steps, propositions)):
+        raise NoStarError("a proposition is about steps, not only about states")
+    footprints = yield from _footprints(model)
+    known = frozenset().union(*footprints.touched)
+    seen = {atom.variable for p in propositions for atom in watched(p)}
+    centre: Set[int] = (seen | footprints.fixed) & known
+
+    def letter_of(state: Values) -> int:
+        return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
+
+    n_moved = 1
+    while True:
+        star = yield from partition(footprints, centre)
+        if star.n_moving < MIN_LEAVES:
+            if not star.leaves:
+                raise NoStarError(_no_leaves(model))
+            centre |= _heart(footprints, largest(star.leaves))
+            continue
+        try:
+            spaces = Spaces(footprints, star)
+            yield from spaces.explore()
+            return (
+                yield from star_of(
+                    spaces, star, footprints.initial, letter_of, stutters=stutters
+                )
+            )
+        except TooManyLabelsError as error:
+            raise NoStarError(str(error)) from None
+        except TooLargeError as error:
+            if error.leaf is None:
+                raise NoStarError(error.reason) from None
+            centre = yield from _divided(footprints, centre, error.leaf, n_moved)
+            n_moved *= 2
+
+
+def _footprints(model: Model) -> Job[Footprints]:
+    """Return what the actions of a model touch."""
+    if isinstance(model, PetriNet):
+        yield counting(len(model.transitions))
+        return NetFootprints(model)
+    if not isinstance(model, DveModel):
+        raise NoStarError(f"nothing is known of the steps of {model.name}")
+    if model.program.synchronous:
+        raise NoStarError("all processes of a synchronous system move at once")
+    if any(process.committed for process in model.program.processes):
+        raise NoStarError("a committed state holds up all other processes")
+    return (yield from of_program(model))
+
+
+def _heart(footprints: Footprints, leaf: Leaf) -> Set[int]:
+    """Return what of a leaf goes to the centre."""
+    if not leaf.internal:
+        return frozenset(leaf.variables)
+    return frozenset(joined_most(footprints, leaf.variables))
+
+
+def _divided(
+    footprints: Footprints, centre: Set[int], leaf: Leaf, n_moved: int
+) -> Job[Set[int]]:
+    """Return a centre to which some more of a leaf, which is too large, has gone."""
+    rest: Set[int] = frozenset(leaf.variables)
+    for _ in range(n_moved):
+        centre = centre | _heart(footprints, leaf)
+        star: Partition = yield from partition(footprints, centre)
+        parts = [one for one in star.leaves if rest & set(one.variables)]
+        if not parts:
+            break
+        leaf = largest(parts)
+    return centre
+
+
+def _no_leaves(model: Model) -> str:
+    return (
+        f"{model.name} has no two parts with steps of their own that the property does "
+        "not read"
+    )
