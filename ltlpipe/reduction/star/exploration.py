@@ -45,7 +45,11 @@ MAX_LEAF = 1 << 11
 MAX_TRANSITIONS = 1 << 18
 """Transitions of all parts."""
 
-_STEP_WORK = 8.0  # microseconds of an action that is looked at
+MAX_LOOKS = 1 << 17
+"""Looks at actions in local states, of all trials for one property."""
+
+_OFFER = 0.25  # looks that an offer takes
+_LOOK_WORK = 15.0  # microseconds
 
 OWN = -1
 """The relation of steps that the centre takes alone."""
@@ -57,7 +61,7 @@ class TooLargeError(Exception):
     Parameters
     ----------
     leaf : Leaf or None
-        The part; None is the centre.
+        The part; None if no other centre is worth a trial.
     reason : str
         What there are too many of.
     """
@@ -66,6 +70,19 @@ class TooLargeError(Exception):
         self.leaf = leaf
         self.reason = reason
         super().__init__(reason)
+
+
+class Effort:
+    """What may still be spent on a model, and when to yield."""
+
+    def __init__(self) -> None:
+        self.left: float = MAX_LOOKS
+        self.ticks = Ticks(STATIC, _LOOK_WORK)
+
+    def over(self, looks: float = 1) -> bool:
+        """Count looks; return whether it is time to yield."""
+        self.left -= looks
+        return self.ticks.over(looks)
 
 
 class Space:
@@ -119,8 +136,9 @@ class Spaces:
         are like.
     """
 
-    def __init__(self, footprints: Footprints, star: Partition) -> None:
+    def __init__(self, footprints: Footprints, star: Partition, effort: Effort) -> None:
         self._footprints, self._star = footprints, star
+        self._effort = effort
         self.centre = Space(_part(footprints.initial, star.centre))
         self.leaves = [
             Space(_part(footprints.initial, leaf.variables)) for leaf in star.leaves
@@ -137,7 +155,6 @@ class Spaces:
             crossing = [footprints.divided(a, star.centre, own) for a in leaf.crossing]
             self._crossings.append([_Crossing(divided) for divided in crossing])
         self._n_done = [0] * len(self.leaves)
-        self._ticks = Ticks(STATIC, _STEP_WORK)
 
     def explore(self) -> Job[None]:
         """Find all local states.
@@ -170,12 +187,12 @@ class Spaces:
             target = step(state)
             if target is not None:
                 self.centre.steps[src, OWN, self.centre.number(target)] = None
-            if self._ticks.over():
-                yield self._ticks.progress
+            if self._effort.over():
+                yield self._effort.ticks.progress
         for i, crossings in enumerate(self._crossings):
             for crossing in crossings:
-                if self._ticks.over(0.25):
-                    yield self._ticks.progress
+                if self._effort.over(_OFFER):
+                    yield self._effort.ticks.progress
                 seen = crossing.divided.offer(state)
                 if seen is None:
                     continue
@@ -184,8 +201,8 @@ class Spaces:
                     offer = crossing.offers[seen] = _Offer()
                     for leaf in range(self._n_done[i]):
                         self._answer(i, crossing, seen, offer, leaf)
-                        if self._ticks.over():
-                            yield self._ticks.progress
+                        if self._effort.over():
+                            yield self._effort.ticks.progress
                 offer.centres.append(src)
                 for relation in offer.relations:
                     self._move_centre(src, relation)
@@ -199,13 +216,13 @@ class Spaces:
             target = step(state)
             if target is not None:
                 space.internal[src, space.number(target)] = None
-            if self._ticks.over():
-                yield self._ticks.progress
+            if self._effort.over():
+                yield self._effort.ticks.progress
         for crossing in self._crossings[i]:
             for seen, offer in crossing.offers.items():
                 self._answer(i, crossing, seen, offer, src)
-                if self._ticks.over():
-                    yield self._ticks.progress
+                if self._effort.over():
+                    yield self._effort.ticks.progress
         self._refuse_large(self._star.leaves[i], len(space.states), MAX_LEAF)
 
     def _answer(
@@ -234,6 +251,9 @@ class Spaces:
             self.centre.steps[src, number, self.centre.number(target)] = None
 
     def _refuse_large(self, leaf: Leaf | None, n_states: int, most: int) -> None:
+        if self._effort.left < 0:
+            reason = f"{MAX_LOOKS:,} looks at actions have shown no star"
+            raise TooLargeError(None, reason)
         what = "the centre" if leaf is None else "a leaf"
         if n_states > most:
             raise TooLargeError(leaf, f"{what} has more than {most:,} local states")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.progress import counting
-from ltlpipe.reduction.star.exploration import Spaces, TooLargeError
+from ltlpipe.reduction.star.exploration import Effort, Spaces, TooLargeError
 from ltlpipe.reduction.star.footprints import NetFootprints, of_program
 from ltlpipe.reduction.star.networks import TooManyLabelsError, star_of
 from ltlpipe.reduction.star.partition import joined_most, largest, partition
@@ -75,16 +75,17 @@ def find_star(
     def letter_of(state: Values) -> int:
         return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
 
+    effort = Effort()
     n_moved = 1
     while True:
         star = yield from partition(footprints, centre)
         if star.n_moving < MIN_LEAVES:
             if not star.leaves:
-                raise NoStarError(_no_leaves(model))
+                raise NoStarError(_NO_LEAVES)
             centre |= _heart(footprints, largest(star.leaves))
             continue
         try:
-            spaces = Spaces(footprints, star)
+            spaces = Spaces(footprints, star, effort)
             yield from spaces.explore()
             return (
                 yield from star_of(
@@ -136,8 +137,7 @@ def _divided(
     return centre
 
 
-def _no_leaves(model: Model) -> str:
-    return (
-        f"{model.name} has no two parts with steps of their own that the property does "
-        "not read"
-    )
+_NO_LEAVES = (
+    "the model has no two parts with steps of their own, that is steps which neither "
+    "touch what the property reads nor what other parts do"
+)

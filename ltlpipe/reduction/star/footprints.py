@@ -104,7 +104,10 @@ class Footprints(ABC):
 
     @abstractmethod
     def is_halted(self, part: Sequence[int], centre: Values) -> bool:
-        """Whether no action can be taken, whatever the leaves are like."""
+        """Whether no action can be taken, whatever the leaves are like.
+
+        No other method is asked about such a state of the centre.
+        """
 
 
 class ProgramFootprints(Footprints):
@@ -168,20 +171,18 @@ class ProgramFootprints(Footprints):
 
     def within(self, action: int, part: Sequence[int]) -> Inside:
         """Return what an action does within a part; see `Footprints`."""
+        template = list(self.initial)  # other variables do not matter
 
         def step(local: Values) -> Values | None:
-            target = self.target(action, dict(zip(part, local, strict=True)))
+            for variable, value in zip(part, local, strict=True):
+                template[variable] = value
+            target = self.target(action, template)
             return None if target is None else tuple(target[v] for v in part)
 
         return step
 
-    def target(self, action: int, values: dict[int, int]) -> Valuation | None:
-        """Return where an action leads; other variables do not matter to it."""
-        state = list(self.initial)
-        for variable, value in values.items():
-            state[variable] = value
-        if state[self._program.error]:
-            return None
+    def target(self, action: int, state: Sequence[int]) -> Valuation | None:
+        """Return where an action leads from a state in which no step has failed."""
         moving = self._program.actions[action]
         return self._interpreter.target(moving, tuple(state))
 
@@ -211,7 +212,7 @@ class ProgramFootprints(Footprints):
 
     def is_halted(self, part: Sequence[int], centre: Values) -> bool:
         """Whether a step has failed: then nothing moves any more."""
-        return part[-1] == self._program.error and centre[-1] != 0
+        return part[-1:] == (self._program.error,) and centre[-1] != 0
 
 
 def of_program(model: DveModel) -> Job[ProgramFootprints]:
@@ -233,6 +234,7 @@ class _DividedStep(Divided):
     ) -> None:
         self._target, self._action = footprints.target, action
         self._leaf = leaf
+        self._template = list(footprints.initial)  # other variables do not matter
         reads, writes = footprints.reads[action], footprints.writes[action]
         self._read = [(k, v) for k, v in enumerate(centre) if v in reads]
         self._written = [(k, v) for k, v in enumerate(centre) if v in writes]
@@ -250,10 +252,12 @@ class _DividedStep(Divided):
         """Return the values read and written in the centre, and the leaf's own."""
         if any(leaf[k] != source for k, source in self._here):
             return None
-        values = dict(zip(self._leaf, leaf, strict=True))
-        seen = zip(self._read, offer, strict=True)
-        values.update((variable, value) for (_, variable), value in seen)
-        target = self._target(self._action, values)
+        state = self._template
+        for variable, value in zip(self._leaf, leaf, strict=True):
+            state[variable] = value
+        for (_, variable), value in zip(self._read, offer, strict=True):
+            state[variable] = value
+        target = self._target(self._action, state)
         if target is None:
             return None
         needed = tuple((k, v) for (k, _), v in zip(self._read, offer, strict=True))
