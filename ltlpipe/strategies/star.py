@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def obstacle(question: ModelQuestion) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     if not question.options.wants_decoupling:
-        return "--reduce does not name it"
+        return "for models --reduce has to name it"
     return None if question.fairness is None else UNFAIR
 
 

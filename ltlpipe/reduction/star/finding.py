@@ -1,7 +1,7 @@
 """Whether a model is a star: centres are tried until one will do.
 
-Cost: one exploration per trial, and as a leaf that is too large makes twice as many
-units go to the centre each time, no more trials than the logarithm of their number.
+Cost: one exploration per trial.  Where a leaf is too large, the leaves of the next trial
+are a fourth smaller, so that the trials are no more than a logarithm of the variables.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ def find_star(
         return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
 
     effort = Effort()
-    n_moved = 1
     while True:
         star = yield from partition(footprints, centre)
         if star.n_moving < MIN_LEAVES:
@@ -97,8 +96,7 @@ def find_star(
         except TooLargeError as error:
             if error.leaf is None:
                 raise NoStarError(error.reason) from None
-            centre = yield from _divided(footprints, centre, error.leaf, n_moved)
-            n_moved *= 2
+            centre = yield from _divided(footprints, centre, error.leaf)
 
 
 def _footprints(model: Model) -> Job[Footprints]:
@@ -123,17 +121,17 @@ def _heart(footprints: Footprints, leaf: Leaf) -> Set[int]:
 
 
 def _divided(
-    footprints: Footprints, centre: Set[int], leaf: Leaf, n_moved: int
+    footprints: Footprints, centre: Set[int], too_large: Leaf
 ) -> Job[Set[int]]:
-    """Return a centre to which some more of a leaf, which is too large, has gone."""
-    rest: Set[int] = frozenset(leaf.variables)
-    for _ in range(n_moved):
-        centre = centre | _heart(footprints, leaf)
+    """Return a centre whose leaves are all smaller than one that is too large."""
+    most = len(too_large.variables) * 3 // 4
+    is_done = False
+    while not is_done:
         star: Partition = yield from partition(footprints, centre)
-        parts = [one for one in star.leaves if rest & set(one.variables)]
-        if not parts:
-            break
-        leaf = largest(parts)
+        large = [leaf for leaf in star.leaves if len(leaf.variables) > most]
+        for leaf in large:
+            centre = centre | _heart(footprints, leaf)
+        is_done = not large
     return centre
 
 
