@@ -162,6 +162,14 @@ def test_a_step_that_fails(deadlock, verdict):
     assert ask(only, "GF(a == 1)", deadlock=deadlock).verdict == verdict
 
 
+def test_a_step_that_fails_writes_nothing():
+    """Neither what it would have written nor the first value is there afterwards."""
+    fails = leaf(0, "s -> t { effect a = 1; }", "t -> s { effect a = 2 / x; }")
+    model = dve("byte a;", fails, *(leaf(i, "s -> t {}") for i in (1, 2)))
+    assert ask(model, "F G(a == 1)").verdict == "holds"
+    assert ask(model, "G(error == 0)").verdict == "violated"
+
+
 def test_values_that_are_exchanged():
     """What a leaf sends is what arrives, whatever it might have sent."""
     server = "process S { byte v; state s; init s; trans s -> s { sync c?v; }; }"

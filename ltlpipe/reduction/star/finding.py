@@ -1,7 +1,7 @@
 """Whether a model is a star: centres are tried until one will do.
 
-Cost: one exploration per trial.  Where a leaf is too large, the leaves of the next trial
-are a fourth smaller, so that the trials are no more than a logarithm of the variables.
+Cost: one exploration per trial.  Where a leaf is too large, those of the next trial are
+a fourth smaller, so that the trials are no more than a logarithm of the variables.
 """
 
 from __future__ import annotations

@@ -233,6 +233,7 @@ class _DividedStep(Divided):
         leaf: Sequence[int],
     ) -> None:
         self._target, self._action = footprints.target, action
+        self._error = len(footprints.initial) - 1
         self._leaf = leaf
         self._template = list(footprints.initial)  # other variables do not matter
         reads, writes = footprints.reads[action], footprints.writes[action]
@@ -261,7 +262,10 @@ class _DividedStep(Divided):
         if target is None:
             return None
         needed = tuple((k, v) for (k, _), v in zip(self._read, offer, strict=True))
-        changed = tuple((k, target[v]) for k, v in self._written)
+        written = self._written
+        if target[self._error]:  # a step that fails writes nothing else
+            written = [(k, v) for k, v in written if v == self._error]
+        changed = tuple((k, target[v]) for k, v in written)
         return Relation(needed, changed), tuple(target[v] for v in self._leaf)
 
 
