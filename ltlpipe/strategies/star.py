@@ -17,7 +17,9 @@ from ltlpipe.question.answer import Run
 from ltlpipe.question.model import decide_stuttering
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
-from ltlpipe.search.catalogue import DECOUPLED_SCC
+from ltlpipe.reduction.decoupling import MIN_COMPONENTS, MIN_INTERNAL
+from ltlpipe.reduction.star.finding import NoStarError, Wanted, find_star
+from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_SCC
 from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
@@ -30,17 +32,23 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
 
 
+UNASKED = Wanted(MIN_COMPONENTS, MIN_INTERNAL, looks=1 << 15)
+"""Which stars are searched without being asked to: found in a fraction of a second."""
+
+
 def obstacle(question: ModelQuestion) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
-    if not question.options.wants_decoupling:
-        return "for models --reduce has to name it"
+    options, named = question.options, question.given.emptiness
+    if named is not None and named not in DECOUPLED:
+        return f"{named} looks at one state at a time"
+    if named is None and not options.reduces(DECOUPLING):
+        return "--reduce does not name it"
     return None if question.fairness is None else UNFAIR
 
 
 def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    from ltlpipe.reduction.star.finding import NoStarError, find_star
-
+    wanted = None if question.options.wants_decoupling else UNASKED
     decision = yield from decide_stuttering(question.property)
     if not decision.allowed:
         raise NotApplicableError(decision.reason)
@@ -48,7 +56,7 @@ def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     propositions = list(question.propositions.values())
     try:
         star = yield from find_star(
-            question.system, propositions, stutters=question.stutters
+            question.system, propositions, stutters=question.stutters, wanted=wanted
         )
     except NoStarError as error:
         raise NotApplicableError(error.reason) from None

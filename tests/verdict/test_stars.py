@@ -6,10 +6,11 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.reduction.star import exploration, networks
+from ltlpipe.reduction.star import exploration, finding, networks
 from ltlpipe.systems.dve.model import read_dve_model
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
+from tests.conducting import all_playing
 
 SEARCHES = ["decoupled-scc", "decoupled-ndfs"]
 
@@ -66,7 +67,7 @@ def ask(model, formula, **options):
 )
 def test_clients(formula, verdict):
     """What others can do while one client owns the resource comes to an end."""
-    assert ask(clients(3), formula).verdict == verdict
+    assert ask(clients(2), formula).verdict == verdict
 
 
 def test_states_are_saved():
@@ -197,8 +198,8 @@ ONE = dve("byte a;", leaf(0, "s -> t {}", "t -> s { effect a = 1; }"))
         (TWO, "X(a == 1)", "the formula is not stutter-invariant"),
         (TWO, "F deadlock", "a proposition is about steps"),
         (TWO, "G !(action=='L0: s -> t')", "a proposition is about steps"),
-        (TWO, "GF(L0 == 's') | GF(L1 == 's')", "no two parts with steps of their own"),
-        (ONE, "F(a == 1)", "no two parts with steps of their own"),
+        (TWO, "GF(L0 == 's') | GF(L1 == 's')", "fewer than 2 parts of the model"),
+        (ONE, "F(a == 1)", "fewer than 2 parts of the model"),
         (
             dve("byte a;", leaf(0, "s -> t {}"), leaf(1, "s -> t {}"), system="sync"),
             "F(a == 1)",
@@ -225,9 +226,9 @@ def test_what_is_no_star(model, formula, reason):
     ("module", "limit", "value", "reason"),
     [
         (exploration, "MAX_CENTRE", 1, "the centre has more than 1 local states"),
-        (exploration, "MAX_LEAF", 3, "no two parts with steps of their own"),
-        (exploration, "MAX_TRANSITIONS", 5, "no two parts with steps of their own"),
-        (exploration, "MAX_LOOKS", 10, "10 looks at actions have shown no star"),
+        (exploration, "MAX_LEAF", 3, "fewer than 2 parts of the model"),
+        (exploration, "MAX_TRANSITIONS", 5, "fewer than 2 parts of the model"),
+        (finding, "MAX_LOOKS", 10, "10 looks at actions have shown no star"),
         (networks, "MAX_LABELS", 1, "more than 1 global labels"),
         (networks, "MAX_ENTRIES", 10, "would have more than 10 entries"),
     ],
@@ -267,10 +268,27 @@ def test_options():
     holds = "G((owner == 0) -> ((owner == 0) W (owner == 255)))"
     found = check(model, holds, reduce="decoupled", max_states=3)
     assert (found.verdict, found.reason) == ("unknown", "max-states")
-    tried = {
-        t.strategy: t.reason for t in check(model, formula, reduce="none").plan.tried
-    }
-    assert "name it" in tried["decoupled"]
+    with pytest.raises(UnsupportedError, match="se05 looks at one state at a time"):
+        check(model, formula, reduce="decoupled", emptiness="se05")
+
+
+def test_stars_that_are_searched_unasked():
+    """Four leaves, and a fifth of all actions within leaves, as for networks."""
+    formula = "G((owner == 0) -> ((owner == 0) W (owner == 255)))"
+
+    with all_playing():
+        found = check(clients(5), formula)
+        few = check(clients(3), formula)
+    assert (found.verdict, found.plan.strategy) == ("holds", "decoupled")
+    assert few.verdict == "holds"
+    (reason,) = [t.reason for t in few.plan.tried if t.strategy == "decoupled"]
+    assert reason.startswith("fewer than 4 parts of the model have steps of their own")
+    busy = [f"s -> s {{ guard a == {k}; effect a = {k + 1}; }}" for k in range(8)]
+    model = dve("byte a;", *(leaf(i, "s -> t {}", *busy) for i in range(4)))
+    with all_playing():
+        found = check(model, "G(a < 9)")
+    (reason,) = [t.reason for t in found.plan.tried if t.strategy == "decoupled"]
+    assert reason.startswith("11% of the actions are steps of leaves alone")
 
 
 def test_automata_instead_of_formulas():

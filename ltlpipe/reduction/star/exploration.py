@@ -45,9 +45,6 @@ MAX_LEAF = 1 << 11
 MAX_TRANSITIONS = 1 << 18
 """Transitions of all parts."""
 
-MAX_LOOKS = 1 << 17
-"""Looks at actions in local states, of all trials for one property."""
-
 _OFFER = 0.25  # looks that an offer takes
 _LOOK_WORK = 15.0  # microseconds
 
@@ -73,16 +70,29 @@ class TooLargeError(Exception):
 
 
 class Effort:
-    """What may still be spent on a model, and when to yield."""
+    """What may still be spent on a model, and when to yield.
 
-    def __init__(self) -> None:
-        self.left: float = MAX_LOOKS
+    Parameters
+    ----------
+    looks : int
+        Looks at actions.
+    """
+
+    def __init__(self, looks: int) -> None:
         self.ticks = Ticks(STATIC, _LOOK_WORK)
+        self._most = looks
+        self._left: float = looks
 
     def over(self, looks: float = 1) -> bool:
         """Count looks; return whether it is time to yield."""
-        self.left -= looks
+        self._left -= looks
         return self.ticks.over(looks)
+
+    def check(self) -> None:
+        """Raise `TooLargeError` if all is spent."""
+        if self._left < 0:
+            reason = f"{self._most:,} looks at actions have shown no star"
+            raise TooLargeError(None, reason)
 
 
 class Space:
@@ -251,9 +261,7 @@ class Spaces:
             self.centre.steps[src, number, self.centre.number(target)] = None
 
     def _refuse_large(self, leaf: Leaf | None, n_states: int, most: int) -> None:
-        if self._effort.left < 0:
-            reason = f"{MAX_LOOKS:,} looks at actions have shown no star"
-            raise TooLargeError(None, reason)
+        self._effort.check()
         what = "the centre" if leaf is None else "a leaf"
         if n_states > most:
             raise TooLargeError(leaf, f"{what} has more than {most:,} local states")

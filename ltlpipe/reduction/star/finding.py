@@ -6,7 +6,7 @@ a fourth smaller, so that the trials are no more than a logarithm of the variabl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.reduction.progress import counting
 from ltlpipe.reduction.star.exploration import Effort, Spaces, TooLargeError
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
 MIN_LEAVES = 2
 """Leaves with steps of their own that make a star."""
 
+MAX_LOOKS = 1 << 17
+"""Looks at actions, of all trials for one property."""
+
+
+class Wanted(NamedTuple):
+    """Which stars are worth it."""
+
+    n_moving: int = MIN_LEAVES  # leaves with steps of their own
+    share: float = 0.0  # of the actions that are such steps
+    looks: int = MAX_LOOKS  # at actions, of all trials
+
 
 class NoStarError(Exception):
     """A model is no star, or too large a one.
@@ -47,7 +58,11 @@ class NoStarError(Exception):
 
 
 def find_star(
-    model: Model, propositions: Sequence[Expression], *, stutters: bool
+    model: Model,
+    propositions: Sequence[Expression],
+    *,
+    stutters: bool,
+    wanted: Wanted | None = None,
 ) -> Job[Star]:
     """Return a model as a star whose centre tells the truth of propositions.
 
@@ -59,12 +74,15 @@ def find_star(
         Bound to it; those that hold are a letter, as bits.
     stutters : bool
         Whether deadlocks repeat themselves.
+    wanted : Wanted, optional
+        Which stars will do.
 
     Raises
     ------
     NoStarError
         It is none.
     """
+    wanted = wanted or Wanted(MIN_LEAVES, looks=MAX_LOOKS)
     if any(map(names_steps, propositions)):
         raise NoStarError("a proposition is about steps, not only about states")
     footprints = yield from _footprints(model)
@@ -75,15 +93,10 @@ def find_star(
     def letter_of(state: Values) -> int:
         return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
 
-    effort = Effort()
+    effort = Effort(wanted.looks)
     while True:
-        star = yield from partition(footprints, centre)
-        if star.n_moving < MIN_LEAVES:
-            if not star.leaves:
-                raise NoStarError(_NO_LEAVES)
-            centre |= _heart(footprints, largest(star.leaves))
-            continue
         try:
+            star, centre = yield from _next_star(footprints, centre, wanted, effort)
             spaces = Spaces(footprints, star, effort)
             yield from spaces.explore()
             return (
@@ -96,7 +109,27 @@ def find_star(
         except TooLargeError as error:
             if error.leaf is None:
                 raise NoStarError(error.reason) from None
-            centre = yield from _divided(footprints, centre, error.leaf)
+            large = error.leaf
+        centre = yield from _divided(footprints, centre, large, effort)
+
+
+def _next_star(
+    footprints: Footprints, centre: Set[int], wanted: Wanted, effort: Effort
+) -> Job[tuple[Partition, Set[int]]]:
+    """Return a star with enough leaves that move, and its centre, which has grown."""
+    while True:
+        star = yield from partition(footprints, centre, effort)
+        if not star.leaves:
+            raise NoStarError(f"fewer than {wanted.n_moving} parts of {_NO_LEAVES}")
+        if star.n_moving >= wanted.n_moving:
+            break
+        centre = centre | _heart(footprints, largest(star.leaves))
+    if star.share < wanted.share:
+        raise NoStarError(
+            f"{star.share:.0%} of the actions are steps of leaves alone (it pays from "
+            f"{wanted.share:.0%} on)"
+        )
+    return star, centre
 
 
 def _footprints(model: Model) -> Job[Footprints]:
@@ -121,13 +154,13 @@ def _heart(footprints: Footprints, leaf: Leaf) -> Set[int]:
 
 
 def _divided(
-    footprints: Footprints, centre: Set[int], too_large: Leaf
+    footprints: Footprints, centre: Set[int], too_large: Leaf, effort: Effort
 ) -> Job[Set[int]]:
     """Return a centre whose leaves are all smaller than one that is too large."""
     most = len(too_large.variables) * 3 // 4
     is_done = False
     while not is_done:
-        star: Partition = yield from partition(footprints, centre)
+        star: Partition = yield from partition(footprints, centre, effort)
         large = [leaf for leaf in star.leaves if len(leaf.variables) > most]
         for leaf in large:
             centre = centre | _heart(footprints, leaf)
@@ -136,6 +169,6 @@ def _divided(
 
 
 _NO_LEAVES = (
-    "the model has no two parts with steps of their own, that is steps which neither "
-    "touch what the property reads nor what other parts do"
+    "the model have steps of their own, that is steps which neither touch what the "
+    "property reads nor what other parts do"
 )

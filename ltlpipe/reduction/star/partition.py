@@ -21,16 +21,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.reduction.progress import counting
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
+    from ltlpipe.reduction.star.exploration import Effort
     from ltlpipe.reduction.star.footprints import Footprints
     from ltlpipe.runtime.jobs import Job
 
-_SHARE = 4
-"""Variables that an action joins are looked at in a fraction of a microsecond."""
+_TOUCHED = 1 / 30
+"""Looks at actions that a variable takes which an action touches."""
 
 
 class Leaf(NamedTuple):
@@ -53,9 +52,24 @@ class Partition(NamedTuple):
         """Leaves that have steps of their own."""
         return sum(bool(leaf.internal) for leaf in self.leaves)
 
+    @property
+    def share(self) -> float:
+        """How many of the actions are steps of leaves alone, 0 to 1."""
+        internal = sum(len(leaf.internal) for leaf in self.leaves)
+        crossing = sum(len(leaf.crossing) for leaf in self.leaves)
+        return internal / max(internal + crossing + len(self.own), 1)
 
-def partition(footprints: Footprints, centre: Set[int]) -> Job[Partition]:
-    """Return the star with a given centre, whose leaves are as small as can be."""
+
+def partition(
+    footprints: Footprints, centre: Set[int], effort: Effort
+) -> Job[Partition]:
+    """Return the star with a given centre, whose leaves are as small as can be.
+
+    Raises
+    ------
+    TooLargeError
+        The effort is spent.
+    """
     owner: dict[int, int] = {}
 
     def root(variable: int) -> int:
@@ -65,17 +79,15 @@ def partition(footprints: Footprints, centre: Set[int]) -> Job[Partition]:
         return variable
 
     outside = []
-    work = 0
     for touched in footprints.touched:
         rest = sorted(touched - centre)
         outside.append(rest)
         for variable in rest:
             owner.setdefault(variable, variable)
             owner[root(variable)] = root(rest[0])
-        work += 1 + len(touched) // _SHARE
-        if work > 1 << 12:
-            yield counting(work)
-            work = 0
+        if effort.over((1 + len(touched)) * _TOUCHED):
+            yield effort.ticks.progress
+    effort.check()
     members: dict[int, list[int]] = defaultdict(list)
     for variable in sorted(owner):
         members[root(variable)].append(variable)
