@@ -161,12 +161,19 @@ class ModelQuestion(Question):
         groups = yield from find_groups(self.system, list(self.propositions.values()))
         if groups.codes is None:
             raise NotApplicableError(groups.reason)
-        decision = yield from decide_stuttering(self.property)
+        decision = yield from self.stuttering()
         if not decision.allowed:
             raise NotApplicableError(decision.reason)
         table = yield from self.automaton(plan, trace)
         reason = f"{decision.reason}, and {groups.reason}"
         return ModelProduct(self, table, plan, groups.codes), reason
+
+    def stuttering(self) -> Job[Decision]:
+        """Decide, once, whether the property is stutter-invariant."""
+        decision = yield from self.fact(
+            "stuttering", lambda: decide_stuttering(self.property)
+        )
+        return decision
 
     def view(
         self, plan: Plan, trace: Trace

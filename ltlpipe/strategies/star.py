@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import Run
-from ltlpipe.question.model import decide_stuttering
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.reduction.decoupling import MIN_COMPONENTS, MIN_INTERNAL
@@ -49,7 +48,7 @@ def obstacle(question: ModelQuestion) -> str | None:
 def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     wanted = None if question.options.wants_decoupling else UNASKED
-    decision = yield from decide_stuttering(question.property)
+    decision = yield from question.stuttering()
     if not decision.allowed:
         raise NotApplicableError(decision.reason)
     yield from question.prepared()

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.reduction.progress import counting
 from ltlpipe.reduction.star.exploration import Effort, Spaces, TooLargeError
-from ltlpipe.reduction.star.footprints import NetFootprints, of_program
+from ltlpipe.reduction.star.footprints import of_net, of_program
 from ltlpipe.reduction.star.networks import TooManyLabelsError, star_of
 from ltlpipe.reduction.star.partition import joined_most, largest, partition
 from ltlpipe.reduction.static.processes import names_steps, watched
@@ -135,8 +134,7 @@ def _next_star(
 def _footprints(model: Model) -> Job[Footprints]:
     """Return what the actions of a model touch."""
     if isinstance(model, PetriNet):
-        yield counting(len(model.transitions))
-        return NetFootprints(model)
+        return (yield from of_net(model))
     if not isinstance(model, DveModel):
         raise NoStarError(f"nothing is known of the steps of {model.name}")
     if model.program.synchronous:

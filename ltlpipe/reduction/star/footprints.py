@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ltlpipe.reduction.progress import counting
+from ltlpipe.reduction.progress import ITEMS, counting
 from ltlpipe.reduction.static.processes import accesses, expressions
 from ltlpipe.systems.dve.expressions import Element
 from ltlpipe.systems.dve.interpreting import Interpreter
@@ -270,13 +270,24 @@ class _DividedStep(Divided):
 
 
 class NetFootprints(Footprints):
-    """The transitions of a net; those that take nothing and put nothing included."""
+    """The transitions of a net; those that take nothing and put nothing included.
+
+    Use `of_net`.
+    """
 
     def __init__(self, net: PetriNet) -> None:
         self.net = net
         self.initial = net.initial()
-        self.touched = [frozenset({*t.pre, *t.post}) for t in net.transitions]
-        used = frozenset().union(*self.touched)
+        self.touched = []
+
+    def fill(self) -> Job[None]:
+        """Compute what the transitions touch."""
+        used: set[int] = set()
+        for number, transition in enumerate(self.net.transitions):
+            self.touched.append(frozenset({*transition.pre, *transition.post}))
+            used |= self.touched[-1]
+            if number % ITEMS == 0:
+                yield counting(ITEMS)
         self.units = [(p,) for p in range(len(self.initial)) if p in used]
 
     def within(self, action: int, part: Sequence[int]) -> Inside:
@@ -302,6 +313,13 @@ class NetFootprints(Footprints):
     def is_halted(self, part: Sequence[int], centre: Values) -> bool:  # noqa: ARG002
         """Whether no transition can fire, whatever the leaves are like: never."""
         return False
+
+
+def of_net(net: PetriNet) -> Job[NetFootprints]:
+    """Return the footprints of the transitions of a net."""
+    footprints = NetFootprints(net)
+    yield from footprints.fill()
+    return footprints
 
 
 class _Side:

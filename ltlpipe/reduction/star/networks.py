@@ -43,7 +43,11 @@ MAX_ENTRIES = 1 << 23
 """Global labels times the local states of their participants, for tables."""
 
 _INTERNAL = "i"
+_INSIDE = -1  # the label of internal transitions
 _DEADLOCK = -2  # the relation of deadlocks
+
+Edge = tuple[int, int, int]
+"""A transition of a component: source, label or `_INSIDE`, target."""
 
 Change = tuple[int, int] | None
 """How a label changes the valuation, if it does: numbers of `Star.valuations`."""
@@ -151,69 +155,93 @@ def star_of(
         There are too many.
     """
     ticks = Ticks(STATIC)
-    numbers: dict[Valuation, int] = {}
-    seen = []  # the valuation of each state of the centre
-    for state, is_halted in zip(spaces.centre.states, spaces.halted, strict=True):
-        values = list(initial)
-        for variable, value in zip(star.centre, state, strict=True):
-            values[variable] = value
-        valuation = Valuation(letter_of(tuple(values)), is_halted)
-        seen.append(numbers.setdefault(valuation, len(numbers)))
-        if ticks.over(10):
-            yield ticks.progress
+    seen, valuations = yield from _seen(spaces, star, initial, letter_of, ticks)
     labels = _Labels()
-    moves: list[tuple[int, int, int]] = []  # source, label or -1, target
-    for src, relation, dst in spaces.centre.steps:
-        before, after = seen[src], seen[dst]
-        change = None if before == after else (before, after)
-        label = -1
-        if relation != OWN or change is not None:
-            label = labels.number(relation, change)
-        moves.append((src, label, dst))
-        if ticks.over():
-            yield ticks.progress
-    edges = [moves]
+    edges = [(yield from _centre_edges(spaces.centre, seen, labels, ticks))]
     for leaf in spaces.leaves:
         edges.append(_leaf_edges(leaf, labels))
         yield ticks.progress
-    dead: list[int] = []
+    dead = set()
     if stutters:
         for centres, stuck in (yield from deadlock_classes(spaces, ticks)):
-            label = labels.add(_DEADLOCK, None)
-            dead.append(label)
-            edges[0] += [(c, label, c) for c in centres]
-            for own, local in zip(edges[1:], stuck, strict=True):
-                own += [(s, label, s) for s in local]
+            dead.add(_add_deadlocks(centres, stuck, edges, labels))
             _refuse_many(labels, spaces)
     _refuse_many(labels, spaces)
-    parts = (star.centre, *(leaf.variables for leaf in star.leaves))
     named = [spaces.centre.states, *(leaf.states for leaf in spaces.leaves)]
     components = []
     for own, known in zip(edges, named, strict=True):
         components.append(_component(own, len(known)))
         yield ticks.progress
     network = Network(components)
-    names = [-1 if a.internal else int(a.name) for a in network.actions]
+    numbers = [-1 if a.internal else int(a.name) for a in network.actions]
     return Star(
         network=network,
-        parts=parts,
+        parts=(star.centre, *(leaf.variables for leaf in star.leaves)),
         states=tuple(named),
         initial=initial,
-        valuations=list(numbers),
-        changes=[None if name < 0 else labels.changes[name] for name in names],
-        deadlocks=frozenset(k for k, name in enumerate(names) if name in set(dead)),
+        valuations=valuations,
+        changes=[None if k < 0 else labels.changes[k] for k in numbers],
+        deadlocks=frozenset(k for k, name in enumerate(numbers) if name in dead),
     )
 
 
-def _leaf_edges(leaf: Space, labels: _Labels) -> list[tuple[int, int, int]]:
-    """Return the transitions of a leaf: (source, label or -1, target)."""
-    edges = [(src, -1, dst) for src, dst in leaf.internal]
+def _seen(
+    spaces: Spaces,
+    star: Partition,
+    initial: Values,
+    letter_of: Callable[[Values], int],
+    ticks: Ticks,
+) -> Job[tuple[list[int], list[Valuation]]]:
+    """Return the number of the valuation of each state of the centre, and all."""
+    numbers: dict[Valuation, int] = {}
+    seen = []
+    values = list(initial)
+    for state, is_halted in zip(spaces.centre.states, spaces.halted, strict=True):
+        for variable, value in zip(star.centre, state, strict=True):
+            values[variable] = value
+        valuation = Valuation(letter_of(tuple(values)), is_halted)
+        seen.append(numbers.setdefault(valuation, len(numbers)))
+        if ticks.over(10):
+            yield ticks.progress
+    return seen, list(numbers)
+
+
+def _centre_edges(
+    centre: Space, seen: Sequence[int], labels: _Labels, ticks: Ticks
+) -> Job[list[Edge]]:
+    """Return the transitions of the centre; those of a relation get labels."""
+    edges = []
+    for src, relation, dst in centre.steps:
+        before, after = seen[src], seen[dst]
+        change = None if before == after else (before, after)
+        label = _INSIDE
+        if relation != OWN or change is not None:
+            label = labels.number(relation, change)
+        edges.append((src, label, dst))
+        if ticks.over():
+            yield ticks.progress
+    return edges
+
+
+def _leaf_edges(leaf: Space, labels: _Labels) -> list[Edge]:
+    """Return the transitions of a leaf."""
+    edges = [(src, _INSIDE, dst) for src, dst in leaf.internal]
     edges += [
         (src, label, dst)
         for src, relation, dst in leaf.steps
         for label in labels.by_relation[relation]
     ]
     return edges
+
+
+def _add_deadlocks(
+    centres: list[int], stuck: Stuck, edges: list[list[Edge]], labels: _Labels
+) -> int:
+    """Let deadlocks repeat themselves, by a label of their own, which is returned."""
+    label = labels.add(_DEADLOCK, None)
+    for own, states in zip(edges, (centres, *stuck), strict=True):
+        own += [(state, label, state) for state in states]
+    return label
 
 
 def _refuse_many(labels: _Labels, spaces: Spaces) -> None:
@@ -287,8 +315,8 @@ def deadlock_classes(spaces: Spaces, ticks: Ticks) -> Job[list[DeadlockClass]]:
     return [(centres, stuck) for stuck, centres in classes.items()]
 
 
-def _component(edges: Sequence[tuple[int, int, int]], n_states: int) -> LTS:
-    """Return a component of transitions (source, label or -1, target)."""
+def _component(edges: Sequence[Edge], n_states: int) -> LTS:
+    """Return a component."""
     table = np.array(edges, dtype=np.int32).reshape(-1, 3)
     used, index = np.unique(table[:, 1], return_inverse=True)
     return LTS(
