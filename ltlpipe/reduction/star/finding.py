@@ -148,7 +148,7 @@ def _heart(footprints: Footprints, leaf: Leaf) -> Set[int]:
     """Return what of a leaf goes to the centre."""
     if not leaf.internal:
         return frozenset(leaf.variables)
-    return frozenset(joined_most(footprints, leaf.variables))
+    return frozenset(joined_most(footprints, leaf))
 
 
 def _divided(

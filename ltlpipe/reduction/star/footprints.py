@@ -13,6 +13,7 @@ Local states are tuples of values, in the order of a part's variables.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ltlpipe.reduction.progress import ITEMS, counting
@@ -82,6 +83,11 @@ class Footprints(ABC):
     touched: list[frozenset[int]]
     units: list[tuple[int, ...]]
     fixed: frozenset[int] = frozenset()
+
+    @cached_property
+    def unit_of(self) -> dict[int, int]:
+        """The number of each variable's unit."""
+        return {v: number for number, unit in enumerate(self.units) for v in unit}
 
     @abstractmethod
     def within(self, action: int, part: Sequence[int]) -> Inside:

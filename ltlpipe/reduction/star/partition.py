@@ -22,7 +22,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Set
+    from collections.abc import Sequence, Set
 
     from ltlpipe.reduction.star.exploration import Effort
     from ltlpipe.reduction.star.footprints import Footprints
@@ -108,16 +108,16 @@ def partition(
     return Partition(tuple(sorted(centre)), tuple(own), tuple(leaves))
 
 
-def joined_most(footprints: Footprints, variables: Iterable[int]) -> tuple[int, ...]:
-    """Return those of some variables that are in the unit that most are joined to.
+def joined_most(footprints: Footprints, leaf: Leaf) -> tuple[int, ...]:
+    """Return those of a leaf's variables that are in the unit that most are joined to.
 
-    What an action touches beside them does not count.
+    What its actions touch in the centre does not count.
     """
-    chosen = frozenset(variables)
-    unit_of = {v: k for k, unit in enumerate(footprints.units) for v in unit}
+    chosen = frozenset(leaf.variables)
     joined: dict[int, set[int]] = defaultdict(set)
-    for touched in footprints.touched:
-        units = {unit_of[v] for v in touched & chosen}
+    for action in (*leaf.internal, *leaf.crossing):
+        touched = footprints.touched[action] & chosen
+        units = {footprints.unit_of[variable] for variable in touched}
         for unit in units:
             joined[unit] |= units
     best = max(joined, key=lambda unit: (len(joined[unit]), -unit))
