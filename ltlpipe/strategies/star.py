@@ -63,7 +63,9 @@ def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     table = yield from question.automaton(plan, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
-    trace.plan = question.settled(plan, table).reduced_by(DECOUPLING, _reason(star))
+    trace.plan = question.settled(plan, table, None).reduced_by(
+        DECOUPLING, _reason(star)
+    )
     return (yield from _search(question, star, table, trace))
 
 

@@ -228,6 +228,7 @@ def test_what_is_no_star(model, formula, reason):
         (exploration, "MAX_CENTRE", 1, "the centre has more than 1 local states"),
         (exploration, "MAX_LEAF", 3, "fewer than 2 parts of the model"),
         (exploration, "MAX_TRANSITIONS", 5, "fewer than 2 parts of the model"),
+        (finding, "MAX_LOOKS", 0, "0 looks at actions have shown no star"),
         (finding, "MAX_LOOKS", 10, "10 looks at actions have shown no star"),
         (networks, "MAX_LABELS", 1, "more than 1 global labels"),
         (networks, "MAX_ENTRIES", 10, "would have more than 10 entries"),

@@ -22,10 +22,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ltlpipe.reduction.progress import STATIC
-from ltlpipe.runtime.ticks import Ticks
-
 if TYPE_CHECKING:
+    from ltlpipe.reduction.star.effort import Effort
     from ltlpipe.reduction.star.footprints import (
         Divided,
         Footprints,
@@ -46,7 +44,6 @@ MAX_TRANSITIONS = 1 << 18
 """Transitions of all parts."""
 
 _OFFER = 0.25  # looks that an offer takes
-_LOOK_WORK = 15.0  # microseconds
 
 OWN = -1
 """The relation of steps that the centre takes alone."""
@@ -58,7 +55,7 @@ class TooLargeError(Exception):
     Parameters
     ----------
     leaf : Leaf or None
-        The part; None if no other centre is worth a trial.
+        The part; None is the centre.
     reason : str
         What there are too many of.
     """
@@ -67,32 +64,6 @@ class TooLargeError(Exception):
         self.leaf = leaf
         self.reason = reason
         super().__init__(reason)
-
-
-class Effort:
-    """What may still be spent on a model, and when to yield.
-
-    Parameters
-    ----------
-    looks : int
-        Looks at actions.
-    """
-
-    def __init__(self, looks: int) -> None:
-        self.ticks = Ticks(STATIC, _LOOK_WORK)
-        self._most = looks
-        self._left: float = looks
-
-    def over(self, looks: float = 1) -> bool:
-        """Count looks; return whether it is time to yield."""
-        self._left -= looks
-        return self.ticks.over(looks)
-
-    def check(self) -> None:
-        """Raise `TooLargeError` if all is spent."""
-        if self._left < 0:
-            reason = f"{self._most:,} looks at actions have shown no star"
-            raise TooLargeError(None, reason)
 
 
 class Space:
@@ -173,6 +144,8 @@ class Spaces:
         ------
         TooLargeError
             They are too many.
+        SpentError
+            The effort is spent.
         """
         is_done = False
         while not is_done:

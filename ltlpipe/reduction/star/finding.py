@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.reduction.star.exploration import Effort, Spaces, TooLargeError
+from ltlpipe.reduction.star.effort import Effort, SpentError
+from ltlpipe.reduction.star.exploration import Spaces, TooLargeError
 from ltlpipe.reduction.star.footprints import of_net, of_program
 from ltlpipe.reduction.star.networks import TooManyLabelsError, star_of
 from ltlpipe.reduction.star.partition import joined_most, largest, partition
@@ -92,23 +93,33 @@ def find_star(
     def letter_of(state: Values) -> int:
         return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
 
+    try:
+        star, spaces = yield from _explored(footprints, centre, wanted)
+        return (
+            yield from star_of(
+                spaces, star, footprints.initial, letter_of, stutters=stutters
+            )
+        )
+    except (SpentError, TooManyLabelsError) as error:
+        raise NoStarError(str(error)) from None
+
+
+def _explored(
+    footprints: Footprints, centre: Set[int], wanted: Wanted
+) -> Job[tuple[Partition, Spaces]]:
+    """Return a star that is not too large, and its local states."""
     effort = Effort(wanted.looks)
     while True:
+        star, centre = yield from _next_star(footprints, centre, wanted, effort)
+        spaces = Spaces(footprints, star, effort)
         try:
-            star, centre = yield from _next_star(footprints, centre, wanted, effort)
-            spaces = Spaces(footprints, star, effort)
             yield from spaces.explore()
-            return (
-                yield from star_of(
-                    spaces, star, footprints.initial, letter_of, stutters=stutters
-                )
-            )
-        except TooManyLabelsError as error:
-            raise NoStarError(str(error)) from None
         except TooLargeError as error:
             if error.leaf is None:
                 raise NoStarError(error.reason) from None
             large = error.leaf
+        else:
+            return star, spaces
         centre = yield from _divided(footprints, centre, large, effort)
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    from ltlpipe.reduction.star.exploration import Effort
+    from ltlpipe.reduction.star.effort import Effort
     from ltlpipe.reduction.star.footprints import Footprints
     from ltlpipe.runtime.jobs import Job
 
@@ -67,7 +67,7 @@ def partition(
 
     Raises
     ------
-    TooLargeError
+    SpentError
         The effort is spent.
     """
     owner: dict[int, int] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.reduction.star.exploration import Effort, TooLargeError
+from ltlpipe.reduction.star.effort import Effort, SpentError
 from ltlpipe.reduction.star.footprints import of_net, of_program
 from ltlpipe.reduction.star.partition import joined_most, partition
 from ltlpipe.runtime.jobs import complete
@@ -83,5 +83,5 @@ def test_places():
         ((), (2,)),
     ]
     assert star.own == (3,)
-    with pytest.raises(TooLargeError, match="0 looks"):
+    with pytest.raises(SpentError, match="0 looks"):
         complete(partition(footprints_of(net), {0}, Effort(0)))
