@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from ltlpipe.question.answer import Run
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
-from ltlpipe.reduction.decoupling import MIN_COMPONENTS, MIN_INTERNAL
-from ltlpipe.reduction.star.finding import NoStarError, Wanted, find_star
+from ltlpipe.reduction.decoupling import MIN_INTERNAL
+from ltlpipe.reduction.star.finding import NoStarError, find_star
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_SCC
 from ltlpipe.strategies.state_search import searched
 
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
-
-
-UNASKED = Wanted(MIN_COMPONENTS, MIN_INTERNAL, looks=1 << 15)
-"""Which stars are searched without being asked to: found in a fraction of a second."""
 
 
 def obstacle(question: ModelQuestion) -> str | None:
@@ -47,7 +43,7 @@ def obstacle(question: ModelQuestion) -> str | None:
 
 def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    wanted = None if question.options.wants_decoupling else UNASKED
+    least_share = 0.0 if question.options.wants_decoupling else MIN_INTERNAL
     decision = yield from question.stuttering()
     if not decision.allowed:
         raise NotApplicableError(decision.reason)
@@ -55,7 +51,10 @@ def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     propositions = list(question.propositions.values())
     try:
         star = yield from find_star(
-            question.system, propositions, stutters=question.stutters, wanted=wanted
+            question.system,
+            propositions,
+            stutters=question.stutters,
+            least_share=least_share,
         )
     except NoStarError as error:
         raise NotApplicableError(error.reason) from None

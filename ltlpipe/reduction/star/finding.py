@@ -6,7 +6,7 @@ a fourth smaller, so that the trials are no more than a logarithm of the variabl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ltlpipe.reduction.star.effort import Effort, SpentError
 from ltlpipe.reduction.star.exploration import Spaces, TooLargeError
@@ -35,14 +35,6 @@ MAX_LOOKS = 1 << 17
 """Looks at actions, of all trials for one property."""
 
 
-class Wanted(NamedTuple):
-    """Which stars are worth it."""
-
-    n_moving: int = MIN_LEAVES  # leaves with steps of their own
-    share: float = 0.0  # of the actions that are such steps
-    looks: int = MAX_LOOKS  # at actions, of all trials
-
-
 class NoStarError(Exception):
     """A model is no star, or too large a one.
 
@@ -62,7 +54,7 @@ def find_star(
     propositions: Sequence[Expression],
     *,
     stutters: bool,
-    wanted: Wanted | None = None,
+    least_share: float = 0.0,
 ) -> Job[Star]:
     """Return a model as a star whose centre tells the truth of propositions.
 
@@ -74,15 +66,14 @@ def find_star(
         Bound to it; those that hold are a letter, as bits.
     stutters : bool
         Whether deadlocks repeat themselves.
-    wanted : Wanted, optional
-        Which stars will do.
+    least_share : float
+        The least share of actions that are steps of leaves alone, 0 to 1.
 
     Raises
     ------
     NoStarError
         It is none.
     """
-    wanted = wanted or Wanted(MIN_LEAVES, looks=MAX_LOOKS)
     if any(map(names_steps, propositions)):
         raise NoStarError("a proposition is about steps, not only about states")
     footprints = yield from _footprints(model)
@@ -94,7 +85,7 @@ def find_star(
         return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
 
     try:
-        star, spaces = yield from _explored(footprints, centre, wanted)
+        star, spaces = yield from _explored(footprints, centre, least_share)
         return (
             yield from star_of(
                 spaces, star, footprints.initial, letter_of, stutters=stutters
@@ -105,12 +96,12 @@ def find_star(
 
 
 def _explored(
-    footprints: Footprints, centre: Set[int], wanted: Wanted
+    footprints: Footprints, centre: Set[int], least_share: float
 ) -> Job[tuple[Partition, Spaces]]:
     """Return a star that is not too large, and its local states."""
-    effort = Effort(wanted.looks)
+    effort = Effort(MAX_LOOKS)
     while True:
-        star, centre = yield from _next_star(footprints, centre, wanted, effort)
+        star, centre = yield from _next_star(footprints, centre, least_share, effort)
         spaces = Spaces(footprints, star, effort)
         try:
             yield from spaces.explore()
@@ -124,20 +115,20 @@ def _explored(
 
 
 def _next_star(
-    footprints: Footprints, centre: Set[int], wanted: Wanted, effort: Effort
+    footprints: Footprints, centre: Set[int], least_share: float, effort: Effort
 ) -> Job[tuple[Partition, Set[int]]]:
     """Return a star with enough leaves that move, and its centre, which has grown."""
     while True:
         star = yield from partition(footprints, centre, effort)
         if not star.leaves:
-            raise NoStarError(f"fewer than {wanted.n_moving} parts of {_NO_LEAVES}")
-        if star.n_moving >= wanted.n_moving:
+            raise NoStarError(_NO_LEAVES)
+        if star.n_moving >= MIN_LEAVES:
             break
         centre = centre | _heart(footprints, largest(star.leaves))
-    if star.share < wanted.share:
+    if star.share < least_share:
         raise NoStarError(
             f"{star.share:.0%} of the actions are steps of leaves alone (it pays from "
-            f"{wanted.share:.0%} on)"
+            f"{least_share:.0%} on; Gnad et al. 2021, Sec. 6)"
         )
     return star, centre
 
@@ -178,6 +169,6 @@ def _divided(
 
 
 _NO_LEAVES = (
-    "the model have steps of their own, that is steps which neither touch what the "
-    "property reads nor what other parts do"
+    "fewer than two parts of the model have steps of their own, that is steps which "
+    "neither touch what the property reads nor what other parts do"
 )
