@@ -18,6 +18,7 @@ from ltlpipe.question.options import (
     AMPLE,
     AUTO,
     AUTOMORPHISMS,
+    DECOUPLING,
     NEVER,
     OPTIONS,
     WALKS,
@@ -25,7 +26,7 @@ from ltlpipe.question.options import (
 from ltlpipe.question.property import MEANT, refuse_unknown
 from ltlpipe.question.question import NotApplicableError, Question
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError, UnsupportedError
-from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+from ltlpipe.search.catalogue import POWERSET
 from ltlpipe.systems.views import ModelView
 
 if TYPE_CHECKING:
@@ -160,12 +161,19 @@ class ModelQuestion(Question):
         groups = yield from find_groups(self.system, list(self.propositions.values()))
         if groups.codes is None:
             raise NotApplicableError(groups.reason)
-        decision = yield from decide_stuttering(self.property)
+        decision = yield from self.stuttering()
         if not decision.allowed:
             raise NotApplicableError(decision.reason)
         table = yield from self.automaton(plan, trace)
         reason = f"{decision.reason}, and {groups.reason}"
         return ModelProduct(self, table, plan, groups.codes), reason
+
+    def stuttering(self) -> Job[Decision]:
+        """Decide, once, whether the property is stutter-invariant."""
+        decision = yield from self.fact(
+            "stuttering", lambda: decide_stuttering(self.property)
+        )
+        return decision
 
     def view(
         self, plan: Plan, trace: Trace
@@ -197,7 +205,7 @@ def decide_stuttering(asked: Property) -> Job[Decision]:
     return Decision.of(answer, f"the {what} is", "stutter-invariant")
 
 
-_REDUCTIONS = {AUTO, "none", AMPLE, AUTOMORPHISMS, WALKS}
+_REDUCTIONS = {AUTO, "none", AMPLE, AUTOMORPHISMS, DECOUPLING, WALKS}
 _WITH_VALUE = ("network_acceptance", "emptiness", "reduce")
 
 
@@ -209,7 +217,7 @@ def refuse_network_options(options: Options) -> None:
             'use state (an action is named by action=="...")'
         )
     named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
-    if options.emptiness in (*DECOUPLED, *POWERSET):
+    if options.emptiness in POWERSET:
         named.append("emptiness")
     if not set(options.reduce.split(",")) <= _REDUCTIONS:
         named.append("reduce")

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Run
 from ltlpipe.question.interruptible import normalised
+from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.reduction.decoupling import Asked, estimate
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
-from ltlpipe.strategies import components
+from ltlpipe.strategies import components, star
+from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
@@ -44,6 +45,8 @@ def is_named(options: Options) -> bool:
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options, named = question.options, question.given.emptiness
+    if isinstance(question, ModelQuestion):
+        return star.obstacle(question)
     network = with_components(question)
     if network is None:
         return "the system has no components"
@@ -62,6 +65,8 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
+    if isinstance(question, ModelQuestion):
+        return (yield from star.job(question, trace))
     network = with_components(question)
     assert network is not None  # by `obstacle`
     if not is_named(question.options) and not network.accepts_apart:
@@ -100,14 +105,6 @@ def _asked(
     found = estimate(trimmed.network, [trimmed.actions[v - 1] for v in visible])
     plan = plan.reduced_by(DECOUPLING, f"{DECOUPLING}, because {found}")
     return Asked(trimmed, visible, trivial, not question.accepts_apart), plan
-
-
-def not_generalised(table: PropertyAutomaton) -> str:
-    """Return why searches of sets of states do not take an automaton."""
-    return (
-        f"its automaton accepts by {table.acceptance} (--acceptance=tgba makes it "
-        "generalised Büchi)"
-    )
 
 
 def _search_name(question: NetworkQuestion) -> str:

@@ -18,7 +18,7 @@ from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
 from ltlpipe.strategies import components
-from ltlpipe.strategies.decoupled import not_generalised
+from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:

@@ -93,7 +93,6 @@ def test_numbers_outgrow_their_fields():
         ({"fairness": "weak"}, "fairness='weak' of a model requires fair_sets="),
         ({"reduce": "components"}, "reduce='components' is for networks"),
         ({"semantics": "action"}, "semantics='action'"),
-        ({"emptiness": "decoupled-scc"}, "emptiness='decoupled-scc' is for networks"),
         ({"network_acceptance": "each"}, "network_acceptance='each' is for networks"),
     ],
 )

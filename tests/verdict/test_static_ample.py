@@ -124,9 +124,7 @@ def test_a_decision_is_part_of_the_time(monkeypatch):
     assert found.verdict == "holds"
 
 
-@pytest.mark.parametrize(
-    "name", ["alphabet", "components", "decoupled", "alphabet,ample"]
-)
+@pytest.mark.parametrize("name", ["alphabet", "components", "alphabet,ample"])
 def test_reductions_of_networks_are_refused(name):
     with pytest.raises(UnsupportedError, match="not for models"):
         check(CHAINS, "F(r0 == 1)", reduce=name)

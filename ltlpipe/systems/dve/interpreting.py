@@ -57,7 +57,7 @@ class Interpreter:
         for number, action in enumerate(self.program.actions):
             if committed and not self._is_committed(action):
                 continue
-            target = self._target(action, state)
+            target = self.target(action, state)
             if target is not None:
                 yield number, target
 
@@ -68,7 +68,7 @@ class Interpreter:
             t.source in processes[t.process].committed for t in action.transitions
         )
 
-    def _target(self, action: Action, state: State) -> State | None:
+    def target(self, action: Action, state: State) -> State | None:
         """Return where an action leads, None if it is not enabled."""
         leader, partner = action
         if not self._is_at_source(leader, state):
