@@ -20,6 +20,7 @@ from ltlpipe.question.options import (
     AUTOMORPHISMS,
     NEVER,
     OPTIONS,
+    SYMMETRY,
     WALKS,
 )
 from ltlpipe.question.property import MEANT, refuse_unknown
@@ -96,7 +97,7 @@ class ModelQuestion(Question):
     """
 
     def __init__(self, system: Model, asked: Property, options: Options) -> None:
-        refuse_network_options(options)
+        refuse_network_options(options, system)
         fairness = fairness_of(system, options)
         super().__init__(system.name, asked, options, fairness=fairness)
         self.system = system
@@ -201,17 +202,24 @@ _REDUCTIONS = {AUTO, "none", AMPLE, AUTOMORPHISMS, WALKS}
 _WITH_VALUE = ("network_acceptance", "emptiness", "reduce")
 
 
-def refuse_network_options(options: Options) -> None:
-    """Raise UnsupportedError for options that are about networks of LTSs."""
+def refuse_network_options(options: Options, system: Model) -> None:
+    """Raise UnsupportedError for options that are about networks of LTSs.
+
+    Symmetric nets have sets of markings as networks have sets of states.
+    """
     if options.semantics == "action":
         raise UnsupportedError(
             "--semantics=action: propositions of a model are about its states; "
             'use state (an action is named by action=="...")'
         )
     named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
-    if options.emptiness in (*DECOUPLED, *POWERSET):
+    of_sets: tuple[str, ...] = (*DECOUPLED, *POWERSET)
+    reductions = _REDUCTIONS
+    if system.has_colours:
+        of_sets, reductions = DECOUPLED, _REDUCTIONS | {SYMMETRY}
+    if options.emptiness in of_sets:
         named.append("emptiness")
-    if not set(options.reduce.split(",")) <= _REDUCTIONS:
+    if not set(options.reduce.split(",")) <= reductions:
         named.append("reduce")
     for name in named:
         what = f"={getattr(options, name)}" if name in _WITH_VALUE else ""

@@ -22,7 +22,8 @@ from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.strategies import components
 from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_acceptance
 from ltlpipe.strategies.state_search import search_states
-from ltlpipe.strategies.symmetry import listed, symmetry_of
+from ltlpipe.strategies.symmetric_nets import listed
+from ltlpipe.strategies.symmetry import symmetry_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
