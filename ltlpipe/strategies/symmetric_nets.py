@@ -13,7 +13,7 @@ from ltlpipe.question.answer import Answer, Run
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.options import SYMMETRY
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.search.catalogue import AEC_CLOSED
+from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies.decoupled import not_generalised
 from ltlpipe.strategies.state_search import OVERFLOW, searched
 
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from ltlpipe.search.symbolic.tables import Layout, Made
 
 _SHOWN = 5
+
+_LOST = (
+    "tec instead, because a set was replaced by parts that its representative does not "
+    "tell to be in it"
+)
+
+
+class _LostRunError(Exception):
+    """A run of sets is lost, since inclusions of its sets are not found again."""
 
 
 def with_colours(question: Question) -> ModelQuestion | None:
@@ -75,7 +84,14 @@ def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     emptiness = trace.plan.emptiness
     assert emptiness is not None  # since `settle`
     while True:
-        answer, made = yield from _search(question, layout, table, emptiness, trace)
+        try:
+            search = _search(question, layout, table, emptiness, trace)
+            answer, made = yield from search
+        except _LostRunError:
+            emptiness, trace.has_found = TEC, False
+            reasons = (*trace.plan.reasons, _LOST)
+            trace.plan = replace(trace.plan, emptiness=TEC, reasons=reasons)
+            continue
         if answer.reason != OVERFLOW or not layout.widened(made.noted()):
             return answer
 
@@ -107,7 +123,12 @@ def _search(
     search = PowersetSearch(made.automaton, emptiness)
 
     def extraction() -> Job[Run]:
-        sets = yield from SetRuns(search).accepting()
+        try:
+            sets = yield from SetRuns(search).accepting()
+        except RuntimeError as error:
+            if made.approximate and emptiness != TEC:
+                raise _LostRunError from error
+            raise
         steps = NetSteps(
             layout.net,
             propositions,

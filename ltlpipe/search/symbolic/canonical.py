@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called
 from ltlpipe.search.symbolic.layout import Cell, Head, Row, Turn, Word
 from ltlpipe.search.symbolic.markings import (
     TURN,
@@ -103,7 +103,7 @@ def place_members(ints, blocks, positions):
         positions[at] = member
 
 
-@inlined
+@called
 def sort_members(ints, blocks, signatures, positions, ordered):
     """Write the members in the order of their blocks and signatures."""
     elements = ints[Head.MEMBER_ELEMENTS]
@@ -121,7 +121,7 @@ def sort_members(ints, blocks, signatures, positions, ordered):
         ordered[at] = member
 
 
-@inlined
+@called
 def is_open(ints, scratch, steps, turn, depth):
     """Whether it is not yet chosen which colour of a turning sort is first."""
     size = ints[ints[Head.TURNS] + TURN * turn + Turn.SIZE]
@@ -234,7 +234,7 @@ def permutation_at(ints, scratch, depth, permutation):
             rotate(ints, permutation, turn, size - scratch[Row.PATH, k])
 
 
-@inlined
+@called
 def compared(ints, one, other):
     """Return -1, 0 or 1: whether a row is less than another one, equal or greater."""
     for w in range(ints[Head.WORDS]):

@@ -51,7 +51,7 @@ def token_size(ints):
     return _TOKEN + _ENTRY * ints[Head.ARITY]
 
 
-@inlined
+@called
 def value_of(ints, at, binding):
     """Return the colour of a term, or the number of its element of a partition."""
     slot, value = ints[at + Entry.SLOT], ints[at + Entry.VALUE]
@@ -99,7 +99,7 @@ def guard_holds(ints, at, binding, stack):
     return stack[0] != 0
 
 
-@inlined
+@called
 def guards_hold(ints, at, scratch):
     """Whether all guards listed at ``ints[at]`` are true."""
     for k in range(ints[at]):
@@ -109,7 +109,7 @@ def guards_hold(ints, at, scratch):
     return True
 
 
-@inlined
+@called
 def first_cell(ints, at, binding):
     """Return the cell of tokens; of those with every colour, the first one."""
     place = ints[Head.PLACES] + ints[at + Token.PLACE] * (_PLACE + ints[Head.ARITY])
@@ -126,7 +126,7 @@ def first_cell(ints, at, binding):
     return cell
 
 
-@inlined
+@called
 def tokens_there(ints, at, scratch, row):
     """Whether all tokens listed at ``ints[at]`` are in a marking."""
     for k in range(ints[at]):
@@ -137,7 +137,7 @@ def tokens_there(ints, at, scratch, row):
     return True
 
 
-@inlined
+@called
 def is_spare(ints, move, scratch, level, element):
     """Whether an element of the same dynamic subclass stands for this one."""
     earlier, binding = scratch[Row.EARLIER], scratch[Row.BINDING]
@@ -155,7 +155,7 @@ def is_spare(ints, move, scratch, level, element):
     return False
 
 
-@inlined
+@called
 def is_bound(ints, move, scratch, level, element):
     """Whether a variable before has an element already."""
     binding = scratch[Row.BINDING]

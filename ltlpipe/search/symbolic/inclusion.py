@@ -69,6 +69,20 @@ def group_fits(ints, row, n, scratch):
 
 
 @called
+def same_groups(ints, scratch):
+    """Whether two sets have the same group: those in BLOCKS and OTHER_BLOCKS.
+
+    Then one includes the other only if they are the same, and so are their rows.
+    """
+    same = True
+    for member in range(ints[Head.MEMBERS]):
+        same = same and scratch[Row.BLOCKS, member] == scratch[Row.OTHER_BLOCKS, member]
+    for turn in range(ints[Head.TURNING]):
+        same = same and scratch[Row.STEPS, turn] == scratch[Row.OTHER_STEPS, turn]
+    return same
+
+
+@called
 def fits(tables, row, other):
     """Do what `symbolic_includes` does; the permutation is then in BEST.
 
@@ -80,6 +94,8 @@ def fits(tables, row, other):
         return False
     read_group(ints, row, scratch[Row.BLOCKS], scratch[Row.STEPS])
     read_group(ints, other, scratch[Row.OTHER_BLOCKS], scratch[Row.OTHER_STEPS])
+    if same_groups(ints, scratch):
+        return False
     n = read_support(ints, words, other, scratch[Row.CELLS], scratch[Row.COUNTS])
     find_twins(ints, other, n, scratch, tables.step_rows[Word.SIMPLE])
     if not group_fits(ints, other, n, scratch):

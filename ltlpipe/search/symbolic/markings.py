@@ -29,7 +29,7 @@ def cell_at(ints, cell):
     return ints[Head.CELLS] + cell * (_CELL + ints[Head.ARITY])
 
 
-@inlined
+@called
 def tokens_in(ints, row, cell):
     """Return how many tokens a cell holds."""
     at = cell_at(ints, cell)
@@ -37,7 +37,7 @@ def tokens_in(ints, row, cell):
     return np.int64(word & np.uint64(ints[at + Cell.MASK]))
 
 
-@inlined
+@called
 def put_tokens(ints, row, cell, count):
     """Write how many tokens a cell holds, where it has held none."""
     at = cell_at(ints, cell)
@@ -45,14 +45,14 @@ def put_tokens(ints, row, cell, count):
     row[ints[at + Cell.WORD]] |= moved
 
 
-@inlined
+@called
 def read(ints, at, row):
     """Return the value of the field at ``ints[at]``."""
     word = row[ints[at]] >> np.uint64(ints[at + 1])
     return np.int64(word & np.uint64(ints[at + 2]))
 
 
-@inlined
+@called
 def write(ints, at, row, value):
     """Write the field at ``ints[at]``."""
     shift = np.uint64(ints[at + 1])
@@ -104,7 +104,7 @@ def read_support(ints, words, row, cells, counts):
     return n
 
 
-@inlined
+@called
 def image_of(ints, cell, permutation):
     """Return the cell to which a permutation takes a cell."""
     at = cell_at(ints, cell)
@@ -118,7 +118,7 @@ def image_of(ints, cell, permutation):
     return image
 
 
-@inlined
+@called
 def swapped(ints, cell, first, second):
     """Return the cell to which the exchange of two elements takes a cell."""
     at = cell_at(ints, cell)

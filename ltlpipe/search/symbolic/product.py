@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import called, inlined, njit
+from ltlpipe.runtime.kernels.jit import called, njit
 from ltlpipe.search.symbolic.arrangements import (
     begin_arranging,
     cut,
@@ -77,7 +77,7 @@ def join(ints, blocks, steps, closure, scratch):
         scratch[Row.JOINED_STEPS, turn] = shared
 
 
-@inlined
+@called
 def are_equal(one, other, n):
     """Whether two arrays begin with the same n numbers."""
     same = True
@@ -105,7 +105,7 @@ def close(tables, n, watching):
         ints[Head.CLOSED_MORE] = 1
 
 
-@inlined
+@called
 def copy_out(ints, row, out):
     """Copy a row to one of the results."""
     for w in range(ints[Head.WORDS]):
@@ -196,7 +196,7 @@ def find_subclasses(ints, scratch):
                 break
 
 
-@inlined
+@called
 def has_edges(ints, phase, letter):
     """Whether a phase has a transition for a letter."""
     at = ints[phase + Phase.OFFSETS] + letter

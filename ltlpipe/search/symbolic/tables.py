@@ -154,6 +154,8 @@ class Made(NamedTuple):
     automaton: PowersetAutomaton
     places: list[Field]  # of the unfolded net
     of_property: Field
+    of_members: list[Field]  # the block of each
+    of_turns: list[Field]  # the step of each turning sort less 1
 
     def noted(self) -> list[int]:
         """Return the cells whose fields were too narrow."""
@@ -233,7 +235,8 @@ def symbolic_product(
         narrow=partial(_narrow, table),
     )
     places = [built.of_cells[cell] for cell in layout.places]
-    return Made(automaton_of_sets, places, built.of_property)
+    fields = (built.of_property, built.of_members, built.of_turns)
+    return Made(automaton_of_sets, places, *fields)
 
 
 def _narrow(table: np.ndarray) -> None:

@@ -42,7 +42,7 @@ def mix(value):
     return value ^ (value >> _S3)
 
 
-@inlined
+@called
 def is_kept(ints, row, first, second, head, following, cells, counts):
     """Whether the exchange of two elements leaves the links of the first as they are.
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from ltlpipe import UnsupportedError
+from ltlpipe.logic.formulas import parse
+from ltlpipe.reduction.colours.group import group_of_colours
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.pnml.coloured.net import (
     CYCLIC,
     DOT,
@@ -24,10 +28,12 @@ from ltlpipe.systems.pnml.coloured.net import (
     Sum,
     Tokens,
     Variable,
+    tokens_of,
 )
+from ltlpipe.systems.pnml.coloured.unfolding import unfolded
 from tests.cross.test_models import random_formula
 
-_SIZES = [2, 3, 3, 4]
+_SIZES = [2, 3, 4, 4]
 
 
 class _Random:
@@ -115,11 +121,11 @@ class _Random:
     def marking(self, domain):
         rng = self.rng
         kind = rng.random()
-        if kind < 0.4:
+        if kind < 0.5:
             if len(domain) > 1 and rng.random() < 0.7:
                 return EMPTY
             return Tokens(1, tuple(Every(self.size(s)) for s in domain))
-        if kind < 0.65:
+        if kind < 0.7:
             return EMPTY
         tokens = [
             Tokens(1, tuple(Constant(rng.randrange(self.size(s))) for s in domain))
@@ -127,24 +133,48 @@ class _Random:
         ]
         return Sum(tuple(tokens))
 
+    def moved(self, pre, number):
+        """Tokens for a place, of variables that are in tokens of others."""
+        known = {}
+        for _, what in pre:
+            for tokens in tokens_of(what):
+                for entry in tokens.entries:
+                    if isinstance(entry, Bound):
+                        sort = entry.variable // 2
+                        known.setdefault(sort, []).append(entry)
+        entries = []
+        for sort in self.domains[number]:
+            entry = self.rng.choice(known.get(sort) or [self.bound(sort)])
+            if self.sorts[sort].kind == CYCLIC and self.rng.random() < 0.2:
+                entry = entry._replace(shift=(entry.shift + 1) % entry.size)
+            entries.append(entry)
+        return Tokens(1, tuple(entries))
+
     def transition(self, number):
         rng = self.rng
         places = range(len(self.domains))
         pre = rng.sample(places, rng.choice([1, 1, 1, min(2, len(places))]))
         n_post = rng.choice([len(pre), len(pre), len(pre), max(len(pre) - 1, 0)])
-        post = rng.sample(places, n_post)
-        sides = [
-            tuple((p, self.multiset(self.domains[p])) for p in side)
-            for side in (pre, post)
-        ]
-        return ColouredTransition(f"t{number}", f"t{number}", self.guard(), *sides)
+        if number % 2 and rng.random() < 0.7:  # the last one is taken back
+            pre, post = self.last[::-1]
+        else:
+            post = rng.sample(places, n_post)
+        self.last = pre, post
+        taken = tuple((p, self.multiset(self.domains[p])) for p in pre)
+        put = tuple(
+            (p, self.moved(taken, p) if rng.random() < 0.8
+             else self.multiset(self.domains[p]))
+            for p in post
+        )  # fmt: skip
+        guard = self.guard()
+        return ColouredTransition(f"t{number}", f"t{number}", guard, taken, put)
 
     def net(self, most_transitions):
         places = [
             ColouredPlace(f"p{k}", f"p{k}", domain, self.marking(domain))
             for k, domain in enumerate(self.domains)
         ]
-        n = self.rng.randint(2, most_transitions)
+        n = self.rng.randint(3, most_transitions)
         transitions = [self.transition(k) for k in range(n)]
         return ColouredNet(
             "random",
@@ -155,9 +185,22 @@ class _Random:
         )
 
 
-def random_net(rng, *, most_places=4, most_transitions=4):
+def random_net(rng, *, most_places=4, most_transitions=5):
     """A symmetric net; it may be unbounded, or unfold into nothing."""
     return _Random(rng, most_places).net(most_transitions)
+
+
+def lively_net(rng):
+    """An unfolded net in which something can happen, with something to exchange."""
+    while True:
+        try:
+            net = unfolded(random_net(rng))
+        except UnsupportedError:  # it subtracts what is not there
+            continue
+        group = complete(group_of_colours(net.coloured))
+        steps = next(net.each_step(net.initial()), None)
+        if steps is not None and (not group.is_trivial or rng.random() < 0.05):
+            return net
 
 
 def atoms(rng, net, *, named):
@@ -179,8 +222,26 @@ def atoms(rng, net, *, named):
     return found
 
 
+def personal_formula(rng, net):
+    """A formula that names colours, and forgets some of them in time."""
+    places = [net.variables[rng.randrange(len(net.places))] for _ in range(2)]
+    a, b = (f'"{place} >= 1"' for place in places)
+    common = rng.choice([place.name for place in net.coloured.places])
+    shape = rng.choice(
+        [
+            *("F({a}) -> GF({c})", "G({a} -> F({b}))", "GF({a}) -> GF({b})"),
+            *("F({a} & XF({c}))", "({a} | {c}) U {b}", "GF({a}) -> FG({c})"),
+            "G({a} -> F({c}))",
+        ]
+    )
+    text = shape.format(a=a, b=b, c=f'"{common} >= {rng.randint(1, 2)}"')
+    return parse(rng.choice(["", "!"]) + f"({text})")
+
+
 def formula(rng, net):
     """A formula over propositions about a net, which may name colours."""
+    if rng.random() < 0.4:
+        return personal_formula(rng, net)
     named = rng.random() < 0.6
     known = atoms(rng, net, named=named)
     return random_formula(rng, rng.sample(known, min(len(known), 3)))
