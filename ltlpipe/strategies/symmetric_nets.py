@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.reduction.colours.group import ColourGroup
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.symbolic.tables import Layout, Made
+    from ltlpipe.search.symbolic.orbits import Layout
+    from ltlpipe.search.symbolic.tables import Made
+
+WORTH_IT = 3
+"""Members of a class from which on symmetry is used unasked."""
 
 _SHOWN = 5
 
@@ -67,13 +71,16 @@ def listed(names: list[str]) -> str:
 def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
     from ltlpipe.reduction.colours.group import group_of_colours
-    from ltlpipe.search.symbolic.tables import layout_of
+    from ltlpipe.search.symbolic.orbits import layout_of
 
     net: Any = question.system
     group = yield from group_of_colours(net.coloured)
     if group.is_trivial:
         why = "; ".join(group.refused) or "each sort has one colour"
         raise NotApplicableError(f"no colours can be exchanged ({why})")
+    largest = max((len(colours) for _, colours in group.classes), default=0)
+    if not question.options.wants_symmetry and largest < WORTH_IT:
+        raise NotApplicableError("too few colours can be exchanged")
     table = yield from question.automaton(question.given, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))

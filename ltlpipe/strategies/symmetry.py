@@ -19,7 +19,12 @@ from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
 from ltlpipe.strategies import components, symmetric_nets
 from ltlpipe.strategies.decoupled import not_generalised
 from ltlpipe.strategies.state_search import searched
-from ltlpipe.strategies.symmetric_nets import listed, with_colours, with_search
+from ltlpipe.strategies.symmetric_nets import (
+    WORTH_IT,
+    listed,
+    with_colours,
+    with_search,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
@@ -32,9 +37,6 @@ if TYPE_CHECKING:
 name = SYMMETRY
 supersedes: str | None = None
 needs_kernels = True
-
-WORTH_IT = 3
-"""Members of a class from which on symmetry is used unasked."""
 
 _found: Beside[dict[int, Symmetry | None]] = Beside(dict)
 """What was found for each network, by the least size of a class: one is asked a lot."""

@@ -14,7 +14,8 @@ from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.reduction.colours.group import group_of_colours
 from ltlpipe.runtime.jobs import complete, run
-from ltlpipe.search.symbolic.tables import layout_of, symbolic_product
+from ltlpipe.search.symbolic.orbits import layout_of
+from ltlpipe.search.symbolic.tables import symbolic_product
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.search.powerset.properties import Underlying
 
