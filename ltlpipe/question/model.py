@@ -222,9 +222,12 @@ def refuse_network_options(options: Options, system: Model) -> None:
     if not set(options.reduce.split(",")) <= reductions:
         named.append("reduce")
     for name in named:
-        what = f"={getattr(options, name)}" if name in _WITH_VALUE else ""
+        value = getattr(options, name)
+        what = f"={value}" if name in _WITH_VALUE else ""
+        coloured = value in POWERSET or (name == "reduce" and options.wants_symmetry)
+        others = " and symmetric nets, not for other" if coloured else ", not for"
         raise UnsupportedError(
-            f"--{flag_of(name)}{what} is for networks of LTSs, not for models"
+            f"--{flag_of(name)}{what} is for networks of LTSs{others} models"
         )
 
 
