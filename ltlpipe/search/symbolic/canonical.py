@@ -132,6 +132,25 @@ def is_open(ints, scratch, steps, turn, depth):
 
 
 @called
+def rarest(ints, signatures, turn, step):
+    """Return a colour of a turning sort that may come first and is like few others.
+
+    Which one it is depends on the signatures alone.
+    """
+    at = ints[Head.TURNS] + TURN * turn
+    first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+    best, fewest = np.int64(0), np.int64(size + 1)
+    for colour in range(0, size, step):
+        own = signatures[first + colour]
+        n = np.int64(0)
+        for other in range(0, size, step):
+            n += np.int64(signatures[first + other] == own)
+        if n < fewest or (n == fewest and own < signatures[first + best]):
+            best, fewest = np.int64(colour), n
+    return best
+
+
+@called
 def choose(ints, scratch, blocks, steps, signatures, depth):
     """Write what is to be chosen at a depth; return whether anything is.
 
@@ -141,6 +160,8 @@ def choose(ints, scratch, blocks, steps, signatures, depth):
     for turn in range(ints[Head.TURNING]):
         if is_open(ints, scratch, steps, turn, depth):
             scratch[Row.KINDS, depth] = turn
+            rare = rarest(ints, signatures, turn, steps[turn])
+            scratch[Row.EXAMPLES, depth] = rare
             return True
     ordered, leaders = scratch[Row.SORTED], scratch[Row.LEADERS]
     sort_members(ints, blocks, signatures, scratch[Row.POSITIONS], ordered)
@@ -163,18 +184,16 @@ def choose(ints, scratch, blocks, steps, signatures, depth):
 def next_choice(ints, scratch, blocks, steps, signatures, depth):
     """Return the next choice at a depth after the one in PATH, or -1.
 
-    Colours of a turning sort with the least signature that may come first; the first
+    Colours of a turning sort like the rarest of those that may come first; the first
     twins of members in a tie.
     """
     kind, last = scratch[Row.KINDS, depth], scratch[Row.PATH, depth]
     if kind != _TIE:
         at = ints[Head.TURNS] + TURN * kind
         first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
-        least = signatures[first]
+        rare = signatures[first + scratch[Row.EXAMPLES, depth]]
         for colour in range(0, size, steps[kind]):
-            least = min(least, signatures[first + colour])
-        for colour in range(0, size, steps[kind]):
-            if colour > last and signatures[first + colour] == least:
+            if colour > last and signatures[first + colour] == rare:
                 return np.int64(colour)
         return np.int64(-1)
     elements, leaders = ints[Head.MEMBER_ELEMENTS], scratch[Row.LEADERS]
@@ -310,7 +329,8 @@ def represent(tables, n, blocks, steps):
             continue
         chosen = rows[Word.SIGNATURES + depth + 1]
         set_apart(ints, scratch, blocks, own, depth, choice, chosen)
-        for _ in range(ints[Head.ROUNDS]):
-            refine(ints, cells, counts, n, chosen, fresh)
+        if ints[Head.MEMBERS] > 0 or ints[Head.TURNING] > 1:
+            for _ in range(ints[Head.ROUNDS]):
+                refine(ints, cells, counts, n, chosen, fresh)
         depth += 1
         descends = True

@@ -82,6 +82,8 @@ def find_twins(ints, row, n, scratch, simple):
     cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
     head, following = scratch[Row.HEAD], scratch[Row.NEXT]
     leaders = scratch[Row.LEADERS]
+    if ints[Head.MEMBERS] == 0:
+        return
     link(ints, cells, n, head, following)
     arity = ints[Head.ARITY]
     for member in range(ints[Head.MEMBERS]):
