@@ -17,9 +17,9 @@ pp. 45-87 (refinement, individualisation, pruning by automorphisms).
 Differences from the source: signatures are hashes, refined a fixed number of times; of
 automorphisms only those between the best leaf and the current one are used.
 
-Limits: after `MOST_LEAVES` leaves the best one so far is taken.  It is a marking of the
-same orbit, but maybe not the one that others of the orbit lead to: the same set may
-then have several rows, which costs states and no more; ``Head.APPROXIMATE`` counts.
+Limits: after ``Head.MOST_LEAVES`` leaves the best one so far is taken.  It is a marking
+of the same orbit, but maybe not the one that others of the orbit lead to: the same set
+may then have several rows, which costs states and no more; ``Head.APPROXIMATE`` counts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,6 @@ from ltlpipe.search.symbolic.markings import (
     write_permuted,
 )
 from ltlpipe.search.symbolic.twins import mix
-
-MOST_LEAVES = 256
-"""Markings that are compared for one representative."""
 
 _MEMBER = np.uint64(1 << 40)
 _TURNING = np.uint64(2 << 40)
@@ -315,7 +312,7 @@ def represent(tables, n, blocks, steps):
             if choose(ints, scratch, blocks, steps, own, depth):
                 scratch[Row.PATH, depth] = -1
             else:
-                if leaves == MOST_LEAVES:
+                if leaves == ints[Head.MOST_LEAVES]:
                     ints[Head.APPROXIMATE] += 1
                     return
                 depth = take_leaf(tables, n, depth, leaves)

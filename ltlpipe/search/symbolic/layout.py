@@ -50,6 +50,7 @@ class Head(IntEnum):
     TRANSITION_CELLS = 28  # place: TRANSITION entries for each
     ROUNDS = 29  # of refinement
     N_CELLS = 30
+    MOST_LEAVES = 31  # markings that are compared for one representative
 
 
 class Turn(IntEnum):

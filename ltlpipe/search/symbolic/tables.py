@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from ltlpipe.search.symbolic.orbits import Layout
     from ltlpipe.search.symbolic.phases import Phase
 
+MOST_LEAVES = 256
+"""Markings that are compared for one representative."""
+
 _WORD_BITS = 64
 _NUMBER = 8  # bytes
 
@@ -120,6 +123,7 @@ def symbolic_product(
     yield from built.phases(phases)
     built.ints.header[Head.STUTTER] = stutter
     built.ints.header[Head.CLOSES] = closes
+    built.ints.header[Head.MOST_LEAVES] = MOST_LEAVES
     table = built.ints.joined()
     tables = built.tables(table)
     yield from ready(set_of_one, tables, np.zeros(built.n_words, dtype=np.uint64))
