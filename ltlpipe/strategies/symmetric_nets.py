@@ -13,6 +13,7 @@ from ltlpipe.question.answer import Answer, Run
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.options import SYMMETRY
 from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies.decoupled import not_generalised
 from ltlpipe.strategies.state_search import OVERFLOW, searched
@@ -129,13 +130,8 @@ def _search(
     yield from made.automaton.ready()
     search = PowersetSearch(made.automaton, emptiness)
 
-    def extraction() -> Job[Run]:
-        try:
-            sets = yield from SetRuns(search).accepting()
-        except RuntimeError as error:
-            if made.approximate and emptiness != TEC:
-                raise _LostRunError from error
-            raise
+    def found_run() -> Job[Run]:
+        sets = yield from SetRuns(search).accepting()
         steps = NetSteps(
             layout.net,
             propositions,
@@ -146,6 +142,17 @@ def _search(
         )
         found = yield from run_through(steps, search, sets)
         return Run(found.actions, found.states, found.length)
+
+    def extraction() -> Job[Run]:
+        try:
+            return (yield from found_run())
+        except RuntimeError as error:
+            if not made.approximate:
+                raise
+            if emptiness != TEC:
+                raise _LostRunError from error
+            # The violation is there; its markings are not recognised in their sets.
+            raise StoppedError(MEMORY) from error
 
     limit = question.options.max_states
     answer = yield from searched(
